@@ -1,0 +1,1 @@
+"""The shared package of the executable book *Transformers, Cell by Cell*."""
