@@ -1,4 +1,4 @@
-"""What the tests need from the operating system: found, else installed, else named in one sentence."""
+"""What the tests need from the system: found, else installed, else named in one sentence."""
 
 from __future__ import annotations
 

@@ -1,0 +1,131 @@
+"""Bad input answered in one sentence: the offending value, the limit, and the remedy.
+
+These checks stand beside the model so that its `forward` methods hold nothing but the model.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+import torch
+from torch import Tensor
+
+
+def check_choice(name: str, value: object, choices: Iterable[str]) -> None:
+    """Raise `ValueError` unless `value` is one of `choices`; suggest the nearest."""
+    choices = tuple(choices)
+    if value not in choices:
+        near = difflib.get_close_matches(str(value), choices, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else "."
+        raise ValueError(f"{name} is {value!r}, but it must be one of {', '.join(choices)}{hint}")
+
+
+def check_positive(**values: int) -> None:
+    """Raise `ValueError` for the first value that is not an integer of at least 1."""
+    for name, value in values.items():
+        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+            raise ValueError(f"{name} is {value!r}, but it must be a whole number of at least 1.")
+
+
+def check_probability(**values: float) -> None:
+    """Raise `ValueError` for the first value outside [0, 1)."""
+    for name, value in values.items():
+        if not isinstance(value, (int, float)) or not 0 <= value < 1:
+            raise ValueError(f"{name} is {value!r}, but it must be at least 0 and below 1.")
+
+
+def check_heads(d_model: int, n_heads: int) -> None:
+    """Raise `ValueError` unless d_model can be shared out equally among the heads."""
+    check_positive(d_model=d_model, n_heads=n_heads)
+    if d_model % n_heads:
+        fits = [n for n in range(1, d_model + 1) if d_model % n == 0]
+        raise ValueError(
+            f"d_model = {d_model} is not divisible by n_heads = {n_heads}; "
+            f"choose n_heads among {', '.join(map(str, fits))}."
+        )
+
+
+def check_even(what: str, size: int) -> None:
+    """Raise `ValueError` unless `size` is even."""
+    if size % 2:
+        raise ValueError(f"{what} needs an even size, not {size}; use {size + 1}.")
+
+
+def check_features(what: str, x: Tensor, d_model: int) -> None:
+    """Raise `ValueError` unless `x` is a non-empty (B, T, d_model)."""
+    if x.dim() != 3 or x.size(-1) != d_model:
+        raise ValueError(
+            f"{what} has shape {tuple(x.shape)}, but it must be (batch, length, {d_model})."
+        )
+    if x.numel() == 0:
+        raise ValueError(f"{what} has shape {tuple(x.shape)}: it is empty; pass at least one row.")
+
+
+def check_length(length: int, max_length: int) -> None:
+    """Raise `ValueError` if a sequence is longer than the positions reach."""
+    if length > max_length:
+        raise ValueError(
+            f"The sequence has {length} positions, but max_length is {max_length}; shorten it or "
+            f"build the model with max_length={length} or more."
+        )
+
+
+def check_tokens(tokens: Tensor, vocab_size: int) -> None:
+    """Raise `ValueError` unless `tokens` is a non-empty (B, T) of ids below `vocab_size`.
+
+    The ids themselves are read on the CPU only: elsewhere, reading one value would make the
+    processor wait for the device at every call.
+    """
+    if tokens.dim() != 2 or tokens.is_floating_point() or tokens.dtype == torch.bool:
+        raise ValueError(
+            f"Token ids have shape {tuple(tokens.shape)} and type {tokens.dtype}, but they must be "
+            "whole numbers of shape (batch, length); add a batch axis with tokens[None]."
+        )
+    if tokens.numel() == 0:
+        raise ValueError(f"The batch of token ids is empty: its shape is {tuple(tokens.shape)}.")
+    if tokens.device.type != "cpu" or torch.compiler.is_compiling():
+        return
+    low, high = tokens.min().item(), tokens.max().item()
+    if low < 0 or high >= vocab_size:
+        raise ValueError(
+            f"Token id {low if low < 0 else high} is outside the vocabulary of {vocab_size} "
+            f"entries (0 to {vocab_size - 1}); encode the text with this model's vocabulary."
+        )
+
+
+def check_mask(mask: Tensor | None, shape: tuple[int, ...]) -> None:
+    """Raise `ValueError` unless `mask` is boolean and broadcasts to `shape` (B, H, T, S).
+
+    A (B, T, S) mask is refused although it may broadcast by accident (when B equals H): it would
+    then mask head number b instead of sentence number b.
+    """
+    if mask is None:
+        return
+    if mask.dtype != torch.bool:
+        raise ValueError(
+            f"The mask has type {mask.dtype}, but it must be boolean, True where attention is "
+            "allowed; write mask.bool(), or mask == 0 for an additive mask of 0 and -inf."
+        )
+    if mask.dim() == 3 and len(shape) == 4:
+        raise ValueError(
+            f"The mask has shape {tuple(mask.shape)}: with three axes it is unclear whether the "
+            "first counts sentences or heads; add the missing axis, as in mask.unsqueeze(1)."
+        )
+    fits = mask.dim() <= len(shape) and all(
+        size in (1, wanted) for size, wanted in zip(mask.shape[::-1], shape[::-1], strict=False)
+    )
+    if not fits:
+        raise ValueError(
+            f"The mask has shape {tuple(mask.shape)}, which does not broadcast to the scores' "
+            f"{shape} = (batch, heads, queries, keys)."
+        )
+
+
+def check_same_batch(source: Tensor, target: Tensor) -> None:
+    """Raise `ValueError` unless source and target hold equally many sentences."""
+    if source.size(0) != target.size(0):
+        raise ValueError(
+            f"The source has {source.size(0)} sentences and the target {target.size(0)}; "
+            "every source needs exactly one target."
+        )

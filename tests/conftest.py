@@ -1,0 +1,21 @@
+"""Every unit test runs with the annotations enforced: shapes and types cannot rot."""
+
+from __future__ import annotations
+
+import pytest
+from jaxtyping import install_import_hook
+
+# Before any test module imports the package.
+install_import_hook("transformer_book", "beartype.beartype")
+
+import torch  # noqa: E402
+
+from tests.fresh import import_fresh  # noqa: E402
+
+torch.set_num_threads(2)
+
+
+@pytest.fixture(scope="module")
+def unhooked():
+    """A function that imports a module as users do, without the hook: for tests of bad input."""
+    return import_fresh
