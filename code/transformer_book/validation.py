@@ -124,7 +124,7 @@ def check_mask(mask: Tensor | None, shape: tuple[int, ...]) -> None:
 
 def check_same_batch(source: Tensor, target: Tensor) -> None:
     """Raise `ValueError` unless source and target hold equally many sentences."""
-    if source.size(0) != target.size(0):
+    if source.dim() == target.dim() == 2 and source.size(0) != target.size(0):
         raise ValueError(
             f"The source has {source.size(0)} sentences and the target {target.size(0)}; "
             "every source needs exactly one target."

@@ -1,0 +1,111 @@
+"""The shape of the package itself: short enough to read, imports one way, nothing shadowed."""
+
+from __future__ import annotations
+
+import ast
+import io
+import subprocess
+import sys
+import tokenize
+from pathlib import Path
+
+import pytest
+
+import transformer_book
+from tests.fresh import MODEL
+
+PACKAGE = Path(transformer_book.__file__).parent
+ROOT = Path(__file__).parents[1]
+
+# What each module may import of the package: imports go one way.
+MAY_IMPORT = {
+    "validation": set(),
+    "embeddings": {"validation"},
+    "attention": {"validation"},
+    "masks": {"validation"},
+    "layers": {"validation"},
+    "encoder": {"attention", "layers", "validation"},
+    "decoder": {"attention", "layers", "validation"},
+    "transformer": {"embeddings", "encoder", "decoder", "layers", "masks", "validation"},
+    "tokens": {"validation"},
+    "batches": {"tokens", "validation"},
+}
+
+
+def docstring_lines(tree: ast.AST) -> set[int]:
+    lines: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(
+            node
+        ):
+            expression = node.body[0]
+            lines |= set(range(expression.lineno, expression.end_lineno + 1))
+    return lines
+
+
+def logical_lines(source: str) -> int:
+    """Logical lines of Python, docstrings and comments not counted."""
+    skip = docstring_lines(ast.parse(source))
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    return sum(token.type == tokenize.NEWLINE and token.start[0] not in skip for token in tokens)
+
+
+def test_the_model_is_read_in_one_sitting():
+    """At most 500 logical lines, the argument checks included."""
+    counts = {
+        name: logical_lines((PACKAGE / f"{name}.py").read_text(encoding="utf-8"))
+        for name in (*MODEL, "validation")
+    }
+    print(counts, sum(counts.values()))
+    assert sum(counts.values()) <= 500
+
+
+@pytest.mark.parametrize("name", MODEL)
+def test_each_forward_is_short(name):
+    tree = ast.parse((PACKAGE / f"{name}.py").read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and node.name in ("forward", "attend"):
+            skip = docstring_lines(node)
+            lines = set(range(node.body[0].lineno, node.end_lineno + 1)) - skip
+            assert len(lines) <= 20, f"{name}.{node.name}"
+
+
+@pytest.mark.parametrize("name", MAY_IMPORT)
+def test_imports_go_one_way(name):
+    tree = ast.parse((PACKAGE / f"{name}.py").read_text(encoding="utf-8"))
+    imported = {
+        node.module.removeprefix("transformer_book.")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("transformer_book.")
+    }
+    assert imported <= MAY_IMPORT[name]
+
+
+def modules_after(statement: str) -> set[str]:
+    code = f"{statement}\nimport sys\nprint(' '.join(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return {name.split(".")[0] for name in done.stdout.split()}
+
+
+def test_importing_attention_imports_torch_and_nothing_heavier():
+    heavy = {"spacy", "tokenizers", "matplotlib", "seaborn", "IPython", "ipywidgets", "pandas"}
+    loaded = modules_after("import transformer_book.attention")
+    assert "torch" in loaded
+    assert not loaded & heavy
+
+
+def test_importing_the_package_imports_nothing():
+    assert "torch" not in modules_after("import transformer_book")
+
+
+def test_code_is_still_the_standard_library():
+    """The folder code/ must not shadow the module `code`, which pdb and IPython import."""
+    assert not (ROOT / "code" / "__init__.py").exists()
+    where = "import code, sysconfig; print(code.__file__.startswith(sysconfig.get_path('stdlib')))"
+    done = subprocess.run(
+        [sys.executable, "-c", where], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "True"
+    import code
+
+    assert Path(code.__file__).parent != ROOT / "code"

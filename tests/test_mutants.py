@@ -1,0 +1,163 @@
+"""The proofs are proven to bite: each of these damages to the model must turn a proof red.
+
+A mutant is one changed piece of the package's source. It is written into a copy of the package,
+the copy is imported, and the proofs run on it until one fails. Run this file alone with `-s` to see
+which proof catches which mutant.
+"""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import torch
+
+import transformer_book
+from tests.fresh import import_model
+from tests.proofs import PROOFS
+
+PACKAGE = Path(transformer_book.__file__).parent
+
+
+@dataclass(frozen=True)
+class Mutant:
+    name: str
+    module: str
+    old: str
+    new: str
+
+
+def mutant(name: str, module: str, old: str, new: str) -> Mutant:
+    return Mutant(name, module, old, new)
+
+
+MUTANTS = [
+    # attention
+    mutant("no root of d", "attention", "1 / math.sqrt(query.size(-1)) if", "1.0 if"),
+    mutant("d without its root", "attention", "math.sqrt(query.size(-1)) if", "query.size(-1) if"),
+    mutant("scale ignored", "attention", " if scale is None else scale", ""),
+    mutant("fused scale ignored", "attention", "dropout, scale=scale)", "dropout)"),
+    mutant("softmax over queries", "attention", "scores.softmax(dim=-1)", "scores.softmax(dim=-2)"),
+    mutant("mask skipped", "attention", "scores = scores.masked_fill(", "scores.masked_fill("),
+    mutant("mask inverted", "attention", "scores.masked_fill(~mask, torch", "scores.masked_fill(mask, torch"),
+    mutant("empty rows uniform", "attention", "weights.masked_fill(~mask, 0.0)", "weights * 1.0"),
+    mutant("empty rows NaN", "attention", "torch.finfo(scores.dtype).min", 'float("-inf")'),
+    mutant("fused mask skipped", "attention", "(query, key, value, mask, dropout, sc", "(query, key, value, None, dropout, sc"),
+    mutant("weights dropped twice", "attention", "F.dropout(weights, dropout)", "F.dropout(F.dropout(weights, 0.1), dropout)"),
+    mutant("keys and values swapped", "attention", "self.key(key)), self.split_heads(self.value(value))", "self.value(value)), self.split_heads(self.key(key))"),
+    mutant("values projected by the key", "attention", "self.split_heads(self.value(value))", "self.split_heads(self.key(value))"),
+    mutant("heads viewed, not transposed", "attention", ".unflatten(-1, (self.n_heads, -1)).transpose(1, 2)", ".reshape(x.size(0), self.n_heads, x.size(1), -1)"),
+    mutant("heads interleaved", "attention", ".unflatten(-1, (self.n_heads, -1)).transpose(1, 2)", ".unflatten(-1, (-1, self.n_heads)).permute(0, 3, 1, 2)"),
+    mutant("heads merged without transposing", "attention", "heads.transpose(1, 2).flatten(-2)", "heads.reshape(heads.size(0), heads.size(2), -1)"),
+    mutant("output projection forgotten", "attention", "self.output(self.merge_heads(heads))", "self.merge_heads(heads)"),
+    mutant("query not projected", "attention", "self.split_heads(self.query(query))", "self.split_heads(query)"),
+    mutant("mask not passed on", "attention", "self.attend(q, k, v, mask)", "self.attend(q, k, v)"),
+    mutant("attention dropout in evaluation", "attention", "self.dropout if self.training else 0.0", "self.dropout"),
+    mutant("attention dropout never", "attention", "self.dropout if self.training else 0.0", "0.0"),
+    mutant("recording never ends", "attention", "module.keep_weights = before[name]", "pass"),
+    # masks
+    mutant("padding mask inverted", "masks", "(tokens != padding)", "(tokens == padding)"),
+    mutant("padding hides queries", "masks", "[:, None, None, :]", "[:, None, :, None]"),
+    mutant("diagonal hidden", "masks", ".tril()", ".tril(-1)"),
+    mutant("next token visible", "masks", ".tril()", ".tril(1)"),
+    mutant("past hidden", "masks", ".tril()", ".triu()"),
+    mutant("target padding ignored", "masks", "padding_mask(tokens, padding) & causal", "padding_mask(tokens, -1) & causal"),
+    mutant("causal mask forgotten", "masks", " & causal_mask(", " | causal_mask("),
+    # layers
+    mutant("Bessel's correction", "layers", "centred.square().mean(dim=-1, keepdim=True)", "x.var(dim=-1, keepdim=True)"),
+    mutant("epsilon outside the root", "layers", "torch.sqrt(variance + self.eps)", "(torch.sqrt(variance) + self.eps)"),
+    mutant("another epsilon", "layers", "eps: float = 1e-5", "eps: float = 1e-6"),
+    mutant("statistics over two axes", "layers", "x.mean(dim=-1, keepdim=True)", "x.mean(dim=(-2, -1), keepdim=True)"),
+    mutant("mean not removed", "layers", "self.weight * centred", "self.weight * x"),
+    mutant("norm shift forgotten", "layers", "y if self.bias is None else y + self.bias", "y"),
+    mutant("activation forgotten", "layers", "self.activation(self.linear1(x))", "self.linear1(x)"),
+    mutant("GELU approximated", "layers", '"gelu": F.gelu', '"gelu": lambda x: F.gelu(x, approximate="tanh")'),
+    mutant("GroupSort over all", "layers", ".unflatten(-1, (-1, 2)).sort(dim=-1)", ".unflatten(-1, (1, -1)).sort(dim=-1)"),
+    mutant("feed-forward dropout never", "layers", "self.dropout(self.activation(self.linear1(x)))", "self.activation(self.linear1(x))"),
+    mutant("residual of the norm", "layers", "stream + self.dropout(sublayer(self.norm(x)))", "self.norm(x) + self.dropout(sublayer(self.norm(x)))"),
+    mutant("residual forgotten", "layers", "stream = x if self.residual else 0.0", "stream = 0.0"),
+    mutant("residual always", "layers", "stream = x if self.residual else 0.0", "stream = x"),
+    mutant("pre-norm without norm", "layers", "sublayer(self.norm(x))", "sublayer(x)"),
+    mutant("pre and post exchanged", "layers", 'norm == "pre", residual', 'norm == "post", residual'),
+    mutant("dropout on the stream", "layers", "self.norm(stream + self.dropout(sublayer(x)))", "self.norm(self.dropout(stream + sublayer(x)))"),
+    mutant("residual dropout never", "layers", "stream + self.dropout(sublayer(self.norm(x)))", "stream + sublayer(self.norm(x))"),
+    mutant("final norm dropped", "layers", 'if norm == "pre" else nn.Identity()', "if False else nn.Identity()"),
+    mutant("final norm on post-norm", "layers", 'if norm == "pre" else nn.Identity()', "if True else nn.Identity()"),
+    # encoder
+    mutant("encoder mask skipped", "encoder", "self.self_attention(y, y, y, mask)", "self.self_attention(y, y, y)"),
+    mutant("encoder without final norm", "encoder", "return self.norm(x)", "return x"),
+    mutant("encoder feed-forward skipped", "encoder", "return self.feed_forward_residual(x, self.feed_forward)", "return x"),
+    mutant("one encoder layer only", "encoder", "in self.layers:", "in self.layers[:1]:"),
+    mutant("same layer repeated", "encoder", "for layer in self.layers:", "for layer in [self.layers[0]] * len(self.layers):"),
+    # decoder
+    mutant("target mask skipped", "decoder", "self.self_attention(y, y, y, target_mask)", "self.self_attention(y, y, y)"),
+    mutant("memory mask skipped", "decoder", "(y, memory, memory, memory_mask)", "(y, memory, memory)"),
+    mutant("decoder query not normalised", "decoder", "self.self_attention(y, y, y, target_mask)", "self.self_attention(x, y, y, target_mask)"),
+    mutant("cross-attention to itself", "decoder", "(y, memory, memory, memory_mask)", "(y, y, y, target_mask)"),
+    mutant("one residual for two", "decoder", "self.cross_residual = Residual", "self.cross_residual = self.self_residual = Residual"),
+    mutant("decoder without final norm", "decoder", "return self.norm(x)", "return x"),
+    mutant("decoder feed-forward skipped", "decoder", "return self.feed_forward_residual(x, self.feed_forward)", "return x"),
+    # embeddings
+    mutant("embedding not scaled", "embeddings", "math.sqrt(d_model) if scale", "1.0 if scale"),
+    mutant("embedding always scaled", "embeddings", "math.sqrt(d_model) if scale else 1.0", "math.sqrt(d_model)"),
+    mutant("exponent doubled", "embeddings", "torch.arange(0, d_model, 2, dtype=torch.float64) / d_model", "2 * torch.arange(0, d_model, 2, dtype=torch.float64) / d_model"),
+    mutant("halves, not interleaved", "embeddings", "dim=-1).flatten(1)", "dim=1).flatten(1)"),
+    mutant("sines and cosines exchanged", "embeddings", "[angle.sin(), angle.cos()]", "[angle.cos(), angle.sin()]"),
+    mutant("every token at position 0", "embeddings", "self.table[start:end]", "self.table[:1]"),
+    mutant("start ignored", "embeddings", "x + self.weight[start:end]", "x + self.weight[: x.size(1)]"),
+    # transformer
+    mutant("source padding ignored", "transformer", "memory_mask = padding_mask(source)", "memory_mask = padding_mask(source, -1)"),
+    mutant("target mask from training only", "transformer", "if self.config.causal else", "if self.training else"),
+    mutant("causal switch ignored", "transformer", "if self.config.causal else padding_mask(target)", ""),
+    mutant("source positions forgotten", "transformer", "self.source_positions(self.source_embedding(source))", "self.source_embedding(source)"),
+    mutant("target embedded as source", "transformer", "self.target_positions(self.target_embedding(target))", "self.target_positions(self.source_embedding(target))"),
+    mutant("decoder reads its own input", "transformer", "self.decoder(y, memory, mask", "self.decoder(y, y, mask"),
+    mutant("nothing tied", "transformer", 'if tie in ("decoder", "all"):', "if False:"),
+    mutant("source not tied", "transformer", 'if tie == "all":', "if False:"),
+    mutant("logits of softmax", "transformer", "return self.output(self.decode(target, memory, memory_mask))", "return self.output(self.decode(target, memory, memory_mask)).softmax(-1)"),
+    mutant("initialization by rows", "transformer", "parameter.size(-1) ** -0.5", "parameter.size(0) ** -0.5"),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("mutants")
+    target = folder / PACKAGE.name
+    target.mkdir()
+    for source in PACKAGE.glob("*.py"):
+        shutil.copy(source, target)
+    return folder
+
+
+def first_failing_proof(folder: Path | None) -> str | None:
+    book = import_model(folder, fresh=True)
+    for seed in range(4):
+        for proof in PROOFS:
+            try:
+                proof(book, seed)
+            except Exception as error:
+                # Most differ; some crash inside torch, with shapes that do not fit.
+                return f"{proof.__name__} ({type(error).__name__})"
+    return None
+
+
+def test_the_untouched_copy_passes(copy):
+    assert first_failing_proof(copy) is None
+
+
+@pytest.mark.parametrize("damage", MUTANTS, ids=lambda damage: f"{damage.module}: {damage.name}")
+def test_mutant_is_killed(damage, copy):
+    path = copy / PACKAGE.name / f"{damage.module}.py"
+    source = path.read_text(encoding="utf-8")
+    assert source.count(damage.old) >= 1, f"{damage.name}: {damage.old!r} is not in the source"
+    try:
+        path.write_text(source.replace(damage.old, damage.new), encoding="utf-8")
+        shutil.rmtree(path.parent / "__pycache__", ignore_errors=True)
+        killer = first_failing_proof(copy)
+    finally:
+        path.write_text(source, encoding="utf-8")
+        torch.set_default_dtype(torch.float32)
+    assert killer, f"No proof notices {damage.name!r} ({damage.old!r} → {damage.new!r})."
+    print(f"{damage.module:12} {damage.name:36} killed by {killer}")
