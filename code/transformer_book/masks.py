@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from transformer_book.validation import check_positive
+from transformer_book.validation import check_positive, check_token_batch
 
 
 def padding_mask(tokens: Int[Tensor, "B S"], padding: int = 0) -> Bool[Tensor, "B 1 1 S"]:
@@ -18,6 +18,7 @@ def padding_mask(tokens: Int[Tensor, "B S"], padding: int = 0) -> Bool[Tensor, "
 
     The two axes of size one stand for the heads and the queries: the same keys are hidden from all.
     """
+    check_token_batch(tokens)
     return (tokens != padding)[:, None, None, :]  # (B, 1, 1, S)
 
 

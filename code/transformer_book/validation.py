@@ -71,12 +71,8 @@ def check_length(length: int, max_length: int) -> None:
         )
 
 
-def check_tokens(tokens: Tensor, vocab_size: int) -> None:
-    """Raise `ValueError` unless `tokens` is a non-empty (B, T) of ids below `vocab_size`.
-
-    The ids themselves are read on the CPU only: elsewhere, reading one value would make the
-    processor wait for the device at every call.
-    """
+def check_token_batch(tokens: Tensor) -> None:
+    """Raise `ValueError` unless `tokens` is a non-empty (B, T) of whole numbers."""
     if tokens.dim() != 2 or tokens.is_floating_point() or tokens.dtype == torch.bool:
         raise ValueError(
             f"Token ids have shape {tuple(tokens.shape)} and type {tokens.dtype}, but they must be "
@@ -84,6 +80,15 @@ def check_tokens(tokens: Tensor, vocab_size: int) -> None:
         )
     if tokens.numel() == 0:
         raise ValueError(f"The batch of token ids is empty: its shape is {tuple(tokens.shape)}.")
+
+
+def check_tokens(tokens: Tensor, vocab_size: int) -> None:
+    """Raise `ValueError` unless `tokens` is a non-empty (B, T) of ids below `vocab_size`.
+
+    The ids themselves are read on the CPU only: elsewhere, reading one value would make the
+    processor wait for the device at every call.
+    """
+    check_token_batch(tokens)
     if tokens.device.type != "cpu" or torch.compiler.is_compiling():
         return
     low, high = tokens.min().item(), tokens.max().item()
