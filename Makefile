@@ -1,0 +1,44 @@
+# `make` lists the targets. Everything runs in .venv, which is made when it is first needed.
+
+PYTHON ?= python3
+PORT ?= 8000
+VENV := .venv
+RUN := $(VENV)/bin/python
+READY := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help book test site serve chapters
+
+help: ## list the targets
+	@echo "Transformers, Cell by Cell"
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 18
+
+book: $(READY) ## execute every chapter and build the website in _build/html
+	@$(RUN) tools/build_site.py --execute cache
+
+test: $(READY) ## run every test: package, chapters, website
+	@$(RUN) -m pytest
+
+site: $(READY) ## build the website from the committed outputs, executing nothing
+	@$(RUN) tools/build_site.py --execute off
+
+serve: ## show the built website at http://localhost:8000 (PORT=... for another)
+	@test -f _build/html/index.html || { echo "Nothing to show yet: run make book first."; exit 2; }
+	@echo "http://localhost:$(PORT)  (Ctrl-C stops)"
+	@$(RUN) -m http.server $(PORT) --bind 127.0.0.1 --directory _build/html
+
+chapters: $(READY) ## execute the chapters in place and normalise them
+	@$(RUN) tools/setup_cell.py --write
+	@$(RUN) tools/execute_chapters.py
+
+# torch first, by its pin: everything else then fits around it.
+$(READY): requirements.txt pyproject.toml
+	@$(PYTHON) tools/check_python.py
+	@echo "Installing into $(VENV) (a few minutes the first time)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(RUN) -m pip install --quiet "$$(grep '^torch==' requirements.txt)"
+	@$(RUN) -m pip install --quiet -r requirements.txt
+	@$(RUN) -m pip install --quiet --no-deps -e .
+	@if git rev-parse --git-dir >/dev/null 2>&1; then \
+		git config diff.ipynb.textconv "$(VENV)/bin/jupytext --quiet --to md --output -"; fi
+	@touch $(READY)

@@ -1,0 +1,235 @@
+"""What the website adds to Jupyter Book: boxes, figures with captions, the architecture figure.
+
+Chapters are plain CommonMark notebooks that every front end renders. This extension dresses them
+for the website; nothing in a chapter depends on it.
+
+* A block quote that begins with a bold word ("**Predict first.**") becomes a box.
+* An SVG output whose metadata carries ``alt`` and ``caption`` becomes ``<figure>``, ``<img alt>``
+  and ``<figcaption>``. The caption that `plots.show` also prints for notebook front ends is dropped
+  here, so that it appears once.
+* ``{architecture}`` draws ``book/assets/figures/architecture.svg`` inline. A box links to its
+  chapter as soon as ``_toc.yml`` lists that chapter.
+* ``{chapters}`` lists the chapters that exist.
+* Every entry of the bibliography gets its key as an anchor:
+  ``[Vaswani et al., 2017](../book/bibliography.md#vaswani2017attention)``.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+from docutils import nodes
+from myst_nb.core.render import MimeData, NbElementRenderer, load_mime_renders
+from sphinx import addnodes
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+from sphinx.transforms import SphinxTransform
+from sphinx.util.docutils import SphinxDirective
+
+# The first words of a box, and the class that colours it. Other bold beginnings make a plain note.
+KINDS = {
+    "predict first": "predict",
+    "departs from the paper": "departs",
+    "your turn": "turn",
+    "break it": "break",
+}
+
+
+# --- boxes --------------------------------------------------------------------------------------
+
+
+class Box(nodes.General, nodes.Element):
+    """A block quote that begins with a bold word."""
+
+
+def box_kind(quote: nodes.block_quote) -> tuple[str, str] | None:
+    """The kind and the title of a box, or None for a block quote that quotes."""
+    first = quote.children[0] if quote.children else None
+    if not isinstance(first, nodes.paragraph):
+        return None
+    strong = next((child for child in first.children if child.astext()), None)
+    if not isinstance(strong, nodes.strong):
+        return None
+    strong["classes"].append("box-title")
+    title = strong.astext().strip().rstrip(".:!?")
+    for beginning, kind in KINDS.items():
+        if title.lower().startswith(beginning):
+            return kind, title
+    return "note", title
+
+
+class Boxes(SphinxTransform):
+    """Turn block quotes that begin with a bold word into boxes."""
+
+    default_priority = 400
+
+    def apply(self, **kwargs) -> None:
+        for quote in list(self.document.findall(nodes.block_quote)):
+            if found := box_kind(quote):
+                kind, title = found
+                box = Box("", *quote.children, kind=kind, title=title)
+                box.source, box.line = quote.source, quote.line
+                quote.replace_self(box)
+
+
+def visit_box(self, node: Box) -> None:
+    attributes = {"role": "note", "aria-label": node["title"]}
+    self.body.append(self.starttag(node, "div", CLASS=f"box box-{node['kind']}", **attributes))
+
+
+def depart_box(self, node: Box) -> None:
+    self.body.append("</div>\n")
+
+
+def pass_box(self, node: Box) -> None:
+    """Other builders show the contents as they are."""
+
+
+# --- figures ------------------------------------------------------------------------------------
+
+
+class Figures:
+    """A MyST-NB mime renderer: images whose output metadata carries alt text and a caption."""
+
+    mime_priority_overrides = ()
+
+    @staticmethod
+    def handle_mime(
+        renderer: NbElementRenderer, data: MimeData, inline: bool
+    ) -> list[nodes.Node] | None:
+        if data.output_metadata.get("transformer_book") == "caption":
+            return []  # the figure above carries it
+        described = data.output_metadata.get(data.mime_type)
+        if not data.mime_type.startswith("image/") or not isinstance(described, dict):
+            return None
+        if "alt" not in described and "caption" not in described:
+            return None
+        images = renderer.render_image(data)
+        for image in images:
+            image["alt"] = described.get("alt", "")
+        figure = nodes.figure("", *images, classes=["book-figure"])
+        if caption := described.get("caption"):
+            parsed = nodes.Element()
+            with renderer.renderer.current_node_context(parsed):
+                renderer.renderer.nested_render_text(caption, data.line or 0)
+            paragraph, *rest = parsed.children
+            figure += nodes.caption(caption, "", *paragraph.children)
+            if rest:
+                figure += nodes.legend("", *rest)
+        return [figure]
+
+
+# --- the architecture figure --------------------------------------------------------------------
+
+SVG = "http://www.w3.org/2000/svg"
+
+
+class Architecture(nodes.General, nodes.Element):
+    """The architecture figure, inline, so that its links work and its colours follow the theme."""
+
+
+class ArchitectureDirective(SphinxDirective):
+    """``{architecture}``: the book's own drawing of the Transformer, each box a link."""
+
+    has_content = False
+
+    def run(self) -> list[nodes.Node]:
+        relative, path = self.env.relfn2path("/book/assets/figures/architecture.svg")
+        self.env.note_dependency(relative)
+        self.env.note_dependency(str(Path(self.env.srcdir) / "_toc.yml"))
+        return [Architecture(path=path)]
+
+
+def chapters_by_number(docnames) -> dict[str, str]:
+    """``{"07": "chapters/07_scaled_dot_product_attention"}`` for the chapters of the book."""
+    found = (re.fullmatch(r"chapters/(\d\d)_.*", name) for name in docnames)
+    return {match[1]: match[0] for match in found if match}
+
+
+class ChaptersDirective(SphinxDirective):
+    """``{chapters}``: links to the chapters that exist."""
+
+    has_content = False
+
+    def run(self) -> list[nodes.Node]:
+        self.env.note_dependency(str(Path(self.env.srcdir) / "_toc.yml"))
+        items = nodes.bullet_list()
+        for docname in chapters_by_number(sorted(self.env.found_docs)).values():
+            options = {"refdomain": "std", "reftype": "doc", "reftarget": f"/{docname}"}
+            link = addnodes.pending_xref(
+                "", nodes.inline(), refexplicit=False, refdoc=self.env.docname, **options
+            )
+            items += nodes.list_item("", nodes.paragraph("", "", link))
+        return [items]
+
+
+def visit_architecture(self, node: Architecture) -> None:
+    builder = self.builder
+    chapters = chapters_by_number(builder.env.found_docs)
+    ElementTree.register_namespace("", SVG)
+    root = ElementTree.parse(node["path"]).getroot()
+    parents = {child: parent for parent in root.iter() for child in parent}
+    for group in list(root.iter(f"{{{SVG}}}g")):
+        number = group.get("data-chapter")
+        if number is None:
+            continue
+        docname = chapters.get(number)
+        group.set("class", f"{group.get('class', '')} {'written' if docname else 'unwritten'}")
+        if docname:
+            title = builder.env.titles[docname].astext()
+            link = ElementTree.Element(f"{{{SVG}}}a")
+            link.set("href", builder.get_relative_uri(builder.current_docname, docname))
+            link.set("aria-label", title)
+            parent = parents[group]
+            position = list(parent).index(group)
+            parent.remove(group)
+            link.append(group)
+            link.tail = group.tail
+            parent.insert(position, link)
+    text = ElementTree.tostring(root, encoding="unicode")
+    self.body.append(f'<figure class="architecture" tabindex="0">\n{text}\n</figure>\n')
+    raise nodes.SkipNode
+
+
+def skip_architecture(self, node: Architecture) -> None:
+    raise nodes.SkipNode
+
+
+# --- the bibliography ---------------------------------------------------------------------------
+
+
+def name_entries(app: Sphinx, env: BuildEnvironment) -> None:
+    """Let pages link to an entry of the bibliography by its key."""
+    for place, bibliography in env.get_domain("cite").bibliographies.items():
+        slugs = env.metadata[place.docname].setdefault("myst_slugs", {})
+        for key, node in bibliography.citation_nodes.items():
+            if key not in node["ids"]:
+                node["ids"].append(key)
+            slugs[key] = (0, key, key)
+
+
+# --- the theme ----------------------------------------------------------------------------------
+
+
+def theme_options(app: Sphinx, config) -> None:
+    """What Jupyter Book's own configuration has no key for."""
+    config.html_theme_options["logo"] = {"text": config.html_title, "alt_text": ""}
+
+
+# --- set-up -------------------------------------------------------------------------------------
+
+
+def setup(app: Sphinx) -> dict:
+    others = {"latex": (pass_box, pass_box), "text": (pass_box, pass_box)}
+    app.add_node(Box, html=(visit_box, depart_box), **others)
+    app.add_transform(Boxes)
+    if Figures not in load_mime_renders():
+        load_mime_renders().append(Figures)
+    app.add_node(Architecture, html=(visit_architecture, None))
+    app.add_directive("architecture", ArchitectureDirective)
+    app.add_directive("chapters", ChaptersDirective)
+    app.connect("env-updated", name_entries)
+    app.connect("config-inited", theme_options)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

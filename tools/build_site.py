@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Build the website with Jupyter Book; any warning and any failing cell fails the build.
+
+--execute cache runs every chapter whose cells, package code or pins have changed (`make book`).
+--execute off   shows the committed outputs and runs nothing (`make site`, and the tests).
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import yaml
+from common import ROOT, configuration
+
+EXECUTED = ("code", "requirements.txt")  # what the outputs depend on, besides the cells
+RENDERED = ("_config.yml", "_toc.yml", "book/extension", "requirements.txt")
+
+
+def digest(root: Path, *names: str) -> str:
+    """A hash over the contents of files and folders."""
+    total = hashlib.sha256()
+    for name in names:
+        path = root / name
+        files = sorted(path.rglob("*")) if path.is_dir() else [path]
+        for file in files:
+            parts = file.relative_to(root).parts
+            generated = any(part == "__pycache__" or part.endswith(".egg-info") for part in parts)
+            if file.is_file() and not generated:
+                total.update("/".join(parts).encode() + b"\0" + file.read_bytes() + b"\0")
+    return total.hexdigest()
+
+
+def forget_if_changed(stamp: Path, key: str, *folders: Path) -> bool:
+    """Remove folders that were made under another key; say whether they were."""
+    changed = not stamp.exists() or stamp.read_text(encoding="utf-8") != key
+    if changed:
+        for folder in folders:
+            shutil.rmtree(folder, ignore_errors=True)
+        stamp.parent.mkdir(parents=True, exist_ok=True)
+        stamp.write_text(key, encoding="utf-8")
+    return changed
+
+
+def derived_configuration(root: Path, build: Path, execute: str) -> Path:
+    """_config.yml with another execution mode, written into the build folder."""
+    settings = configuration(root)
+    settings["execute"]["execute_notebooks"] = execute
+    extensions = settings["sphinx"]["local_extensions"]
+    for name, path in extensions.items():  # Jupyter Book reads them relative to the file
+        extensions[name] = str((root / path).resolve())
+    path = build / f"_config_{execute}.yml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(yaml.safe_dump(settings, sort_keys=False), encoding="utf-8")
+    return path
+
+
+def build_site(
+    root: Path = ROOT, output: Path | None = None, execute: str = "off", quiet: bool = False
+) -> Path:
+    """Build the book at `root` into `output`/_build/html; return that folder.
+
+    Raises subprocess.CalledProcessError (with the build's own words on the terminal, or in
+    `.output` when quiet) if a cell fails or Sphinx warns.
+    """
+    output = output or root
+    build = output / "_build"
+    # jupyter-cache keys a notebook by its cells alone: it would miss a change in the package.
+    code = digest(root, *EXECUTED)
+    forget_if_changed(build / ".code.sha256", code, build / ".jupyter_cache", build / ".doctrees")
+    pages = f"{execute} {digest(root, *RENDERED)}"
+    forget_if_changed(build / ".pages.sha256", pages, build / ".doctrees")
+    config = derived_configuration(root, build, execute) if execute != "cache" else None
+    command = [sys.executable, "-c", "from jupyter_book.cli.main import main; main()"]
+    command += ["build", str(root), "-W", "-n", "--keep-going", "--path-output", str(output)]
+    if config:
+        command += ["--config", str(config)]
+    subprocess.run(command, cwd=root, check=True, text=True, capture_output=quiet)
+    return build / "html"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--execute", choices=("cache", "off"), default="off")
+    parser.add_argument("--root", type=Path, default=ROOT, help="the book to build")
+    parser.add_argument("--output", type=Path, help="where _build is made (default: the book)")
+    options = parser.parse_args()
+    began = time.monotonic()
+    try:
+        html = build_site(options.root.resolve(), options.output, options.execute)
+    except subprocess.CalledProcessError as error:
+        sys.exit(error.returncode)
+    start = html / "index.html"
+    print(f"\nThe book is built ({time.monotonic() - began:.0f} s). Read it in one of two ways:")
+    print(f"  open {start.resolve()} in a browser, or")
+    print("  run `make serve` and visit http://localhost:8000")
+
+
+if __name__ == "__main__":
+    main()

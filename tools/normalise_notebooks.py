@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+"""Bring notebooks into the one form in which they are committed, so that running them again changes
+nothing.
+
+Cell ids stay (missing and repeated ones are made from the cell's place and text), timestamps and
+other traces of a run go, execution counts run from 1, the kernel is called python3, outputs of
+cells tagged `volatile` are cleared, consecutive prints become one output, random widget ids become
+stable ones. A notebook whose outputs hold an absolute path, or an error in a cell that is not
+tagged `raises-exception`, is refused.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import re
+import sys
+from pathlib import Path
+
+import nbformat
+from common import notebooks
+
+KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+LANGUAGE = {"name": "python"}
+CELL_METADATA = {"tags", "jupyter", "cellView", "nbgrader", "mystnb"}
+NOTEBOOK_METADATA = {"kernelspec", "language_info", "widgets", "title"}
+WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
+ABSOLUTE_PATH = re.compile(
+    r"(?<![\w:/.~-])(?:/(?:home|root|Users|tmp|work|opt|usr|var|mnt|private|content)/[\w.-]+"
+    r"|[A-Za-z]:\\\\?Users\\)"
+)
+
+
+class Refused(ValueError):
+    """A notebook that must not be committed as it is."""
+
+
+def tags(cell: dict) -> list[str]:
+    return cell["metadata"].get("tags", [])
+
+
+def text_of(value: str | list[str]) -> str:
+    return value if isinstance(value, str) else "".join(value)
+
+
+def with_ids(cells: list[dict]) -> None:
+    """Keep every valid id; give missing, invalid and repeated ones a deterministic new one."""
+    seen: set[str] = set()
+    for place, cell in enumerate(cells):
+        name = cell.get("id", "")
+        if not re.fullmatch(r"[a-zA-Z0-9-_]{1,64}", name) or name in seen:
+            salt = 0
+            while not name or name in seen:
+                text = f"{place} {salt} {cell['cell_type']} {text_of(cell['source'])}"
+                name = "cell-" + hashlib.sha256(text.encode()).hexdigest()[:10]
+                salt += 1
+        cell["id"] = name
+        seen.add(name)
+
+
+def merged_streams(outputs: list[dict]) -> list[dict]:
+    """One output per run of prints: how the kernel cuts them varies from run to run."""
+    merged: list[dict] = []
+    for output in outputs:
+        last = merged[-1] if merged else {}
+        if output["output_type"] == "stream" == last.get("output_type") and (
+            output["name"] == last["name"]
+        ):
+            last["text"] = text_of(last["text"]) + text_of(output["text"])
+        else:
+            merged.append(output)
+    return merged
+
+
+def output_texts(output: dict) -> list[str]:
+    """What a reader sees of an output, as text."""
+    texts = [text_of(output["text"])] if "text" in output else []
+    for mime, value in output.get("data", {}).items():
+        if mime.startswith("text/") or mime == "image/svg+xml":
+            texts.append(text_of(value))
+    return [*texts, *output.get("traceback", [])]
+
+
+def check_outputs(cell: dict, where: str) -> None:
+    for output in cell["outputs"]:
+        if output["output_type"] == "error" and "raises-exception" not in tags(cell):
+            raise Refused(f"{where} ends in {output['ename']}: {output['evalue']}")
+        for text in output_texts(output):
+            if found := ABSOLUTE_PATH.search(text):
+                raise Refused(f"{where} shows the path {found[0]} of this machine")
+
+
+def stable_widgets(notebook: dict) -> dict:
+    """Replace the random ids of widget models by their number in the order of the page."""
+    state = notebook["metadata"].get("widgets", {}).get(WIDGET_STATE, {}).get("state")
+    if not state:
+        return notebook
+    text = json.dumps(notebook, ensure_ascii=False)
+    shown = json.dumps(notebook["cells"], ensure_ascii=False)
+    # Models appear in the order in which cells show them, then in the order of their making.
+    order = sorted(state, key=lambda name: (shown.find(name) < 0, shown.find(name)))
+    for number, name in enumerate(order):
+        text = text.replace(name, hashlib.sha256(f"widget {number}".encode()).hexdigest()[:32])
+    notebook = json.loads(text)
+    saved = notebook["metadata"]["widgets"][WIDGET_STATE]
+    saved["state"] = dict(sorted(saved["state"].items()))
+    return notebook
+
+
+def normalise(notebook: dict, where: str = "notebook") -> dict:
+    """The normal form of a notebook given as JSON data. Normalising twice changes nothing more."""
+    notebook = stable_widgets(json.loads(json.dumps(notebook)))
+    with_ids(notebook["cells"])
+    count = 0
+    for number, cell in enumerate(notebook["cells"], start=1):
+        cell["metadata"] = {
+            key: value for key, value in sorted(cell["metadata"].items()) if key in CELL_METADATA
+        }
+        cell["source"] = "\n".join(
+            line.rstrip() if cell["cell_type"] == "code" else line
+            for line in text_of(cell["source"]).split("\n")
+        ).rstrip("\n")
+        if cell["cell_type"] != "code":
+            continue
+        ran = cell.get("execution_count") is not None
+        if "volatile" in tags(cell):
+            cell["outputs"] = []
+        cell["outputs"] = merged_streams(cell["outputs"])
+        check_outputs(cell, f"{where}, cell {number} ({cell['id']})")
+        count += ran
+        cell["execution_count"] = count if ran else None
+        for output in cell["outputs"]:
+            if "execution_count" in output:
+                output["execution_count"] = cell["execution_count"]
+    metadata = {
+        key: value for key, value in notebook["metadata"].items() if key in NOTEBOOK_METADATA
+    }
+    notebook["metadata"] = {**metadata, "kernelspec": KERNEL, "language_info": LANGUAGE}
+    notebook["nbformat"], notebook["nbformat_minor"] = 4, 5
+    return notebook
+
+
+def written(notebook: dict) -> str:
+    """The notebook as the text of a file: keys in order, long strings cut at line ends."""
+    node = nbformat.from_dict(notebook)
+    nbformat.validate(node)
+    return nbformat.writes(node, version=nbformat.NO_CONVERT).rstrip("\n") + "\n"
+
+
+def normalised_text(path: Path) -> str:
+    return written(normalise(json.loads(path.read_text(encoding="utf-8")), path.name))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("notebooks", nargs="*", help="default: every chapter")
+    parser.add_argument("--check", action="store_true", help="change nothing; exit 1 if needed")
+    options = parser.parse_args()
+    wrong = 0
+    for path in notebooks(options.notebooks):
+        try:
+            text = normalised_text(path)
+        except Refused as refusal:
+            print(f"refused: {refusal}", file=sys.stderr)
+            wrong += 1
+            continue
+        if text == path.read_text(encoding="utf-8"):
+            continue
+        if options.check:
+            print(f"not normalised: {path}", file=sys.stderr)
+            wrong += 1
+        else:
+            path.write_text(text, encoding="utf-8")
+            print(f"normalised {path}")
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
