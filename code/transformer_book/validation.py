@@ -123,7 +123,7 @@ def check_mask(mask: Tensor | None, shape: tuple[int, ...]) -> None:
     if not fits:
         raise ValueError(
             f"The mask has shape {tuple(mask.shape)}, which does not broadcast to the scores' "
-            f"{shape} = (batch, heads, queries, keys)."
+            f"{shape} (the last two axes are queries and keys)."
         )
 
 

@@ -1,0 +1,99 @@
+"""What every chapter uses: one seed for everything, and the package's source on the page."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import random
+import textwrap
+from collections.abc import Mapping
+
+import numpy as np
+import torch
+from IPython.display import publish_display_data
+from torch import Tensor
+
+
+def seed_everything(seed: int = 0) -> None:
+    """Set the random state of Python, NumPy and torch, and torch's number of threads.
+
+    Two threads wherever the chapter runs: sums are then split, and rounded, in the same way.
+
+    Raises:
+        ValueError: if `seed` is not a whole number from 0 to 2³² − 1.
+    """
+    if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**32:
+        raise ValueError(f"seed is {seed!r}, but it must be a whole number from 0 to 4294967295.")
+    random.seed(seed)
+    np.random.seed(seed)
+    torch.manual_seed(seed)
+    torch.set_num_threads(2)
+
+
+def source_of(thing: object, fold: Mapping[str, int] | None = None) -> tuple[str, str]:
+    """The source of a class or function of the package, and its documentation taken out of it.
+
+    Args:
+        thing: a class or function.
+        fold: methods that belong to a later chapter, with its number; their bodies are left out.
+
+    Raises:
+        ValueError: if `fold` names something that is not a method of `thing`.
+    """
+    source = textwrap.dedent(inspect.getsource(thing))
+    tree = ast.parse(source).body[0]
+    lines = source.splitlines()
+    cuts: list[tuple[int, int, list[str]]] = []
+    if ast.get_docstring(tree):
+        first = tree.body[0]
+        cuts.append((first.lineno - 1, first.end_lineno, []))
+    methods = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    for name, chapter in (fold or {}).items():
+        if name not in methods:
+            raise ValueError(f"{name!r} is not a method of {tree.name}: {', '.join(methods)}.")
+        body = methods[name].body
+        indent = " " * body[0].col_offset
+        cuts.append(
+            (body[0].lineno - 1, body[-1].end_lineno, [f"{indent}...  # chapter {chapter}"])
+        )
+    for start, end, instead in sorted(cuts, reverse=True):
+        lines[start:end] = instead
+    return "\n".join(lines), inspect.getdoc(thing) or ""
+
+
+def show_source(thing: object, fold: Mapping[str, int] | None = None) -> None:
+    """Show the source of a class or function of the package as this cell's output.
+
+    The lines are the file's own: what you read here is what runs. The documentation stands folded
+    below, and so do methods that a later chapter introduces.
+
+    Args:
+        thing: a class or function.
+        fold: methods to leave out, with the number of the chapter that has them.
+    """
+    source, documentation = source_of(thing, fold)
+    name = f"{thing.__module__}.{thing.__qualname__}"
+    markdown = f"```python\n{source}\n```"
+    if documentation:
+        markdown += (
+            f"\n\n<details><summary>The documentation of {thing.__qualname__}</summary>\n\n"
+            f"```text\n{documentation}\n```\n\n</details>"
+        )
+    publish_display_data({"text/markdown": markdown, "text/plain": f"# {name}\n{source}"})
+
+
+def judge(attempt: object, expected: Tensor) -> None:
+    """Say how an attempt at an exercise did: not started, right, or wrong.
+
+    Args:
+        attempt: what the learner's function returned; `None` means that it is still the stub.
+        expected: the right answer.
+
+    Raises:
+        AssertionError: if the attempt differs, with the first difference.
+    """
+    if attempt is None:
+        print("Not started yet.")
+        return
+    torch.testing.assert_close(attempt, expected)
+    print("Right.")

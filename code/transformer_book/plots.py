@@ -1,0 +1,201 @@
+"""Every figure the chapters share, and the way a figure reaches the page.
+
+Figures are drawn dark on white, in colours that remain distinct to colour-blind readers, and are
+published as SVG with a caption that states the finding and an alternative text that says what to
+see. In heatmaps rows are queries and columns are keys.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import seaborn as sns
+from IPython.display import publish_display_data
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from torch import Tensor
+
+from transformer_book.validation import check_choice
+
+STYLE = {
+    "font.size": 10,
+    "axes.titlesize": 11,
+    "axes.labelsize": 10,
+    "figure.dpi": 100,
+    "svg.fonttype": "path",  # the same shapes on every machine, whatever fonts it has
+    "svg.hashsalt": "transformer-book",  # the same ids on every run
+}
+PALETTE = sns.color_palette("colorblind")
+WEIGHTS = sns.light_palette("#0b5394", as_cmap=True)
+HIDDEN = "#ebebeb"
+
+
+def figure(
+    rows: int = 1, columns: int = 1, *, width: float = 6.5, height: float = 3.5, **options: object
+) -> tuple[Figure, np.ndarray]:
+    """A new figure in the book's style, and its axes as a flat array.
+
+    `width` and `height` are inches of the whole figure; options go to `plt.subplots`.
+    """
+    with mpl.rc_context({**sns.axes_style("whitegrid"), **STYLE}):
+        drawn, axes = plt.subplots(
+            rows, columns, figsize=(width, height), squeeze=False, layout="constrained", **options
+        )
+    return drawn, axes.flatten()
+
+
+def show(drawn: Figure, *, caption: str, alt: str) -> None:
+    """Publish a figure with its caption and its alternative text, then close it.
+
+    Args:
+        drawn: the figure.
+        caption: states the finding; Markdown with `$math$`, one paragraph, no `*emphasis*`.
+        alt: plain text that says what to see, for readers who cannot.
+
+    Raises:
+        ValueError: if either text is empty.
+    """
+    if not caption.strip() or not alt.strip():
+        raise ValueError("A figure needs a caption and an alternative text; one of them is empty.")
+    buffer = io.StringIO()
+    with mpl.rc_context(STYLE):
+        drawn.savefig(buffer, format="svg", metadata={"Date": None}, bbox_inches="tight")
+    plt.close(drawn)
+    publish_display_data(
+        {"image/svg+xml": buffer.getvalue(), "text/plain": alt},
+        metadata={"image/svg+xml": {"alt": alt, "caption": caption}},
+    )
+    # For front ends that do not read the metadata; the website has the caption already.
+    publish_display_data(
+        {"text/markdown": f"*{caption}*", "text/plain": caption},
+        metadata={"transformer_book": "caption"},
+    )
+
+
+def draw_attention(
+    axes: Axes,
+    weights: Tensor,
+    queries: Sequence[str],
+    keys: Sequence[str],
+    *,
+    mask: Tensor | None = None,
+    title: str = "",
+    numbers: bool | None = None,
+) -> None:
+    """One map of attention weights: rows are queries, columns are keys, each row sums to one.
+
+    Args:
+        axes: where to draw.
+        weights: `(T, S)`.
+        queries, keys: the `T` and `S` labels.
+        mask: `(T, S)`, `True` = may attend; what may not be attended to is drawn in grey.
+        title: above the map.
+        numbers: write the weights into the cells; by default if there are at most 8 columns.
+
+    Raises:
+        ValueError: if labels and weights differ in number.
+    """
+    if weights.shape != (len(queries), len(keys)):
+        raise ValueError(
+            f"The weights have shape {tuple(weights.shape)}, but there are {len(queries)} query "
+            f"labels and {len(keys)} key labels; pass one label per row and one per column."
+        )
+    numbers = len(keys) <= 8 if numbers is None else numbers
+    values = weights.detach().double().cpu().numpy()
+    sns.heatmap(
+        values,
+        ax=axes,
+        vmin=0,
+        vmax=1,
+        cmap=WEIGHTS,
+        mask=None if mask is None else ~mask.cpu().numpy(),
+        annot=numbers,
+        fmt=".2f",
+        annot_kws={"size": 9},
+        square=True,
+        linewidths=0.6,
+        linecolor="white",
+        cbar=False,
+        xticklabels=keys,
+        yticklabels=queries,
+    )
+    axes.set_facecolor(HIDDEN)
+    axes.grid(False)
+    axes.tick_params(axis="x", rotation=45, length=0)
+    axes.tick_params(axis="y", rotation=0, length=0)
+    for label in axes.get_xticklabels():
+        label.set_horizontalalignment("right")
+        label.set_rotation_mode("anchor")
+    axes.set(title=title, xlabel="keys", ylabel="queries")
+
+
+def attention(
+    weights: Tensor | Mapping[str, Tensor],
+    queries: Sequence[str],
+    keys: Sequence[str] | None = None,
+    *,
+    mask: Tensor | None = None,
+    numbers: bool | None = None,
+    size: float = 3.4,
+) -> Figure:
+    """One or several maps of attention weights side by side; keys default to the queries.
+
+    Args:
+        weights: `(T, S)`, or several by their titles.
+        queries, keys, mask, numbers: as for `draw_attention`.
+        size: inches of one map.
+    """
+    maps = weights if isinstance(weights, Mapping) else {"": weights}
+    drawn, axes = figure(1, len(maps), width=size * len(maps), height=size)
+    for place, (title, map_) in zip(axes, maps.items(), strict=True):
+        draw_attention(
+            place, map_, queries, keys or queries, mask=mask, title=title, numbers=numbers
+        )
+    for place in axes[1:]:
+        place.set_ylabel("")
+    return drawn
+
+
+MARKERS = ("o", "s", "^", "D")
+
+
+def draw_runs(
+    axes: Axes,
+    x: Sequence[float],
+    runs: Mapping[str, Tensor],
+    *,
+    xlabel: str,
+    ylabel: str,
+    xscale: str = "linear",
+    yscale: str = "linear",
+) -> None:
+    """Several series of repeated measurements: a dot for each run, a line through the medians.
+
+    Args:
+        axes: where to draw.
+        x: where the measurements were taken, `n` numbers.
+        runs: by name, `(runs, n)` measurements.
+        xlabel, ylabel: what the axes show.
+        xscale, yscale: `"linear"`, or `"log2"` or `"log"` with ticks at the measured places.
+    """
+    for scale in (xscale, yscale):
+        check_choice("scale", scale, ("linear", "log", "log2"))
+    for (name, values), colour, marker in zip(runs.items(), PALETTE, MARKERS, strict=False):
+        values = values.detach().double().reshape(-1, len(x)).numpy()
+        for run in values:
+            axes.plot(x, run, marker, color=colour, alpha=0.45, markersize=5, markeredgewidth=0)
+        axes.plot(
+            x, np.median(values, axis=0), color=colour, marker=marker, label=name, markersize=6
+        )
+    for axis, scale in (("x", xscale), ("y", yscale)):
+        if scale != "linear":
+            getattr(axes, f"set_{axis}scale")("log", base=2 if scale == "log2" else 10)
+    if xscale == "log2":
+        axes.set_xticks(x, [str(value) for value in x])
+    axes.set(xlabel=xlabel, ylabel=ylabel)
+    axes.legend(frameon=True)
+    sns.despine(ax=axes)
