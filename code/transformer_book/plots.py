@@ -30,8 +30,8 @@ STYLE = {
     "svg.hashsalt": "transformer-book",  # the same ids on every run
 }
 PALETTE = sns.color_palette("colorblind")
-WEIGHTS = sns.light_palette("#0b5394", as_cmap=True)
-HIDDEN = "#ebebeb"
+WEIGHTS = mpl.colors.LinearSegmentedColormap.from_list("weights", ["#ffffff", "#9fc5e8", "#0b5394"])
+HIDDEN = "#e4e4e4"
 
 
 def figure(
@@ -118,7 +118,7 @@ def draw_attention(
         annot_kws={"size": 9},
         square=True,
         linewidths=0.6,
-        linecolor="white",
+        linecolor="#d9d9d9",
         cbar=False,
         xticklabels=keys,
         yticklabels=queries,
@@ -165,7 +165,7 @@ MARKERS = ("o", "s", "^", "D")
 
 def draw_runs(
     axes: Axes,
-    x: Sequence[float],
+    x: Sequence[int | float],
     runs: Mapping[str, Tensor],
     *,
     xlabel: str,

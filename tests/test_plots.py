@@ -1,0 +1,90 @@
+"""Figures: the same bytes on every run, with a caption and an alternative text."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import pytest
+import torch
+
+from transformer_book import plots
+
+
+@pytest.fixture
+def published(monkeypatch):
+    bundles: list[tuple[dict, dict]] = []
+    monkeypatch.setattr(
+        plots, "publish_display_data", lambda data, metadata: bundles.append((data, metadata))
+    )
+    yield bundles
+    plt.close("all")
+
+
+WORDS = ["Ein", "Hund", "schläft"]
+
+
+def weights() -> torch.Tensor:
+    return torch.tensor([[1.0, 0.0, 0.0], [0.25, 0.75, 0.0], [0.2, 0.2, 0.6]])
+
+
+def test_show_publishes_figure_caption_and_alternative_text(published):
+    plots.show(plots.attention(weights(), WORDS), caption="It $x$ finds.", alt="A map.")
+    (image, data), (caption, mark) = published
+    assert (
+        image["image/svg+xml"].lstrip().startswith("<?xml") and "</svg>" in image["image/svg+xml"]
+    )
+    assert image["text/plain"] == "A map."
+    assert data["image/svg+xml"] == {"alt": "A map.", "caption": "It $x$ finds."}
+    assert caption["text/markdown"] == "*It $x$ finds.*" and mark == {"transformer_book": "caption"}
+    assert not plt.get_fignums()
+
+
+def test_the_same_figure_twice_gives_the_same_bytes(published):
+    for _ in range(2):
+        drawn, (left, right) = plots.figure(1, 2, width=6)
+        plots.draw_attention(left, weights(), WORDS, WORDS, mask=torch.ones(3, 3).tril().bool())
+        runs = {
+            "a": torch.rand(3, 4, generator=torch.Generator().manual_seed(0)),
+            "b": torch.ones(4),
+        }
+        plots.draw_runs(
+            right, [1, 2, 4, 8], runs, xlabel="x", ylabel="y", xscale="log2", yscale="log"
+        )
+        plots.show(drawn, caption="Two.", alt="Two plots.")
+    assert published[0][0] == published[2][0]
+    assert "<dc:date>" not in published[0][0]["image/svg+xml"]
+
+
+def test_rows_are_queries_and_columns_are_keys(published):
+    drawn = plots.attention(weights()[:2], WORDS[:2], WORDS)
+    (axes,) = drawn.axes
+    assert (axes.get_ylabel(), axes.get_xlabel()) == ("queries", "keys")
+    assert [label.get_text() for label in axes.get_yticklabels()] == WORDS[:2]
+    assert [label.get_text() for label in axes.get_xticklabels()] == WORDS
+    assert [text.get_text() for text in axes.texts][:3] == ["1.00", "0.00", "0.00"]
+    # Row 0 is on top, as the first word is read first.
+    low, high = axes.get_ylim()
+    assert low > high
+
+
+def test_several_maps_stand_side_by_side(published):
+    drawn = plots.attention({"head 0": weights(), "head 1": weights().T}, WORDS)
+    assert [axes.get_title() for axes in drawn.axes] == ["head 0", "head 1"]
+
+
+@pytest.mark.parametrize(("caption", "alt"), [("", "A map."), ("Finds.", " ")])
+def test_a_figure_without_words_is_refused(published, caption, alt):
+    with pytest.raises(ValueError, match="needs a caption and an alternative text"):
+        plots.show(plots.attention(weights(), WORDS), caption=caption, alt=alt)
+    assert not published
+
+
+def test_labels_must_fit(published):
+    with pytest.raises(ValueError, match="2 query labels and 3 key labels"):
+        plots.attention(weights(), WORDS[:2], WORDS)
+
+
+def test_unknown_scale(published):
+    drawn, (axes,) = plots.figure()
+    with pytest.raises(ValueError, match="did you mean 'log2'"):
+        plots.draw_runs(axes, [1], {"a": torch.ones(1)}, xlabel="", ylabel="", xscale="log_2")
+    plt.close(drawn)
