@@ -6,7 +6,7 @@ import pytest
 from jaxtyping import install_import_hook
 
 # Before any test module imports the package.
-install_import_hook("transformer_book", "beartype.beartype")
+install_import_hook("transformer_book", "tests.typecheck.typechecker")
 
 import torch  # noqa: E402
 

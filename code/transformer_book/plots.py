@@ -165,7 +165,7 @@ MARKERS = ("o", "s", "^", "D")
 
 def draw_runs(
     axes: Axes,
-    x: Sequence[int | float],
+    x: Sequence[float],
     runs: Mapping[str, Tensor],
     *,
     xlabel: str,
