@@ -117,7 +117,7 @@ def _tokens(
     return side
 
 
-@dataclass
+@dataclass(eq=False)
 class Batch:
     """Sources (B, S) and targets (B, T) of ids, int64, with `<pad>` (0) after the shorter ones.
 
@@ -252,7 +252,8 @@ class BucketedBatches(Sampler[list[int]]):
                 f"batch_size is {batch_size} and max_tokens is {max_tokens}; "
                 "give exactly one of the two."
             )
-        name, limit = ("batch_size", batch_size) if batch_size else ("max_tokens", max_tokens)
+        name = "max_tokens" if batch_size is None else "batch_size"
+        limit = max_tokens if batch_size is None else batch_size
         check_positive(**{name: limit})
         self.lengths = dataset.lengths
         self.batch_size = batch_size

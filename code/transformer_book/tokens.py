@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, SupportsIndex, runtime_checkable
 
 PAD, SOS, EOS, UNK = 0, 1, 2, 3
 SPECIALS = ("<pad>", "<sos>", "<eos>", "<unk>")
@@ -385,9 +385,7 @@ class Vocabulary:
         self.counts = Counter(counts or {})
         self._ids: dict[str, int] = {}
         for i, token in enumerate(self.tokens):
-            if not isinstance(token, str):
-                raise ValueError(f"token {i - len(SPECIALS)} is {token!r}, but tokens are strings.")
-            if token in self._ids:
+            if _check_token(token) in self._ids:
                 raise ValueError(
                     f"token {token!r} would have the ids {self._ids[token]} and {i}: every token "
                     f"is listed once, and {' '.join(SPECIALS)} are always there."
@@ -449,10 +447,13 @@ class Vocabulary:
 
         A token of the text that happens to be spelled `<eos>` is text, not the end: it becomes
         `<unk>`, as every text token spelled like a special one.
+
+        Raises:
+            ValueError: a string in place of a list of tokens, or a token that is not a string.
         """
         _reject_text(tokens, "tokens")
-        ids = (self._ids.get(token, UNK) for token in tokens)
-        return [i if i >= len(SPECIALS) else UNK for i in ids]
+        ids = [self._ids.get(token, UNK) for token in map(_check_token, tokens)]
+        return [UNK if i < len(SPECIALS) else i for i in ids]
 
     def encode_source(self, tokens: Iterable[str], sos: bool = False) -> list[int]:
         """`tokens <eos>`; with `sos`, as the tutorial recipes have it, `<sos> tokens <eos>`."""
@@ -462,8 +463,10 @@ class Vocabulary:
         """`<sos> tokens <eos>`."""
         return [SOS, *self.encode(tokens), EOS]
 
-    def decode(self, ids: Iterable[int], keep_specials: bool = False) -> list[str]:
+    def decode(self, ids: Iterable[SupportsIndex], keep_specials: bool = False) -> list[str]:
         """The tokens of `ids` up to the first `<eos>`, without `<sos>` and `<pad>`.
+
+        `ids` may be a list or a tensor with one axis.
 
         With `keep_specials`, the token of every id, nothing left out.
 
@@ -512,6 +515,13 @@ def _reject_text(tokens: object, name: str) -> None:
         raise ValueError(f"{name} is the string {tokens!r}: split it into tokens first.")
 
 
+def _check_token(token: object) -> str:
+    # Ids passed in place of tokens would all become <unk>: another mistake without a symptom.
+    if not isinstance(token, str):
+        raise ValueError(f"{token!r} is not a token: tokens are strings.")
+    return token
+
+
 # --- files ----------------------------------------------------------------------------------------
 
 
@@ -544,7 +554,8 @@ def _read_json(path: str | Path) -> Any:
 
 def _write_json(path: str | Path, data: object) -> None:
     path = Path(path)
-    text = json.dumps(data, ensure_ascii=False, indent=0).encode()
+    # surrogatepass: a token may be any string, even half of a surrogate pair.
+    text = json.dumps(data, ensure_ascii=False, indent=0).encode("utf-8", "surrogatepass")
     # Same folder, so that os.replace is one step: readers see the old file or the new one.
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
