@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 from jaxtyping import install_import_hook
 
+import tests.typecheck
+
 # Before any test module imports the package.
-install_import_hook("transformer_book", "tests.typecheck.typechecker")
+install_import_hook("transformer_book", f"{tests.typecheck.__name__}.typechecker")
 
 import torch  # noqa: E402
 
