@@ -1,0 +1,888 @@
+"""The constructions: functions that build derivations from choices, and count them.
+
+Every construction is a method `build_…` that asks a chooser for each decision, and a method
+`count_…` that computes how many derivations `build_…` can produce, from the lexicon alone. On small
+lexicons a test enumerates every sequence of choices and finds exactly these counts.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from itertools import accumulate
+
+from . import derivation as d
+from .derivation import Clause, Coordination, Phrase, Prepositional, Sentence
+from .lexicon import Adjective, Lexicon, Noun, Preposition, Verb
+
+Place = tuple[Preposition, Noun]
+
+
+class Clash(Exception):
+    """These choices do not go together (the same noun twice, …): draw again."""
+
+
+class Weighted:
+    """Options with weights; those of weight zero are dropped."""
+
+    def __init__(self, *pairs: tuple[object, float]):
+        self.options = tuple(option for option, weight in pairs if weight)
+        self.cumulative = tuple(accumulate(weight for _, weight in pairs if weight))
+
+    def __len__(self) -> int:
+        return len(self.options)
+
+
+class Chooser:
+    """Random choices, from a seed, with the same outcome on every platform."""
+
+    def __init__(self, seed: object):
+        self.random = random.Random(seed).random
+
+    def pick(self, options: Sequence):
+        """One of the options, each with the same probability."""
+        if not options:
+            raise Clash
+        return options[int(self.random() * len(options))]
+
+    def weighted(self, table: Weighted):
+        """One of the options, by weight."""
+        point = self.random() * table.cumulative[-1]
+        for option, limit in zip(table.options, table.cumulative, strict=True):
+            if point < limit:
+                return option
+        return table.options[-1]
+
+
+def _numbers(weight: float) -> tuple[tuple[d.Determiner, float], ...]:
+    """The numerals, smaller ones more often, with a total weight."""
+    scale = weight / sum(1 / (i + 2) for i in range(len(d.NUMBERS)))
+    return tuple((number, scale / (i + 2)) for i, number in enumerate(d.NUMBERS))
+
+
+SUBJECT = Weighted(
+    *((d.A, 38), (d.THE, 24), (d.THIS, 3), (d.EVERY, 2), (d.THE_PLURAL, 8), (d.SOME, 6)),
+    *((d.MANY, 2), (d.SEVERAL, 2), (d.THESE, 2), (d.ALL, 2), *_numbers(12)),
+)
+SUBJECT_ONE = Weighted((d.A, 55), (d.THE, 38), (d.THIS, 5), (d.EVERY, 2))
+OBJECT = Weighted(
+    *((d.A, 48), (d.THE, 26), (d.THIS, 2), (d.THE_PLURAL, 7)),
+    *((d.SOME, 5), (d.MANY, 1.5), (d.SEVERAL, 1.5), *_numbers(9)),
+)
+OBJECT_ONE = Weighted((d.A, 70), (d.THE, 30))
+PLACE = Weighted((d.THE, 78), (d.A, 22))
+INDEFINITE = Weighted((d.A, 60), (d.SOME, 9), (d.MANY, 4), (d.SEVERAL, 4), *_numbers(23))
+DEFINITE = Weighted((d.THE, 60), (d.THE_PLURAL, 24), (d.THIS, 6), (d.THESE, 4), (d.ALL, 6))
+PARTNER = Weighted((d.A, 45), (d.THE, 40), (d.THE_PLURAL, 7), *_numbers(8))
+SIMPLE = Weighted((d.A, 45), (d.THE, 55))
+ONE_A = Weighted((d.A, 1))
+ONE_NO = Weighted((d.NO, 1))
+
+# Which sets of places suit which group of subjects; persons: all but those of animals.
+ANIMAL_PLACES = {
+    "baby": {"seat", "indoor"},
+    "pet": {"outdoor", "seat", "pet_spot", "water", "animal_goal", "through", "goal", "source"}
+    | {"splash", "hop", "roof"},
+    "farm": {"pasture", "animal_goal", "through"},
+    "wild": {"wild_spot", "animal_goal", "through"},
+    "small": {"wild_spot"},
+    "fowl": {"wild_spot", "water", "over"},
+}
+NOT_FOR_PERSONS = {"pet_spot", "wild_spot"}
+SAME_KIND = {"adult": "person", "kid": "person"}
+
+
+def suits(noun: Noun, place_set: str) -> bool:
+    """Whether a subject may be at the places of a set."""
+    if noun.group in ANIMAL_PLACES:
+        return place_set in ANIMAL_PLACES[noun.group]
+    return place_set not in NOT_FOR_PERSONS
+
+
+class Grammar:
+    """All constructions over one lexicon."""
+
+    def __init__(self, lexicon: Lexicon):
+        self.lexicon = lexicon
+        self.relation = lexicon.prepositions
+        before: dict[Noun, list[Adjective]] = {n: [] for n in lexicon.nouns}
+        after: dict[Noun, list[Adjective]] = {n: [] for n in lexicon.nouns}
+        for adjective in lexicon.adjectives:
+            table = before if adjective.position == "before" else after
+            for noun in adjective.nouns:
+                table[noun].append(adjective)
+        self.before = {n: tuple(a) for n, a in before.items()}
+        self.after = {n: tuple(a) for n, a in after.items()}
+        self._spots: dict[tuple[Verb, Noun, frozenset[str]], tuple[Place, ...]] = {}
+        self._reset()
+
+    def _reset(self) -> None:
+        self.next_bit = 2  # bit 0 is the full stop
+        self.combinations: list[tuple[str, str]] = []
+
+    # ------------------------------------------------------------------ lists of the lexicon
+
+    def _verbs(self, frame: str, *, flag: str = "") -> tuple[Verb, ...]:
+        return tuple(
+            v
+            for v in self.lexicon.verbs
+            if frame in v.frames
+            and v.subjects
+            and (frame == "intransitive" or frame == "directional" or v.objects)
+            and (not flag or flag in v.flags)
+        )
+
+    @cached_property
+    def intransitive_verbs(self) -> tuple[Verb, ...]:
+        return self._verbs("intransitive")
+
+    @cached_property
+    def placed_verbs(self) -> tuple[Verb, ...]:
+        return tuple(v for v in self.intransitive_verbs if self._some_spot(v))
+
+    @cached_property
+    def transitive_verbs(self) -> tuple[Verb, ...]:
+        return self._verbs("transitive")
+
+    @cached_property
+    def placed_transitive_verbs(self) -> tuple[Verb, ...]:
+        return tuple(
+            v for v in self.transitive_verbs if "caused" not in v.frames and self._some_spot(v)
+        )
+
+    @cached_property
+    def active_verbs(self) -> tuple[Verb, ...]:
+        """Transitive verbs of doing: what one can want, must, or be able to do."""
+        return tuple(v for v in self.transitive_verbs if v.aspect == "prog")
+
+    @cached_property
+    def willing_verbs(self) -> tuple[Verb, ...]:
+        return tuple(v for v in self.intransitive_verbs if "involuntary" not in v.flags)
+
+    @cached_property
+    def passive_verbs(self) -> tuple[Verb, ...]:
+        return tuple(
+            v
+            for v in self.transitive_verbs
+            if v.english_participle and "single" not in v.flags and v.case == "accusative"
+        )
+
+    @cached_property
+    def postured(self) -> tuple[Noun, ...]:
+        return tuple(n for n in self.lexicon.nouns if n.posture)
+
+    @cached_property
+    def accessories(self) -> tuple[Noun, ...]:
+        names = "hat scarf helmet umbrella backpack camera suitcase basket stick guitar violin"
+        return tuple(n for n in self.lexicon.nouns if n.key in names.split())
+
+    @cached_property
+    def parts(self) -> tuple[Noun, ...]:
+        return tuple(n for n in self.lexicon.nouns if n.group == "part")
+
+    @cached_property
+    def wholes(self) -> tuple[Noun, ...]:
+        return tuple(n for n in self.lexicon.nouns if n.group == "building")
+
+    def _some_spot(self, verb: Verb) -> bool:
+        return any(self.spots(verb, noun) for noun in verb.subjects)
+
+    def spots(
+        self, verb: Verb, noun: Noun, only: frozenset[str] | None = None
+    ) -> tuple[Place, ...]:
+        """The places where (or to which) a subject does what the verb says."""
+        key = (verb, noun, only)
+        if key not in self._spots:
+            sets = verb.places if only is None else only
+            chosen = (s for s in sorted(sets) if suits(noun, s))
+            places = (place for s in chosen for place in self.lexicon.places.get(s, ()))
+            self._spots[key] = tuple(dict.fromkeys(places))
+        return self._spots[key]
+
+    def predicates(self, noun: Noun) -> tuple[Adjective, ...]:
+        """Adjectives that can be said of a noun with `is`."""
+        both = (*self.before[noun], *self.after[noun])
+        return tuple(a for a in both if a.german_predicative)
+
+    # ------------------------------------------------------------------ parts of a derivation
+
+    def _bits(self, count: int) -> int:
+        bit = self.next_bit
+        self.next_bit = bit << count
+        return bit
+
+    def phrase(self, choose, noun: Noun, determiners: Weighted, busy: float = 1.0, extra=None):
+        """A noun phrase; `busy` scales how often it has adjectives (0: never)."""
+        determiner = choose.weighted(determiners)
+        before = after = None
+        if busy:
+            pre, post = self.before[noun], self.after[noun]
+            pattern = choose.weighted(_PATTERNS[busy][bool(pre), bool(post)])
+            if pattern in ("before", "both"):
+                before = choose.pick(pre)
+                self.combinations.append((before.key, noun.key))
+            if pattern in ("after", "both"):
+                after = choose.pick(post)
+                self.combinations.append((after.key, noun.key))
+        return Phrase(noun, determiner, before, after, self._bits(d.PHRASE_BITS), extra)
+
+    def count_phrase(self, noun: Noun, determiners: Weighted, busy: float = 1.0) -> int:
+        """How many noun phrases `phrase` can produce."""
+        if not busy:
+            return len(determiners)
+        return len(determiners) * (1 + len(self.before[noun])) * (1 + len(self.after[noun]))
+
+    def _sum(self, nouns: Iterable[Noun], determiners: Weighted, busy: float = 1.0) -> int:
+        return sum(self.count_phrase(n, determiners, busy) for n in nouns)
+
+    def place(self, choose, options: Sequence[Place], busy: float = 0.5) -> Prepositional:
+        """A prepositional phrase of place."""
+        preposition, noun = choose.pick(options)
+        return Prepositional(preposition, self.phrase(choose, noun, PLACE, busy))
+
+    def count_places(self, options: Sequence[Place]) -> int:
+        return self._sum((noun for _, noun in options), PLACE)
+
+    def does(self, verb: Verb, *nouns: Noun) -> None:
+        """Record which noun does what."""
+        self.combinations.extend((verb.key, noun.key) for noun in nouns)
+
+    def clause(self, **parts) -> Clause:
+        return Clause(bit=self._bits(d.CLAUSE_BITS), **parts)
+
+    def sentence(self, name: str, first: Clause, second: Clause | None = None, link: str = ""):
+        return Sentence(name, first, second, link, bit=self._bits(2) if second else 0)
+
+    # ------------------------------------------------------------------ reusable clauses
+
+    def _intransitive(self, choose, verbs: Sequence[Verb], determiners=SUBJECT, busy=1.0):
+        verb = choose.pick(verbs)
+        noun = choose.pick(verb.subjects)
+        self.does(verb, noun)
+        return verb, noun, self.phrase(choose, noun, determiners, busy)
+
+    def _transitive(
+        self, choose, verbs: Sequence[Verb], subjects=SUBJECT, objects=OBJECT, busy=1.0
+    ):
+        verb = choose.pick(verbs)
+        single = "single" in verb.flags
+        agent = choose.pick(verb.subjects)
+        thing = choose.pick(verb.objects)
+        if agent is thing:
+            raise Clash
+        self.does(verb, agent)
+        subject = self.phrase(choose, agent, _one(subjects) if single else subjects, busy)
+        return verb, subject, self.phrase(choose, thing, _one(objects) if single else objects, busy)
+
+    def _count_pairs(self, verb: Verb, subjects: Weighted, objects: Weighted, busy=1.0) -> int:
+        """How many pairs of subject and object `_transitive` has for a verb."""
+        if "single" in verb.flags:
+            subjects, objects = _one(subjects), _one(objects)
+        same = (n for n in verb.subjects if n in verb.objects)
+        count = self.count_phrase
+        return self._sum(verb.subjects, subjects, busy) * self._sum(
+            verb.objects, objects, busy
+        ) - sum(count(n, subjects, busy) * count(n, objects, busy) for n in same)
+
+    # ------------------------------------------------------------------ the constructions
+
+    def build_intransitive(self, choose) -> Sentence:
+        verb, _, subject = self._intransitive(choose, self.intransitive_verbs)
+        adverb = choose.weighted(_adverbs(verb, subject.plural))
+        clause = self.clause(subject=subject, verb=verb, adverb=adverb)
+        return self.sentence("intransitive", clause)
+
+    def count_intransitive(self) -> int:
+        total = 0
+        for verb in self.intransitive_verbs:
+            for noun in verb.subjects:
+                forms = self.count_phrase(noun, SUBJECT) // len(SUBJECT)
+                choices = (len(_adverbs(verb, det.plural)) for det in SUBJECT.options)
+                total += forms * sum(choices)
+        return total
+
+    def build_transitive(self, choose) -> Sentence:
+        verb, subject, thing = self._transitive(choose, self.transitive_verbs)
+        return self.sentence("transitive", self.clause(subject=subject, verb=verb, object=thing))
+
+    def count_transitive(self) -> int:
+        return sum(self._count_pairs(v, SUBJECT, OBJECT) for v in self.transitive_verbs)
+
+    def build_locative(self, choose) -> Sentence:
+        verb, noun, subject = self._intransitive(choose, self.placed_verbs)
+        place = self.place(choose, self.spots(verb, noun))
+        return self.sentence("locative", self.clause(subject=subject, verb=verb, place=place))
+
+    def _count_locative(self, verbs: Sequence[Verb], determiners: Weighted) -> int:
+        return sum(
+            self.count_phrase(n, determiners) * self.count_places(self.spots(v, n))
+            for v in verbs
+            for n in v.subjects
+        )
+
+    def count_locative(self) -> int:
+        return self._count_locative(self.placed_verbs, SUBJECT)
+
+    def build_transitive_locative(self, choose) -> Sentence:
+        verb, subject, thing = self._transitive(choose, self.placed_transitive_verbs, busy=0.5)
+        place = self.place(choose, self.spots(verb, subject.noun))
+        clause = self.clause(subject=subject, verb=verb, object=thing, place=place)
+        return self.sentence("transitive_locative", clause)
+
+    def _count_transitive_locative(self, subjects: Weighted, objects: Weighted) -> int:
+        total = 0
+        for verb in self.placed_transitive_verbs:
+            single = "single" in verb.flags
+            first = _one(subjects) if single else subjects
+            second = _one(objects) if single else objects
+            for agent in verb.subjects:
+                things = (n for n in verb.objects if n is not agent)
+                places = self.count_places(self.spots(verb, agent))
+                total += self.count_phrase(agent, first) * self._sum(things, second) * places
+        return total
+
+    def count_transitive_locative(self) -> int:
+        return self._count_transitive_locative(SUBJECT, OBJECT)
+
+    def build_directional(self, choose) -> Sentence:
+        verb, noun, subject = self._intransitive(choose, self._verbs("directional"))
+        adverb = choose.weighted(_MANNER)
+        direction = self.place(choose, self.spots(verb, noun))
+        clause = self.clause(subject=subject, verb=verb, adverb=adverb, direction=direction)
+        return self.sentence("directional", clause)
+
+    def count_directional(self) -> int:
+        return len(_MANNER) * self._count_locative(self._verbs("directional"), SUBJECT)
+
+    def build_caused_motion(self, choose) -> Sentence:
+        verb, subject, thing = self._transitive(choose, self._verbs("caused"), busy=0.5)
+        direction = self.place(choose, self.spots(verb, subject.noun))
+        if direction.phrase.noun.group == thing.noun.group:
+            raise Clash
+        clause = self.clause(subject=subject, verb=verb, object=thing, direction=direction)
+        return self.sentence("caused_motion", clause)
+
+    def count_caused_motion(self) -> int:
+        total = 0
+        for verb in self._verbs("caused"):
+            for agent in verb.subjects:
+                spots = self.spots(verb, agent)
+                pairs = sum(
+                    self.count_phrase(thing, OBJECT)
+                    * self.count_places([s for s in spots if s[1].group != thing.group])
+                    for thing in verb.objects
+                    if thing is not agent
+                )
+                total += self.count_phrase(agent, SUBJECT) * pairs
+        return total
+
+    def build_existential(self, choose) -> Sentence:
+        noun = choose.pick(self.postured)
+        subject = self.phrase(choose, noun, INDEFINITE)
+        place = self.place(choose, self.lexicon.places["surface"])
+        if place.phrase.noun.group == noun.group:
+            raise Clash
+        clause = self.clause(subject=subject, place=place, kind="existential")
+        return self.sentence("existential", clause)
+
+    def count_existential(self) -> int:
+        spots = self.lexicon.places["surface"]
+        return sum(
+            self.count_phrase(n, INDEFINITE)
+            * self.count_places([s for s in spots if s[1].group != n.group])
+            for n in self.postured
+        )
+
+    def build_fronted(self, choose) -> Sentence:
+        if choose.pick((False, True)):
+            verb, subject, thing = self._transitive(
+                choose, self.placed_transitive_verbs, INDEFINITE, OBJECT, busy=0.5
+            )
+        else:
+            thing = None
+            verb, _, subject = self._intransitive(choose, self.placed_verbs, INDEFINITE)
+        place = self.place(choose, self.spots(verb, subject.noun))
+        clause = self.clause(subject=subject, verb=verb, object=thing, place=place, kind="fronted")
+        return self.sentence("fronted", clause)
+
+    def count_fronted(self) -> int:
+        intransitive = self._count_locative(self.placed_verbs, INDEFINITE)
+        return intransitive + self._count_transitive_locative(INDEFINITE, OBJECT)
+
+    @cached_property
+    def described(self) -> tuple[Noun, ...]:
+        return tuple(n for n in self.lexicon.nouns if self.predicates(n))
+
+    def build_predicate(self, choose) -> Sentence:
+        noun = choose.pick(self.described)
+        adjective = choose.pick(self.predicates(noun))
+        self.combinations.append((adjective.key, noun.key))
+        subject = self.phrase(choose, noun, DEFINITE, 0)
+        return self.sentence("predicate", self.clause(subject=subject, adjective=adjective))
+
+    def count_predicate(self) -> int:
+        return len(DEFINITE) * sum(len(self.predicates(n)) for n in self.described)
+
+    @cached_property
+    def comparisons(self) -> tuple[tuple[Adjective, Noun, Noun], ...]:
+        """Adjectives with two different nouns of one kind that they compare."""
+        kind = {n: SAME_KIND.get(n.group, n.group) for n in self.lexicon.nouns}
+        return tuple(
+            (a, first, second)
+            for a in self.lexicon.adjectives
+            if a.english_comparative
+            for first in a.nouns
+            for second in a.nouns
+            if first is not second and kind[first] == kind[second]
+        )
+
+    def build_comparative(self, choose) -> Sentence:
+        adjective, noun, other = choose.pick(self.comparisons)
+        self.combinations.append((adjective.key, noun.key))
+        subject = self.phrase(choose, noun, DEFINITE, 0)
+        than = self.phrase(choose, other, SIMPLE, 0)
+        clause = self.clause(subject=subject, adjective=adjective, than=than)
+        return self.sentence("comparative", clause)
+
+    def count_comparative(self) -> int:
+        return len(self.comparisons) * len(DEFINITE) * len(SIMPLE)
+
+    def build_coordinated_subjects(self, choose) -> Sentence:
+        verb, noun, first = self._intransitive(choose, self.placed_verbs, PARTNER, 0.5)
+        other = choose.pick(self._partners(verb, noun))
+        self.does(verb, other)
+        second = self.phrase(choose, other, PARTNER, 0.5)
+        place = self.place(choose, self.spots(verb, noun))
+        subject = Coordination(first, second, self._bits(1))
+        clause = self.clause(subject=subject, verb=verb, place=place)
+        return self.sentence("coordinated_subjects", clause)
+
+    def _partners(self, verb: Verb, noun: Noun) -> tuple[Noun, ...]:
+        """Other subjects of the verb that are of the same kind."""
+        kind = SAME_KIND.get(noun.group, noun.group)
+        return tuple(
+            n for n in verb.subjects if n is not noun and SAME_KIND.get(n.group, n.group) == kind
+        )
+
+    def count_coordinated_subjects(self) -> int:
+        return sum(
+            self.count_phrase(n, PARTNER)
+            * self._sum(self._partners(v, n), PARTNER)
+            * self.count_places(self.spots(v, n))
+            for v in self.placed_verbs
+            for n in v.subjects
+        )
+
+    def _shared(self, first: Verb, second: Verb) -> tuple[Noun, ...]:
+        return tuple(n for n in first.subjects if n in second.subjects and n.is_person)
+
+    def _count_objects(self, verb: Verb, agent: Noun, objects: Weighted = OBJECT) -> int:
+        return self._sum((n for n in verb.objects if n is not agent), objects)
+
+    def build_coordinated_verbs(self, choose) -> Sentence:
+        first = choose.pick(self._verbs("intransitive", flag="background"))
+        second = choose.pick(self._verbs("transitive", flag="calm"))
+        noun = choose.pick(self._shared(first, second))
+        thing = choose.pick(second.objects)
+        if thing is noun:
+            raise Clash
+        self.does(first, noun)
+        self.does(second, noun)
+        subject = self.phrase(choose, noun, SUBJECT, 0.5)
+        place = self.place(choose, self.spots(first, noun), 0.5)
+        clause = self.clause(subject=subject, verb=first, place=place)
+        other = self.clause(verb=second, object=self.phrase(choose, thing, OBJECT, 0.5))
+        return self.sentence("coordinated_verbs", clause, other, "and")
+
+    def count_coordinated_verbs(self) -> int:
+        return sum(
+            self.count_phrase(n, SUBJECT)
+            * self.count_places(self.spots(first, n))
+            * self._count_objects(second, n)
+            for first in self._verbs("intransitive", flag="background")
+            for second in self._verbs("transitive", flag="calm")
+            for n in self._shared(first, second)
+        )
+
+    def build_subject_relative(self, choose) -> Sentence:
+        main = choose.pick(self.placed_verbs)
+        verb = choose.pick(self.transitive_verbs)
+        noun = choose.pick(main.subjects)
+        thing = choose.pick(verb.objects)
+        if noun not in verb.subjects or thing is noun:
+            raise Clash
+        self.does(main, noun)
+        self.does(verb, noun)
+        single = "single" in verb.flags
+        objects = OBJECT_ONE if single else OBJECT
+        relative = self.clause(
+            verb=verb, object=self.phrase(choose, thing, objects, 0.5), gap="subject"
+        )
+        determiners = SUBJECT_ONE if single else SUBJECT
+        subject = self.phrase(choose, noun, determiners, 0.5, relative)
+        place = self.place(choose, self.spots(main, noun), 0)
+        clause = self.clause(subject=subject, verb=main, place=place)
+        return self.sentence("subject_relative", clause)
+
+    def count_subject_relative(self) -> int:
+        total = 0
+        for main in self.placed_verbs:
+            for verb in self.transitive_verbs:
+                single = "single" in verb.flags
+                subjects = SUBJECT_ONE if single else SUBJECT
+                objects = OBJECT_ONE if single else OBJECT
+                total += sum(
+                    self.count_phrase(n, subjects)
+                    * self._count_objects(verb, n, objects)
+                    * len(self.spots(main, n))
+                    * len(PLACE)
+                    for n in main.subjects
+                    if n in verb.subjects
+                )
+        return total
+
+    @cached_property
+    def relative_heads(self) -> tuple[tuple[Verb, Noun], ...]:
+        """Verbs with an object that is neither person nor animal and has a describing adjective."""
+        living = ("adult", "kid", *ANIMAL_PLACES)
+        return tuple(
+            (v, n)
+            for v in self.transitive_verbs
+            if v.case == "accusative"
+            for n in v.objects
+            if n.group not in living and self.predicates(n)
+        )
+
+    def build_object_relative(self, choose) -> Sentence:
+        verb, thing = choose.pick(self.relative_heads)
+        agent = choose.pick(verb.subjects)
+        adjective = choose.pick(self.predicates(thing))
+        self.does(verb, agent)
+        self.combinations.append((adjective.key, thing.key))
+        single = "single" in verb.flags
+        inner = self.phrase(choose, agent, SIMPLE, 0.5)
+        relative = self.clause(subject=inner, verb=verb, gap="object")
+        subject = self.phrase(choose, thing, _ONE_THE if single else _THE, 0, relative)
+        clause = self.clause(subject=subject, adjective=adjective)
+        return self.sentence("object_relative", clause)
+
+    def count_object_relative(self) -> int:
+        return sum(
+            self._sum(v.subjects, SIMPLE)
+            * len(self.predicates(n))
+            * len(_ONE_THE if "single" in v.flags else _THE)
+            for v, n in self.relative_heads
+        )
+
+    def _simple_clause(self, choose, verbs: Sequence[Verb] | None = None) -> Clause:
+        if verbs is None and choose.pick((False, True)):
+            verb, subject, thing = self._transitive(
+                choose, self.transitive_verbs, PARTNER, OBJECT, 0.25
+            )
+            return self.clause(subject=subject, verb=verb, object=thing)
+        verb, _, subject = self._intransitive(
+            choose, verbs or self.intransitive_verbs, PARTNER, 0.25
+        )
+        return self.clause(subject=subject, verb=verb)
+
+    def _count_intransitive_by_noun(self, verbs: Sequence[Verb]) -> dict[Noun, int]:
+        table: dict[Noun, int] = dict.fromkeys(self.lexicon.nouns, 0)
+        for verb in verbs:
+            for noun in verb.subjects:
+                table[noun] += self.count_phrase(noun, PARTNER)
+        return table
+
+    def _count_simple_by_noun(self) -> dict[Noun, int]:
+        """How many simple clauses there are with each subject noun."""
+        table = self._count_intransitive_by_noun(self.intransitive_verbs)
+        for verb in self.transitive_verbs:
+            single = "single" in verb.flags
+            subjects = _one(PARTNER) if single else PARTNER
+            objects = _one(OBJECT) if single else OBJECT
+            for noun in verb.subjects:
+                count = self.count_phrase(noun, subjects)
+                table[noun] += count * self._count_objects(verb, noun, objects)
+        return table
+
+    def _two_clauses(self, choose, name: str, inverted: bool) -> Sentence:
+        link = choose.weighted(_LINKS)
+        verbs = self._verbs("intransitive", flag="reaction") if link == "because" else None
+        first = self._simple_clause(choose, verbs)
+        second = self._simple_clause(choose)
+        if first.subject.noun is second.subject.noun or first.verb is second.verb:
+            raise Clash
+        for clause in (first, second):
+            if clause.object and clause.object.noun in (first.subject.noun, second.subject.noun):
+                raise Clash
+        return Sentence(name, first, second, link, inverted, self._bits(2))
+
+    def build_subordinate(self, choose) -> Sentence:
+        return self._two_clauses(choose, "subordinate", False)
+
+    def count_subordinate(self) -> int:
+        """A lower bound: both clauses intransitive, with different verbs and nouns."""
+        reactions = self._verbs("intransitive", flag="reaction")
+        total = 0
+        for link in _LINKS.options:
+            firsts = reactions if link == "because" else self.intransitive_verbs
+            for one in firsts:
+                for two in self.intransitive_verbs:
+                    if one is two:
+                        continue
+                    both = (n for n in one.subjects if n in two.subjects)
+                    total += self._sum(one.subjects, PARTNER) * self._sum(two.subjects, PARTNER)
+                    total -= sum(self.count_phrase(n, PARTNER) ** 2 for n in both)
+        return total
+
+    def build_fronted_subordinate(self, choose) -> Sentence:
+        return self._two_clauses(choose, "fronted_subordinate", True)
+
+    def count_fronted_subordinate(self) -> int:
+        return self.count_subordinate()
+
+    def build_modal(self, choose) -> Sentence:
+        modal = choose.pick(d.MODALS)
+        if choose.pick((False, True)):
+            verb, subject, thing = self._transitive(choose, self.active_verbs)
+        else:
+            thing = None
+            verb, _, subject = self._intransitive(choose, self.willing_verbs)
+        clause = self.clause(subject=subject, verb=verb, object=thing, modal=modal)
+        return self.sentence("modal", clause)
+
+    def count_modal(self) -> int:
+        transitive = sum(self._count_pairs(v, SUBJECT, OBJECT) for v in self.active_verbs)
+        intransitive = sum(self._sum(v.subjects, SUBJECT) for v in self.willing_verbs)
+        return len(d.MODALS) * (transitive + intransitive)
+
+    @cached_property
+    def errands(self) -> tuple[tuple[Verb, Verb, frozenset[str]], ...]:
+        """A verb of motion, a verb of purpose, and where one goes for it."""
+        motions = [v for v in self._verbs("directional") if v.english in ("go", "run")]
+        return tuple(
+            (motion, verb, frozenset(f for f in verb.flags if f.startswith("errand")))
+            for motion in motions
+            for verb in self.transitive_verbs
+            if any(f.startswith("errand") for f in verb.flags)
+        )
+
+    def build_purpose(self, choose) -> Sentence:
+        motion, verb, sets = choose.pick(self.errands)
+        noun = choose.pick(self._shared(motion, verb))
+        thing = choose.pick(verb.objects)
+        if thing is noun:
+            raise Clash
+        self.does(motion, noun)
+        self.does(verb, noun)
+        subject = self.phrase(choose, noun, SUBJECT, 0.5)
+        direction = self.place(choose, self.spots(motion, noun, sets), 0)
+        first = self.clause(subject=subject, verb=motion, direction=direction)
+        second = self.clause(verb=verb, object=self.phrase(choose, thing, OBJECT, 0.5))
+        return self.sentence("purpose", first, second, "to")
+
+    def count_purpose(self) -> int:
+        return sum(
+            self.count_phrase(n, SUBJECT)
+            * len(self.spots(motion, n, sets))
+            * len(PLACE)
+            * self._count_objects(verb, n)
+            for motion, verb, sets in self.errands
+            for n in self._shared(motion, verb)
+        )
+
+    def build_attempt(self, choose) -> Sentence:
+        verbs = self._verbs("transitive", flag="try")
+        verb, subject, thing = self._transitive(choose, verbs, busy=0.5)
+        first, second = self.clause(subject=subject), self.clause(verb=verb, object=thing)
+        return self.sentence("attempt", first, second, "try")
+
+    def count_attempt(self) -> int:
+        verbs = self._verbs("transitive", flag="try")
+        return sum(self._count_pairs(v, SUBJECT, OBJECT) for v in verbs)
+
+    def build_passive(self, choose) -> Sentence:
+        verb, agent, thing = self._transitive(choose, self.passive_verbs, PARTNER, SUBJECT, 0.5)
+        by = Prepositional(self.relation["by"], agent)
+        return self.sentence("passive", self.clause(subject=thing, verb=verb, agent=by))
+
+    def count_passive(self) -> int:
+        return sum(self._count_pairs(v, PARTNER, SUBJECT) for v in self.passive_verbs)
+
+    @cached_property
+    def recipients(self) -> tuple[Noun, ...]:
+        return tuple(n for n in self.lexicon.nouns if n.group in ("adult", "kid"))
+
+    def build_ditransitive(self, choose) -> Sentence:
+        verb, subject, thing = self._transitive(
+            choose, self._verbs("ditransitive"), SUBJECT, OBJECT, 0.5
+        )
+        noun = choose.pick(self.recipients)
+        if noun is subject.noun:
+            raise Clash
+        recipient = self.phrase(choose, noun, PARTNER, 0.25)
+        clause = self.clause(subject=subject, verb=verb, object=thing, recipient=recipient)
+        return self.sentence("ditransitive", clause)
+
+    def count_ditransitive(self) -> int:
+        return sum(
+            self.count_phrase(n, SUBJECT)
+            * self._count_objects(v, n)
+            * self._sum((r for r in self.recipients if r is not n), PARTNER)
+            for v in self._verbs("ditransitive")
+            for n in v.subjects
+        )
+
+    def _part_of(self, choose) -> Phrase:
+        part = choose.pick(self.parts)
+        whole = self.phrase(choose, choose.pick(self.wholes), SIMPLE, 0.5)
+        of = Prepositional(self.relation["of"], whole)
+        return self.phrase(choose, part, _THE, 0, of)
+
+    def build_possession(self, choose) -> Sentence:
+        if choose.pick((False, True)):
+            thing = self._part_of(choose)
+            verb = choose.pick([v for v in self.transitive_verbs if thing.noun in v.objects])
+            agent = choose.pick(verb.subjects)
+            self.does(verb, agent)
+            subject = self.phrase(choose, agent, SUBJECT, 0.5)
+            clause = self.clause(subject=subject, verb=verb, object=thing)
+        else:
+            subject = self._part_of(choose)
+            adjective = choose.pick(self.predicates(subject.noun))
+            self.combinations.append((adjective.key, subject.noun.key))
+            clause = self.clause(subject=subject, adjective=adjective)
+        return self.sentence("possession", clause)
+
+    def count_possession(self) -> int:
+        wholes = len(_THE) * self._sum(self.wholes, SIMPLE)
+        total = 0
+        for part in self.parts:
+            verbs = [v for v in self.transitive_verbs if part in v.objects]
+            total += len(self.predicates(part))
+            total += sum(self._sum(v.subjects, SUBJECT) for v in verbs)
+        return wholes * total
+
+    def build_negation(self, choose) -> Sentence:
+        form = choose.pick(("intransitive", "transitive", "predicate", "no"))
+        adjective = thing = verb = None
+        if form == "predicate":
+            noun = choose.pick(self.described)
+            adjective = choose.pick(self.predicates(noun))
+            self.combinations.append((adjective.key, noun.key))
+            subject = self.phrase(choose, noun, DEFINITE, 0)
+        elif form == "intransitive":
+            verb, _, subject = self._intransitive(choose, self.intransitive_verbs, DEFINITE)
+        elif form == "no":
+            verb, _, subject = self._intransitive(choose, self.intransitive_verbs, ONE_NO)
+        else:
+            verb, subject, thing = self._transitive(choose, self.active_verbs, DEFINITE, OBJECT_ONE)
+        clause = self.clause(
+            subject=subject, verb=verb, object=thing, adjective=adjective, negated=form != "no"
+        )
+        return self.sentence("negation", clause)
+
+    def count_negation(self) -> int:
+        return (
+            self.count_predicate()
+            + sum(self._sum(v.subjects, DEFINITE) for v in self.intransitive_verbs)
+            + sum(self._sum(v.subjects, ONE_NO) for v in self.intransitive_verbs)
+            + sum(self._count_pairs(v, DEFINITE, OBJECT_ONE) for v in self.active_verbs)
+        )
+
+    def _companions(self, verb: Verb, noun: Noun) -> tuple[Noun, ...]:
+        groups = ("kid", "toy", "pet") if verb.english == "play" else ("adult", "kid")
+        return tuple(n for n in self.lexicon.nouns if n.group in groups and n is not noun)
+
+    @cached_property
+    def sociable(self) -> tuple[tuple[Verb, Noun], ...]:
+        """Verbs of doing something together, with their human subjects."""
+        verbs = self._verbs("intransitive", flag="together")
+        return tuple((v, n) for v in verbs for n in v.subjects if n.group in ("adult", "kid"))
+
+    def build_comitative(self, choose) -> Sentence:
+        verb, noun = choose.pick(self.sociable)
+        self.does(verb, noun)
+        subject = self.phrase(choose, noun, SUBJECT, 0.5)
+        other = self.phrase(choose, choose.pick(self._companions(verb, noun)), PARTNER, 0.5)
+        companion = Prepositional(self.relation["with"], other)
+        place = self.place(choose, self.spots(verb, noun), 0)
+        clause = self.clause(subject=subject, verb=verb, companion=companion, place=place)
+        return self.sentence("comitative", clause)
+
+    def count_comitative(self) -> int:
+        return sum(
+            self.count_phrase(n, SUBJECT)
+            * self._sum(self._companions(v, n), PARTNER)
+            * len(self.spots(v, n))
+            * len(PLACE)
+            for v, n in self.sociable
+        )
+
+    def build_attribute(self, choose) -> Sentence:
+        verb = choose.pick(self.placed_verbs)
+        noun = choose.pick(verb.subjects)
+        if noun.group not in ("adult", "kid"):
+            raise Clash
+        self.does(verb, noun)
+        owned = self.phrase(choose, choose.pick(self.accessories), ONE_A, 1.0)
+        attribute = Prepositional(self.relation["with"], owned)
+        subject = self.phrase(choose, noun, SUBJECT_ONE, 0.5, attribute)
+        place = self.place(choose, self.spots(verb, noun), 0.25)
+        clause = self.clause(subject=subject, verb=verb, place=place)
+        return self.sentence("attribute", clause)
+
+    def count_attribute(self) -> int:
+        owned = self._sum(self.accessories, ONE_A)
+        return owned * sum(
+            self.count_phrase(n, SUBJECT_ONE) * self.count_places(self.spots(v, n))
+            for v in self.placed_verbs
+            for n in v.subjects
+            if n.group in ("adult", "kid")
+        )
+
+    # ------------------------------------------------------------------ drawing
+
+    def derive(self, name: str, choose) -> tuple[Sentence, list[tuple[str, str]]]:
+        """A derivation of a construction, and its (adjective or verb, noun) combinations."""
+        self._reset()
+        build: Callable = getattr(self, f"build_{name}")
+        return build(choose), self.combinations
+
+    def count(self, name: str) -> int:
+        """How many derivations a construction has (for two clauses: a lower bound)."""
+        return getattr(self, f"count_{name}")()
+
+
+def _one(determiners: Weighted) -> Weighted:
+    """The singular of a table of determiners."""
+    return {id(SUBJECT): SUBJECT_ONE, id(DEFINITE): _ONE_DEFINITE}.get(id(determiners), OBJECT_ONE)
+
+
+def _adverbs(verb: Verb, plural: bool) -> Weighted:
+    return _TOGETHER if plural and "together" in verb.flags else _ALONE
+
+
+_ALONE = Weighted((None, 50), (d.OUTSIDE, 20), (d.AGAIN, 20))
+_TOGETHER = Weighted((None, 40), (d.OUTSIDE, 15), (d.AGAIN, 15), (d.TOGETHER, 30))
+_MANNER = Weighted((None, 70), (d.SLOWLY, 15), (d.QUICKLY, 15))
+_LINKS = Weighted(("while", 60), ("because", 20), ("although", 20))
+_ONE_DEFINITE = Weighted((d.THE, 9), (d.THIS, 1))
+_THE = Weighted((d.THE, 70), (d.THE_PLURAL, 30))
+_ONE_THE = Weighted((d.THE, 1))
+
+
+def _patterns(busy: float) -> dict[tuple[bool, bool], Weighted]:
+    """How often a noun phrase has no adjective, one, or two; by what the noun offers."""
+    none, before, after, both = 100 - 60 * busy, 22 * busy, 24 * busy, 14 * busy
+    return {
+        (False, False): Weighted(("none", 1)),
+        (True, False): Weighted(("none", none), ("before", before + after)),
+        (False, True): Weighted(("none", none), ("after", before + after)),
+        (True, True): Weighted(
+            ("none", none), ("before", before), ("after", after), ("both", both)
+        ),
+    }
+
+
+_PATTERNS = {busy: _patterns(busy) for busy in (0.25, 0.5, 1.0)}
