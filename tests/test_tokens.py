@@ -9,7 +9,7 @@ import sys
 import unicodedata
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from transformer_book.tokens import (
@@ -26,6 +26,10 @@ from transformer_book.tokens import (
     read_lines,
     tokenizer_from_dict,
 )
+
+# No test asserts a wall-clock time.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 SENTENCES = {
     "de": [
