@@ -128,30 +128,6 @@ _CLOSING = {"de": _ENDS | {"“", "‘"}, "en": _ENDS | {"%"}, "it": _ENDS | {"%
 _JOINING = {"de": {"/"}, "en": {"/", "-", "—"}, "it": {"/", "-"}}
 _ENGLISH_ENDINGS = {"n't", "'s", "'m", "'re", "'ve", "'ll", "'d", "nt"}
 _ENGLISH_ENDINGS |= {ending.replace("'", "’") for ending in _ENGLISH_ENDINGS}
-_ENGLISH_PAIRS
-            return left, word == "y'" or (token in "$£€" and after[:1].isdigit())
-        if self.language == "it":
-            elided = len(token) > 1 and token[-1] in "'’" and token[-2].isalpha()
-            whole = token[:-1].lower() in _ITALIAN_CLIPPED
-            return False, elided and not whole and after[:1].isalnum()
-        return False, False
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"type": "spacy", "language": self.language, "lowercase": self.lowercase}
-
-
-# How tokens attach to their neighbours. `_JOINING` tokens stand between two words without spaces;
-# German keeps "U-Bahn" in one token, so a hyphen that stands alone there is a dash.
-_QUOTES = {'"': '"', "'": "'", "«": "«", "»": "«"}
-_OPENING = {"de": set("([{„‚¿¡#"), "en": set("([{“‘¿¡#"), "it": set("([{“‘¿¡#")}
-_ENDS = {*".,;:!?…)]}”’°", "..."}
-_CLOSING = {"de": _ENDS | {"“", "‘"}, "en": _ENDS | {"%"}, "it": _ENDS | {"%"}}
-_JOINING = {"de": {"/"}, "en": {"/", "-", "—"}, "it": {"/", "-"}}
-_ENGLISH_ENDINGS = {
-    mark.join(parts)
-    for mark in "'’"
-    for parts in (("n", "t"), *(("", end) for end in ("s", "m", "re", "ve", "ll", "d")))
-} | {"nt"}
 _ENGLISH_PAIRS = {("can", "not"), ("gon", "na"), ("wan", "na"), ("got", "ta")}
 # Clipped words end in an apostrophe too, but a space follows: un po' di pane.
 _ITALIAN_CLIPPED = {"po", "mo", "be", "va", "fa", "sta", "da", "di", "to"}
