@@ -122,7 +122,7 @@ CONSTRUCTIONS: dict[str, Construction] = {
         5,
     ),
     "fronted_subordinate": Construction(
-        "while, because or although, first in the sentence",
+        "while or although, first in the sentence",
         "While the man is sleeping, the woman is reading a book.",
         4,
     ),

@@ -28,7 +28,7 @@ def ing_form(verb: str) -> str:
 
 
 def doubles(verb: str) -> bool:
-    """Whether the last consonant doubles: one syllable (or a stressed last one), vowel, consonant."""
+    """Whether the last consonant doubles: after one short vowel in the last, stressed syllable."""
     if len(verb) < 3 or verb[-1] in VOWELS + "wxy" or verb[-2] not in VOWELS:
         return False
     if verb[-3] in VOWELS and verb[-3:-1] != "ui":
@@ -36,7 +36,7 @@ def doubles(verb: str) -> bool:
     syllables = sum(
         a in VOWELS and b not in VOWELS for a, b in zip(verb, verb[1:] + " ", strict=False)
     )
-    return syllables == 1 or verb in ("begin", "prefer", "admit", "regret", "forget")
+    return syllables == 1 or verb in ("begin", "prefer", "admit", "regret", "forget", "unwrap")
 
 
 def third_person(verb: str) -> str:

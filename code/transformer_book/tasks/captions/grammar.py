@@ -93,6 +93,11 @@ NOT_FOR_PERSONS = {"pet_spot", "wild_spot"}
 SAME_KIND = {"adult": "person", "kid": "person"}
 
 
+def place_determiners(preposition: Preposition) -> Weighted:
+    """Landmarks that one is *at* or goes *to* are definite: at the station, alla stazione."""
+    return _THE_ONE if preposition.name in ("at", "at_auf", "to") else PLACE
+
+
 def suits(noun: Noun, place_set: str) -> bool:
     """Whether a subject may be at the places of a set."""
     if noun.group in ANIMAL_PLACES:
@@ -239,10 +244,12 @@ class Grammar:
     def place(self, choose, options: Sequence[Place], busy: float = 0.5) -> Prepositional:
         """A prepositional phrase of place."""
         preposition, noun = choose.pick(options)
-        return Prepositional(preposition, self.phrase(choose, noun, PLACE, busy))
+        table = place_determiners(preposition)
+        return Prepositional(preposition, self.phrase(choose, noun, table, busy))
 
-    def count_places(self, options: Sequence[Place]) -> int:
-        return self._sum((noun for _, noun in options), PLACE)
+    def count_places(self, options: Sequence[Place], busy: float = 0.5) -> int:
+        """How many prepositional phrases `place` can produce."""
+        return sum(self.count_phrase(n, place_determiners(p), busy) for p, n in options)
 
     def does(self, verb: Verb, *nouns: Noun) -> None:
         """Record which noun does what."""
@@ -441,12 +448,12 @@ class Grammar:
         adjective, noun, other = choose.pick(self.comparisons)
         self.combinations.append((adjective.key, noun.key))
         subject = self.phrase(choose, noun, DEFINITE, 0)
-        than = self.phrase(choose, other, SIMPLE, 0)
+        than = self.phrase(choose, other, _STANDARD, 0)
         clause = self.clause(subject=subject, adjective=adjective, than=than)
         return self.sentence("comparative", clause)
 
     def count_comparative(self) -> int:
-        return len(self.comparisons) * len(DEFINITE) * len(SIMPLE)
+        return len(self.comparisons) * len(DEFINITE) * len(_STANDARD)
 
     def build_coordinated_subjects(self, choose) -> Sentence:
         verb, noun, first = self._intransitive(choose, self.placed_verbs, PARTNER, 0.5)
@@ -535,8 +542,7 @@ class Grammar:
                 total += sum(
                     self.count_phrase(n, subjects)
                     * self._count_objects(verb, n, objects)
-                    * len(self.spots(main, n))
-                    * len(PLACE)
+                    * self.count_places(self.spots(main, n), 0)
                     for n in main.subjects
                     if n in verb.subjects
                 )
@@ -563,7 +569,7 @@ class Grammar:
         single = "single" in verb.flags
         inner = self.phrase(choose, agent, SIMPLE, 0.5)
         relative = self.clause(subject=inner, verb=verb, gap="object")
-        subject = self.phrase(choose, thing, _ONE_THE if single else _THE, 0, relative)
+        subject = self.phrase(choose, thing, _THE_ONE if single else _THE, 0, relative)
         clause = self.clause(subject=subject, adjective=adjective)
         return self.sentence("object_relative", clause)
 
@@ -571,7 +577,7 @@ class Grammar:
         return sum(
             self._sum(v.subjects, SIMPLE)
             * len(self.predicates(n))
-            * len(_ONE_THE if "single" in v.flags else _THE)
+            * len(_THE_ONE if "single" in v.flags else _THE)
             for v, n in self.relative_heads
         )
 
@@ -606,7 +612,7 @@ class Grammar:
         return table
 
     def _two_clauses(self, choose, name: str, inverted: bool) -> Sentence:
-        link = choose.weighted(_LINKS)
+        link = choose.weighted(_FRONTED_LINKS if inverted else _LINKS)
         verbs = self._verbs("intransitive", flag="reaction") if link == "because" else None
         first = self._simple_clause(choose, verbs)
         second = self._simple_clause(choose)
@@ -621,10 +627,13 @@ class Grammar:
         return self._two_clauses(choose, "subordinate", False)
 
     def count_subordinate(self) -> int:
+        return self._count_two_clauses(_LINKS)
+
+    def _count_two_clauses(self, links: Weighted) -> int:
         """A lower bound: both clauses intransitive, with different verbs and nouns."""
         reactions = self._verbs("intransitive", flag="reaction")
         total = 0
-        for link in _LINKS.options:
+        for link in links.options:
             firsts = reactions if link == "because" else self.intransitive_verbs
             for one in firsts:
                 for two in self.intransitive_verbs:
@@ -639,7 +648,7 @@ class Grammar:
         return self._two_clauses(choose, "fronted_subordinate", True)
 
     def count_fronted_subordinate(self) -> int:
-        return self.count_subordinate()
+        return self._count_two_clauses(_FRONTED_LINKS)
 
     def build_modal(self, choose) -> Sentence:
         modal = choose.pick(d.MODALS)
@@ -684,8 +693,7 @@ class Grammar:
     def count_purpose(self) -> int:
         return sum(
             self.count_phrase(n, SUBJECT)
-            * len(self.spots(motion, n, sets))
-            * len(PLACE)
+            * self.count_places(self.spots(motion, n, sets), 0)
             * self._count_objects(verb, n)
             for motion, verb, sets in self.errands
             for n in self._shared(motion, verb)
@@ -814,8 +822,7 @@ class Grammar:
         return sum(
             self.count_phrase(n, SUBJECT)
             * self._sum(self._companions(v, n), PARTNER)
-            * len(self.spots(v, n))
-            * len(PLACE)
+            * self.count_places(self.spots(v, n), 0)
             for v, n in self.sociable
         )
 
@@ -867,9 +874,12 @@ _ALONE = Weighted((None, 50), (d.OUTSIDE, 20), (d.AGAIN, 20))
 _TOGETHER = Weighted((None, 40), (d.OUTSIDE, 15), (d.AGAIN, 15), (d.TOGETHER, 30))
 _MANNER = Weighted((None, 70), (d.SLOWLY, 15), (d.QUICKLY, 15))
 _LINKS = Weighted(("while", 60), ("because", 20), ("although", 20))
+# Italian perché does not open a sentence as a reason.
+_FRONTED_LINKS = Weighted(("while", 70), ("although", 30))
 _ONE_DEFINITE = Weighted((d.THE, 9), (d.THIS, 1))
+_STANDARD = Weighted((d.THE, 60), (d.THE_PLURAL, 25), (d.A, 15))
 _THE = Weighted((d.THE, 70), (d.THE_PLURAL, 30))
-_ONE_THE = Weighted((d.THE, 1))
+_THE_ONE = Weighted((d.THE, 1))
 
 
 def _patterns(busy: float) -> dict[tuple[bool, bool], Weighted]:

@@ -215,6 +215,8 @@ def sentence(s: Sentence) -> list[Word]:
     if s.link == "and":
         return [*clause(s.first), ("e", s.bit), *predicate(s.second, subject)]
     if s.link == "try":
-        attempt = [("provano" if subject.plural else "prova", s.bit << 1), ("a", s.bit)]
-        return phrase(subject) + attempt + predicate(s.second, subject, "infinitive")
+        rest = predicate(s.second, subject, "infinitive")
+        marker = "ad" if rest[0][0].startswith("a") else "a"
+        attempt = [("provano" if subject.plural else "prova", s.bit << 1), (marker, s.bit)]
+        return phrase(subject) + attempt + rest
     return [*clause(s.first), ("per", s.bit), *predicate(s.second, subject, "infinitive")]
