@@ -2,6 +2,7 @@
 """Say in one sentence if this Python is too old for the book, and exit with status 1."""
 
 # Written so that an old Python can still run it.
+# ruff: noqa: UP031, UP036
 import sys
 
 if len(sys.argv) > 1:

@@ -91,21 +91,47 @@ def check_outputs(cell: dict, where: str) -> None:
                 raise Refused(f"{where} shows the path {found[0]} of this machine")
 
 
+MODEL = re.compile(r"(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])")
+
+
+def widget_order(notebook: dict, state: dict) -> list[str]:
+    """The ids of all widget models, in an order that does not depend on the ids.
+
+    First what the cells show, each model followed by those it names; then the models that nobody
+    names (links), by what they hold.
+    """
+    order: dict[str, None] = {}
+
+    def follow(name: str) -> None:
+        if name in state and name not in order:
+            order[name] = None
+            for other in MODEL.findall(json.dumps(state[name], sort_keys=True)):
+                follow(other)
+
+    def content(name: str) -> str:
+        known = {each: str(number) for number, each in enumerate(order)}
+        text = json.dumps(state[name], sort_keys=True)
+        return MODEL.sub(lambda match: known.get(match[0], "?"), text)
+
+    for name in MODEL.findall(json.dumps(notebook["cells"], sort_keys=True)):
+        follow(name)
+    while rest := [name for name in state if name not in order]:
+        follow(min(rest, key=content))
+    return list(order)
+
+
 def stable_widgets(notebook: dict) -> dict:
     """Replace the random ids of widget models by their number in the order of the page."""
-    state = notebook["metadata"].get("widgets", {}).get(WIDGET_STATE, {}).get("state")
-    if not state:
+    saved = notebook["metadata"].get("widgets", {}).get(WIDGET_STATE, {})
+    if not saved.get("state"):
         return notebook
-    text = json.dumps(notebook, ensure_ascii=False)
-    shown = json.dumps(notebook["cells"], ensure_ascii=False)
-    # Models appear in the order in which cells show them, then in the order of their making.
-    order = sorted(state, key=lambda name: (shown.find(name) < 0, shown.find(name)))
-    for number, name in enumerate(order):
-        text = text.replace(name, hashlib.sha256(f"widget {number}".encode()).hexdigest()[:32])
-    notebook = json.loads(text)
-    saved = notebook["metadata"]["widgets"][WIDGET_STATE]
-    saved["state"] = dict(sorted(saved["state"].items()))
-    return notebook
+    order = widget_order(notebook, saved["state"])
+    named = [
+        hashlib.sha256(f"widget {number}".encode()).hexdigest()[:32] for number in range(len(order))
+    ]
+    names = dict(zip(order, named, strict=True))
+    text = MODEL.sub(lambda match: names.get(match[0], match[0]), json.dumps(notebook))
+    return json.loads(text)
 
 
 def normalise(notebook: dict, where: str = "notebook") -> dict:

@@ -2,7 +2,8 @@
 """Refresh the browser code that the website serves itself, from the npm registry, by name.
 
 The site loads nothing from other hosts, so MathJax, require.js, the Jupyter widgets and anywidget
-lie in book/assets/vendor, each with its licence beside it. This script fetches the packages with
+lie in book/assets/vendor, each with its licence beside it. axe-core, which the tests use, lies in
+tests/site/vendor. This script fetches the packages with
 `npm pack`, keeps the files that the site uses, and writes VERSIONS.txt. It needs npm; building the
 book does not.
 """
@@ -19,6 +20,7 @@ from pathlib import Path
 from common import ROOT
 
 VENDOR = ROOT / "book" / "assets" / "vendor"
+TESTS = "../../../tests/site/vendor/"
 
 # package, version, and what is taken: pattern inside the package -> folder or file in vendor/
 PACKAGES: list[tuple[str, str, dict[str, str]]] = [
@@ -48,6 +50,7 @@ PACKAGES: list[tuple[str, str, dict[str, str]]] = [
             "LICENSE": "mathjax/",
         },
     ),
+    ("axe-core", "4.14.1", {"axe.min.js": TESTS, "LICENSE": TESTS + "LICENSE-axe"}),
 ]
 
 REQUIREJS_LICENSE = """\

@@ -210,6 +210,13 @@ def name_entries(app: Sphinx, env: BuildEnvironment) -> None:
             slugs[key] = (0, key, key)
 
 
+def plain_entries(app: Sphinx, page: str, template: str, context: dict, doctree) -> None:
+    """Take away the roles of bibliography entries: deprecated, and wrong inside their list."""
+    if 'role="doc-biblioentry"' in context.get("body", ""):
+        body = context["body"].replace(' role="doc-biblioentry"', "")
+        context["body"] = body.replace('<div role="list" class="citation-list">', "<div>")
+
+
 # --- the theme ----------------------------------------------------------------------------------
 
 
@@ -231,5 +238,6 @@ def setup(app: Sphinx) -> dict:
     app.add_directive("architecture", ArchitectureDirective)
     app.add_directive("chapters", ChaptersDirective)
     app.connect("env-updated", name_entries)
+    app.connect("html-page-context", plain_entries)
     app.connect("config-inited", theme_options)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

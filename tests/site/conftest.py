@@ -1,0 +1,147 @@
+"""The website as the tests see it: built once, served locally, looked at in a browser."""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from build_site import build_site
+from common import ROOT
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.site.scratch import write_scratch_book
+from tests.system import chromium
+
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The website comes last: it shows the outputs that the chapters' tests have just validated."""
+    here = Path(__file__).parent
+    items.sort(key=lambda item: here in item.path.parents)
+
+
+def built(root: Path, output: Path) -> Path:
+    try:
+        return build_site(root, output, execute="off", quiet=True)
+    except subprocess.CalledProcessError as error:
+        said = (error.stdout + error.stderr).splitlines()
+        wrong = [line for line in said if "WARNING" in line or "ERROR" in line] or said[-20:]
+        pytest.fail("The website does not build:\n" + "\n".join(wrong), pytrace=False)
+
+
+@pytest.fixture(scope="session")
+def site() -> Path:
+    """The book, built from the committed outputs; warnings are errors."""
+    return built(ROOT, ROOT / "_build" / "tests")
+
+
+@pytest.fixture(scope="session")
+def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small book with the real configuration: one notebook of boxes, figures and widgets."""
+    root = tmp_path_factory.mktemp("scratch")
+    write_scratch_book(root)
+    return built(root, root)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
+        yield browser
+        browser.close()
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *arguments: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="session")
+def serve() -> Iterator:
+    """A function: folder -> address of a local server that shows it."""
+    servers: dict[Path, ThreadingHTTPServer] = {}
+
+    def address(folder: Path) -> str:
+        if folder not in servers:
+            handler = partial(Quiet, directory=str(folder))
+            servers[folder] = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+            threading.Thread(target=servers[folder].serve_forever, daemon=True).start()
+        return f"http://127.0.0.1:{servers[folder].server_address[1]}"
+
+    yield address
+    for server in servers.values():
+        server.shutdown()
+        server.server_close()
+
+
+@dataclass
+class Visit:
+    """An open page, and everything that went wrong while it was loaded and used."""
+
+    page: Page
+    requests: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    def settle(self) -> None:
+        """Wait until scripts have run and formulas are set."""
+        self.page.wait_for_load_state("load")
+        self.page.evaluate("document.fonts.ready.then(() => window.MathJax?.startup?.promise)")
+
+
+@pytest.fixture
+def visit(browser: Browser) -> Iterator:
+    """A function that opens an address, allowing no host but this machine."""
+    contexts = []
+
+    def opened(address: str, *, width: int = 1280, scheme: str = "light") -> Visit:
+        context = browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce"
+        )
+        contexts.append(context)
+        page = context.new_page()
+        seen = Visit(page)
+
+        def route(request) -> None:
+            parts = urlsplit(request.request.url)
+            seen.requests.append(request.request.url)
+            if parts.scheme in {"file", "data", "blob"} or parts.hostname == "127.0.0.1":
+                request.continue_()
+            else:
+                seen.problems.append(f"asks another host: {request.request.url}")
+                request.abort()
+
+        page.route("**/*", route)
+        page.on("requestfailed", lambda r: seen.problems.append(f"fails to load: {r.url}"))
+        page.on(
+            "response",
+            lambda r: seen.problems.append(f"{r.status}: {r.url}") if r.status >= 400 else None,
+        )
+        page.on("pageerror", lambda error: seen.problems.append(f"script error: {error}"))
+        page.on(
+            "console",
+            lambda m: seen.problems.append(f"console: {m.text}") if m.type == "error" else None,
+        )
+        page.goto(address)
+        seen.settle()
+        return seen
+
+    yield opened
+    for context in contexts:
+        context.close()

@@ -1,0 +1,131 @@
+"""A small book that shows everything the site's own code does, with the real configuration."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import nbformat
+from common import ROOT
+from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from normalise_notebooks import normalise, written
+
+MARKDOWN = [
+    """# 7. A page for the tests
+
+> **Predict first.** What is $x^2$ for `x = 3`?
+>
+> <details>
+> <summary>Six</summary>
+>
+> You doubled: *times two* is not $x^2$.
+>
+> </details>
+
+> **Departs from the paper.** Reason.
+
+> **Your turn** ★★ 10 min. Write it.
+
+> **Break it.** Leave out the root.
+
+> **Remember.** A note of no particular kind.
+
+> A quotation stays a quotation.
+
+<details>
+<summary>Hint</summary>
+
+The root is $\\sqrt{d_k}$, and **bold** is bold.
+
+</details>
+
+| a | table | that | is | much | wider | than | a | narrow | screen | of | a | telephone |
+|---|---|---|---|---|---|---|---|---|---|---|---|---|
+| one | two | three | four | five | six | seven | eight | nine | ten | eleven | twelve | thirteen |
+
+$$a_{1} + a_{2} + a_{3} + a_{4} + a_{5} + a_{6} + a_{7} + a_{8} + a_{9} + a_{10} + a_{11} + a_{12} = b$$
+
+See [Vaswani et al., 2017](../book/bibliography.md#vaswani2017attention) and [masks](../book/notation.md#masks).
+""",
+]
+
+FIGURE = """\
+from IPython.display import publish_display_data
+
+drawing = '<svg xmlns="http://www.w3.org/2000/svg" width="900" height="60"><rect width="900" height="60"/></svg>'
+publish_display_data(
+    {"image/svg+xml": drawing, "text/plain": "A black bar."},
+    metadata={"image/svg+xml": {"alt": "A black bar.", "caption": "A bar of **length** $x^2$."}},
+)
+publish_display_data(
+    {"text/markdown": "*A bar of **length** $x^2$.*", "text/plain": "caption"},
+    metadata={"transformer_book": "caption"},
+)"""
+
+WIDGETS = """\
+import anywidget
+import ipywidgets
+import traitlets
+
+
+class Counter(anywidget.AnyWidget):
+    _esm = '''
+    export default {
+      render({ model, el }) {
+        const button = document.createElement("button");
+        const show = () => { button.textContent = `count ${model.get("value")}`; };
+        button.className = "test-counter";
+        button.addEventListener("click", () => { model.set("value", model.get("value") + 1); show(); });
+        show();
+        el.append(button);
+      }
+    }
+    '''
+    value = traitlets.Int(3).tag(sync=True)
+
+
+left = ipywidgets.IntSlider(value=4, description="left")
+right = ipywidgets.IntSlider(value=4, description="right")
+link = ipywidgets.jslink((left, "value"), (right, "value"))
+ipywidgets.VBox([left, right, Counter()])"""
+
+TOC = {
+    "format": "jb-book",
+    "root": "book/landing",
+    "chapters": [
+        {"file": name}
+        for name in (
+            "book/how_to_read",
+            "book/notation",
+            "chapters/07_scratch",
+            "chapters/08_plain",
+            "book/bibliography",
+        )
+    ],
+}
+
+
+def executed(cells: list) -> str:
+    """The text of a notebook with these cells, run and normalised."""
+    metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+    notebook = new_notebook(cells=cells, metadata=metadata)
+    NotebookClient(notebook, timeout=120, store_widget_state=True).execute()
+    return written(normalise(json.loads(nbformat.writes(notebook)), "scratch"))
+
+
+def write_scratch_book(root: Path) -> None:
+    shutil.copytree(ROOT / "book", root / "book", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "_config.yml", root)
+    shutil.copy(ROOT / "requirements.txt", root)
+    (root / "code").mkdir()
+    (root / "chapters").mkdir()
+    (root / "_toc.yml").write_text(json.dumps(TOC), encoding="utf-8")  # JSON is YAML
+    cells = [new_markdown_cell(text) for text in MARKDOWN]
+    cells += [new_code_cell(FIGURE), new_code_cell(WIDGETS)]
+    cells += [new_code_cell("print('folded')", metadata={"tags": ["hide-cell"]})]
+    chapters = root / "chapters"
+    (chapters / "07_scratch.ipynb").write_text(executed(cells), encoding="utf-8")
+    plain = [new_markdown_cell("# 8. Without widgets"), new_code_cell("1 + 1")]
+    (chapters / "08_plain.ipynb").write_text(executed(plain), encoding="utf-8")

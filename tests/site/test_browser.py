@@ -1,0 +1,171 @@
+"""The website in a real browser, with no network: every page, wide and narrow, light and dark."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from common import ROOT
+
+AXE = ROOT / "tests" / "site" / "vendor" / "axe.min.js"
+NARROW = 360
+
+
+def page_names(site: Path) -> list[str]:
+    """Every page but the one that only forwards to the landing page."""
+    pages = [path.relative_to(site) for path in sorted(site.rglob("*.html"))]
+    return [
+        path.as_posix() for path in pages if "_static" not in path.parts and len(path.parts) > 1
+    ]
+
+
+def width_of(page) -> int:
+    return page.evaluate("document.scrollingElement.scrollWidth")
+
+
+def violations(page) -> list[str]:
+    """What axe-core finds, one line for each kind."""
+    page.add_script_tag(path=str(AXE))
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations'], preload: false})")[
+        "violations"
+    ]
+    return [
+        f"axe {each['id']} ({each['impact']}): {each['nodes'][0]['html'][:120]}"
+        + f" and {len(each['nodes']) - 1} more" * (len(each["nodes"]) > 1)
+        for each in found
+    ]
+
+
+def test_every_page_from_a_server(site: Path, serve, visit) -> None:
+    problems = []
+    for name in page_names(site):
+        seen = visit(f"{serve(site)}/{name}")
+        problems += [f"{name}: {each}" for each in seen.problems + violations(seen.page)]
+        seen.page.set_viewport_size({"width": NARROW, "height": 800})
+        if width_of(seen.page) > NARROW:
+            problems.append(f"{name}: scrolls sideways, {width_of(seen.page)} px at {NARROW}")
+        seen.page.context.close()
+    assert not problems, "\n" + "\n".join(problems)
+
+
+def test_every_page_from_a_folder_in_the_dark(site: Path, visit) -> None:
+    problems = []
+    for name in page_names(site):
+        seen = visit((site / name).as_uri(), width=NARROW, scheme="dark")
+        problems += [f"{name}: {each}" for each in seen.problems + violations(seen.page)]
+        if width_of(seen.page) > NARROW:
+            problems.append(f"{name}: scrolls sideways, {width_of(seen.page)} px at {NARROW}")
+        if seen.page.evaluate("document.documentElement.dataset.theme") != "dark":
+            problems.append(f"{name}: is not dark")
+        seen.page.context.close()
+    assert not problems, "\n" + "\n".join(problems)
+
+
+def test_search_finds_a_page_from_a_folder(site: Path, visit) -> None:
+    seen = visit((site / "search.html").as_uri() + "?q=padding")
+    seen.page.wait_for_selector("#search-results li a", timeout=20_000)
+    # A browser refuses to fetch the excerpts of the results from a folder; the results are there.
+    assert not [each for each in seen.problems if "another host" in each]
+
+
+def test_the_start_page_leads_to_the_book(site: Path, serve, visit) -> None:
+    assert "url=book/landing.html" in (site / "index.html").read_text(encoding="utf-8")
+    seen = visit(f"{serve(site)}/book/landing.html")
+    link = seen.page.locator("figure.architecture a").first
+    link.focus()
+    seen.page.keyboard.press("Enter")
+    seen.page.wait_for_url("**/chapters/**")
+    assert seen.problems == []
+
+
+# --- what the book's own code does, on the scratch book -------------------------------------------
+
+
+def contrast(page, selector: str) -> float:
+    """WCAG contrast of an element's text on the nearest painted background."""
+    inks = page.evaluate(
+        """selector => {
+            const element = document.querySelector(selector);
+            let paper = element;
+            const painted = e => !/rgba\\(.*, 0\\)|transparent/.test(getComputedStyle(e).backgroundColor);
+            while (paper.parentElement && !painted(paper)) paper = paper.parentElement;
+            return [getComputedStyle(element).color, getComputedStyle(paper).backgroundColor];
+        }""",
+        selector,
+    )
+
+    def luminance(colour: str) -> float:
+        parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+        linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    low, high = sorted(luminance(ink) for ink in inks)
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_boxes_have_their_own_readable_colours(scratch: Path, visit, scheme: str) -> None:
+    page = visit((scratch / "chapters/07_scratch.html").as_uri(), scheme=scheme).page
+    borders = set()
+    for kind in ("predict", "departs", "turn", "break", "note"):
+        selector = f".box-{kind}"
+        assert page.locator(selector).count() == 1, kind
+        borders.add(
+            page.evaluate(
+                "s => getComputedStyle(document.querySelector(s)).borderLeftColor", selector
+            )
+        )
+        assert contrast(page, f"{selector} .box-title") >= 4.5, kind
+        assert contrast(page, f"{selector} p") >= 4.5, kind
+    assert len(borders) == 5
+    assert page.locator("blockquote").count() == 1
+
+
+def test_folded_text_sets_its_formulas(scratch: Path, visit) -> None:
+    page = visit((scratch / "chapters/07_scratch.html").as_uri()).page
+    for summary in page.locator(".bd-article details > summary").all():
+        if summary.inner_text() in ("Six", "Hint"):
+            summary.click()
+            inside = summary.locator("xpath=..")
+            assert inside.locator("mjx-container").first.is_visible()
+            assert inside.locator("strong, em").count() >= 1
+
+
+def test_wide_things_scroll_in_their_own_box(scratch: Path, visit) -> None:
+    page = visit((scratch / "chapters/07_scratch.html").as_uri(), width=NARROW).page
+    assert width_of(page) <= NARROW
+    table = page.locator(".pst-scrollable-table-container").first
+    assert table.evaluate("e => e.scrollWidth > e.clientWidth")
+    assert page.locator("figure.book-figure img").evaluate("e => e.clientWidth") <= NARROW
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_everything_is_accessible(scratch: Path, serve, visit, scheme: str) -> None:
+    seen = visit(f"{serve(scratch)}/chapters/07_scratch.html", scheme=scheme)
+    seen.page.wait_for_selector(".noUi-handle", timeout=30_000)
+    problems = seen.problems + violations(seen.page)
+    assert not problems, "\n" + "\n".join(problems)
+
+
+@pytest.mark.parametrize("way", ["server", "folder"])
+def test_widgets_work_with_no_kernel_and_no_network(scratch: Path, serve, visit, way: str) -> None:
+    address = serve(scratch) if way == "server" else scratch.as_uri()
+    seen = visit(f"{address}/chapters/07_scratch.html")
+    page = seen.page
+    page.wait_for_selector(".noUi-handle", timeout=30_000)
+    handles, readouts = page.locator(".noUi-handle"), page.locator(".widget-readout")
+    handles.first.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    assert [readout.inner_text() for readout in readouts.all()] == ["6", "6"]
+    counter = page.locator(".test-counter")
+    counter.click()
+    assert counter.inner_text() == "count 4"
+    assert seen.problems == []
+
+
+def test_a_page_without_widgets_loads_no_widget_code(scratch: Path, serve, visit) -> None:
+    seen = visit(f"{serve(scratch)}/chapters/08_plain.html")
+    assert not [each for each in seen.requests if "require.js" in each or "html-manager" in each]
+    assert seen.problems == []

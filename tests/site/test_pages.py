@@ -1,0 +1,96 @@
+"""The built website as files: every link leads somewhere, every image says what to see."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from pathlib import Path
+
+from common import repository_url
+
+from tests.site.html_pages import broken, read_pages
+
+
+def test_every_link_and_anchor_leads_somewhere(site: Path) -> None:
+    assert broken(site) == []
+
+
+def test_scratch_book_has_no_broken_link_either(scratch: Path) -> None:
+    assert broken(scratch) == []
+
+
+def test_the_link_checker_bites(tmp_path: Path) -> None:
+    (tmp_path / "b.html").write_text('<p id="here">', encoding="utf-8")
+    (tmp_path / "a.html").write_text(
+        '<a href="b.html#here"></a><a href="b.html#gone"></a><a href="c.html"></a><img src="d.png">',
+        encoding="utf-8",
+    )
+    assert broken(tmp_path) == [
+        "a.html links to b.html#gone, which has no such anchor",
+        "a.html links to c.html, which does not exist",
+        "a.html links to d.png, which does not exist",
+    ]
+
+
+def test_every_image_says_what_to_see(site: Path) -> None:
+    silent = [
+        f"{path.relative_to(site)}: {image.get('src')}"
+        for path, page in read_pages(site).items()
+        for image in page.images
+        if not image.get("alt", "").strip() and "logo__image" not in image.get("class", "")
+    ]
+    assert silent == []  # the logo's alternative text is the title that stands beside it
+
+
+def test_no_page_loads_from_another_host(site: Path) -> None:
+    foreign = [
+        f"{path.relative_to(site)}: {address}"
+        for path, page in read_pages(site).items()
+        for address in page.loads
+        if re.match(r"(?:https?:)?//", address)
+    ]
+    assert foreign == []
+
+
+def test_styles_load_nothing_from_another_host(site: Path) -> None:
+    foreign = [
+        f"{path.relative_to(site)}: {found}"
+        for path in site.rglob("*.css")
+        for found in re.findall(
+            r"(?:url\(\s*['\"]?|@import\s+['\"])((?:https?:)?//[^)'\"]+)",
+            path.read_text(encoding="utf-8"),
+        )
+    ]
+    assert foreign == []
+
+
+def test_chapters_have_a_colab_button_for_the_one_repository(site: Path) -> None:
+    name = repository_url().removeprefix("https://github.com/")
+    for path, page in read_pages(site).items():
+        if path.parent.name == "chapters":
+            wanted = f"https://colab.research.google.com/github/{name}/blob/main/chapters/"
+            assert [link for link in page.links if link == f"{wanted}{path.stem}.ipynb"], path.name
+
+
+def test_figures_carry_caption_and_text_once(scratch: Path) -> None:
+    text = (scratch / "chapters" / "07_scratch.html").read_text(encoding="utf-8")
+    figure = re.search(r'<figure class="book-figure.*?</figure>', text, re.DOTALL)[0]
+    assert 'alt="A black bar."' in figure
+    assert "<strong>length</strong>" in figure and "Fig." not in figure
+    assert text.count("A bar of") == text.count("A bar of **length**") + 1  # as source, and as text
+
+
+def test_figure_of_the_architecture_links_to_existing_chapters_only(scratch: Path) -> None:
+    text = (scratch / "book" / "landing.html").read_text(encoding="utf-8")
+    figure = re.search(r'<figure class="architecture.*?</figure>', text, re.DOTALL)[0]
+    links = set(re.findall(r'<a href="([^"]+)"', figure))
+    assert links == {"../chapters/07_scratch.html", "../chapters/08_plain.html"}
+    assert "unwritten" in figure
+
+
+def test_a_page_without_widgets_weighs_at_most_a_megabyte(site: Path) -> None:
+    """Everything that the landing page and its formulas would load, each file compressed."""
+    page = next(page for path, page in read_pages(site).items() if path.stem == "notation")
+    files = {(page.path.parent / load.split("?")[0]).resolve() for load in page.loads}
+    total = sum(len(gzip.compress(path.read_bytes())) for path in {page.path, *files})
+    assert total <= 1_000_000, f"{total:,} bytes"

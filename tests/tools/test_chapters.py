@@ -1,0 +1,125 @@
+"""Every committed chapter, read as a file: what must hold before any cell runs."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from pathlib import Path
+
+import pytest
+from common import notebooks
+from normalise_notebooks import normalised_text, tags, text_of
+from setup_cell import CELL_ID, setup_cell, with_setup_cell
+
+CHAPTERS = [pytest.param(path, id=path.stem) for path in notebooks()]
+
+MYST = {
+    "a directive": re.compile(r"^\s*(?:`{3,}|~{3,}|:{3,})\s*\{", re.MULTILINE),
+    "a role": re.compile(r"(?<![\w\\$}])\{[a-zA-Z][\w:.+-]*\}`"),
+    "a target": re.compile(r"^\([\w:. -]+\)=\s*$", re.MULTILINE),
+    "a block break": re.compile(r"^\+\+\+(?:\s|$)", re.MULTILINE),
+    "a comment": re.compile(r"^%(?:\s|$)", re.MULTILINE),
+    "a substitution": re.compile(r"\{\{\s*[a-zA-Z_]\w*\s*\}\}"),
+}
+
+
+def myst_in(text: str) -> list[str]:
+    """The kinds of MyST syntax in a Markdown cell; what stands in code fences and spans is not."""
+    kinds = [kind for kind in ("a directive", "a role") if MYST[kind].search(text)]
+    plain = re.sub(r"^(`{3,}|~{3,}).*?^\1", "", text, flags=re.MULTILINE | re.DOTALL)
+    plain = re.sub(r"`[^`\n]*`", "", plain)
+    return kinds + [k for k in MYST if k not in ("a directive", "a role") and MYST[k].search(plain)]
+
+
+def cells_of(path: Path, kind: str) -> list[dict]:
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    return [
+        {**cell, "source": text_of(cell["source"])} for cell in cells if cell["cell_type"] == kind
+    ]
+
+
+@pytest.mark.parametrize("path", CHAPTERS)
+def test_is_normalised(path: Path) -> None:
+    assert normalised_text(path) == path.read_text(encoding="utf-8"), (
+        f"run python tools/normalise_notebooks.py {path.name}"
+    )
+
+
+@pytest.mark.parametrize("path", CHAPTERS)
+def test_has_the_setup_cell(path: Path) -> None:
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    for cell in notebook["cells"]:
+        cell["source"] = text_of(cell["source"])
+    assert with_setup_cell(notebook) == notebook, "run python tools/setup_cell.py --write"
+    assert [c for c in notebook["cells"] if c["id"] == CELL_ID] == [setup_cell()]
+
+
+@pytest.mark.parametrize("path", CHAPTERS)
+def test_cells_are_plain_python(path: Path) -> None:
+    """No `!` command, no magic: nbval would not see them fail. The set-up cell is exempt."""
+    for cell in cells_of(path, "code"):
+        if cell["id"] != CELL_ID:
+            try:
+                ast.parse(cell["source"])
+            except SyntaxError as error:
+                pytest.fail(f"cell {cell['id']}: {error}\n{error.text}", pytrace=False)
+
+
+@pytest.mark.parametrize("path", CHAPTERS)
+def test_text_is_what_every_front_end_shows(path: Path) -> None:
+    found = {cell["id"]: myst_in(cell["source"]) for cell in cells_of(path, "markdown")}
+    assert {name: kinds for name, kinds in found.items() if kinds} == {}
+
+
+@pytest.mark.parametrize("path", CHAPTERS)
+def test_images_and_figures_say_what_to_see(path: Path) -> None:
+    for cell in cells_of(path, "markdown"):
+        assert not re.search(r"!\[\s*\]\(", cell["source"]), cell["id"]
+        for image in re.findall(r"<img\b[^>]*>", cell["source"]):
+            assert re.search(r'alt="[^"]+"', image), image
+    for cell in cells_of(path, "code"):
+        for output in cell["outputs"]:
+            for mime in output.get("data", {}):
+                if mime.startswith("image/"):
+                    described = output["metadata"].get(mime, {})
+                    assert described.get("alt") and described.get("caption"), cell["id"]
+
+
+@pytest.mark.parametrize("path", CHAPTERS)
+def test_outputs_hold_no_warnings(path: Path) -> None:
+    """A warning in an output is either a fault to mend or a sentence to write."""
+    for cell in cells_of(path, "code"):
+        assert not [o for o in cell["outputs"] if o.get("name") == "stderr"], cell["id"]
+
+
+@pytest.mark.parametrize("path", CHAPTERS)
+def test_cells_that_raise_on_purpose_do_raise(path: Path) -> None:
+    """nbval and Jupyter let a cell pass that is tagged and does not raise."""
+    for cell in cells_of(path, "code"):
+        if "raises-exception" in tags(cell) or "nbval-raises-exception" in tags(cell):
+            assert {"raises-exception", "nbval-raises-exception"} <= set(tags(cell)), cell["id"]
+            assert [o for o in cell["outputs"] if o["output_type"] == "error"], cell["id"]
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        ("```{note}\nx\n```", ["a directive"]),
+        (":::{note}\nx\n:::", ["a directive"]),
+        ("see {ref}`here`", ["a role"]),
+        ("(here)=\n# Title", ["a target"]),
+        ("a\n\n+++\n\nb", ["a block break"]),
+        ("% hidden", ["a comment"]),
+        ("today is {{ date }}", ["a substitution"]),
+        ("```python\nx = {1}\n% no\n```", []),
+        ("a set `{1, 2}` and $\\mathrm{softmax}$ and `{{ x }}`", []),
+        ("$x_{i}$`code`", []),
+        (
+            "> **Predict first.** 5 % of it\n\n<details>\n<summary>a</summary>\n\nb\n\n</details>",
+            [],
+        ),
+    ],
+)
+def test_what_counts_as_myst(text: str, kinds: list[str]) -> None:
+    assert myst_in(text) == kinds

@@ -1,0 +1,172 @@
+"""The repository as a whole: what must hold for every file, now and after the next chapter."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+import subprocess
+import sys
+import sysconfig
+import tomllib
+from pathlib import Path
+
+import nbformat
+import pytest
+import yaml
+from common import CHAPTERS, ROOT, configuration, notebooks, repository_url
+from nbclient import NotebookClient
+from packaging.requirements import Requirement
+
+LIMIT = 45_000_000  # bytes of the whole tracked tree
+SHOW = "import code; print(code.__file__)"
+
+
+def tracked() -> list[Path]:
+    """The files that git knows, or, in a copy without git, all that are not generated."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if listed.returncode == 0 and listed.stdout:
+        paths = [ROOT / name for name in listed.stdout.split("\0") if name]
+    else:
+        ours = {".ci", ".github", ".gitattributes", ".gitignore"}
+        paths = [
+            path for path in ROOT.rglob("*") if not generated(path.relative_to(ROOT).parts, ours)
+        ]
+    return [path for path in paths if path.is_file()]
+
+
+def generated(parts: tuple[str, ...], ours: set[str]) -> bool:
+    made = ("_build", "__pycache__", "node_modules", "local")
+    return any(
+        part in made or part.endswith(".egg-info") or (part[0] == "." and part not in ours)
+        for part in parts
+    )
+
+
+def texts() -> list[tuple[Path, str]]:
+    """Our own text files."""
+    found = []
+    for path in tracked():
+        if "vendor" in path.parts:
+            continue
+        try:
+            found.append((path.relative_to(ROOT), path.read_text(encoding="utf-8")))
+        except UnicodeDecodeError:
+            continue
+    return found
+
+
+def test_the_tree_stays_small() -> None:
+    assert sum(path.stat().st_size for path in tracked()) <= LIMIT
+
+
+def test_no_file_names_a_folder_of_somebodys_machine() -> None:
+    pattern = re.compile(r"(?<![\w.:/-])/(?:home|Users|root|work|opt|private)/\w[\w./-]*")
+    found = [f"{name}: {hit[0]}" for name, text in texts() for hit in pattern.finditer(text)]
+    own = "tests/tools/"  # the tests of the tools invent such paths
+    assert [each for each in found if not each.startswith(own)] == []
+
+
+# --- the standard library's `code` ----------------------------------------------------------------
+
+
+def standard(path: str) -> bool:
+    return Path(path.strip()).parent == Path(sysconfig.get_path("stdlib"))
+
+
+def test_import_code_is_the_standard_librarys_under_pytest() -> None:
+    import code
+
+    assert standard(code.__file__)
+    assert not (ROOT / "code" / "__init__.py").exists()
+
+
+@pytest.mark.parametrize("module", [["-c", SHOW], ["-m", "IPython", "--quick", "-c", SHOW]])
+def test_import_code_is_the_standard_librarys_in_the_root(module: list[str]) -> None:
+    shown = subprocess.run(
+        [sys.executable, *module], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert standard(shown.stdout)
+
+
+def test_import_code_is_the_standard_librarys_in_a_notebook() -> None:
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(SHOW)])
+    resources = {"metadata": {"path": str(ROOT)}}
+    NotebookClient(notebook, kernel_name="python3", resources=resources).execute()
+    assert standard(notebook.cells[0].outputs[0].text)
+
+
+# --- versions and addresses -----------------------------------------------------------------------
+
+
+def pins() -> dict[str, str]:
+    lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    wanted = [line for line in lines if not line.startswith("#")]
+    bad = [line for line in wanted if not re.fullmatch(r"[\w.-]+==[\w.]+", line)]
+    assert bad == [], "requirements.txt holds name==version lines and nothing else"
+    return {canonical(name): version for name, version in (w.split("==") for w in wanted)}
+
+
+def canonical(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def test_every_dependency_is_pinned_within_its_range() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = list(project["dependencies"])
+    for extra in project["optional-dependencies"].values():
+        wanted += extra
+    pinned = pins()
+    for line in wanted:
+        requirement = Requirement(line)
+        name = canonical(requirement.name)
+        assert name in pinned, f"{name} has no pin"
+        assert requirement.specifier.contains(pinned[name]), f"{line} excludes {pinned[name]}"
+
+
+def test_the_package_asks_for_no_upper_bound_of_python_or_of_what_colab_brings() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["requires-python"] == ">=3.11"
+    colab = {"torch": "2.11", "numpy": "2.1", "ipywidgets": "7.7.1", "anywidget": "0.9.21"}
+    for line in project["dependencies"]:
+        requirement = Requirement(line)
+        if version := {**colab, "ipython": "7.34"}.get(requirement.name):
+            assert requirement.specifier.contains(version), f"{line} would change Colab's"
+    assert importlib.metadata.version("transformer-book") == project["version"]
+
+
+def test_one_repository_address() -> None:
+    """_config.yml names it; what cannot read that file repeats it exactly."""
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["repository-code"] == repository_url()
+    assert citation["url"] == configuration()["html"]["baseurl"]
+    assert citation["version"] == importlib.metadata.version("transformer-book")
+
+
+def test_vendored_code_has_its_licence_beside_it() -> None:
+    for path in tracked():
+        if "vendor" in path.parts and path.suffix in {".js", ".woff", ".woff2"}:
+            root = ROOT / Path(*path.relative_to(ROOT).parts[:3])
+            folders = [path.parent, *path.parents]
+            near = [f for f in folders if root in (f, *f.parents)]
+            assert any(any(folder.glob("*LICENSE*")) for folder in near), path
+
+
+def test_the_table_of_contents_and_the_chapters_agree() -> None:
+    text = (ROOT / "_toc.yml").read_text(encoding="utf-8")
+    listed = re.findall(r"file: chapters/(\S+)", text)
+    assert listed == [path.stem for path in notebooks()]
+    assert listed, f"no chapter in {CHAPTERS.name}/"
+
+
+def test_make_lists_its_targets_and_the_continuous_build_calls_test() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    phony = re.search(r"^\.PHONY: (.*)$", makefile, re.MULTILINE)[1].split()
+    for target in phony:
+        assert re.search(rf"^{target}:.* ## \w", makefile, re.MULTILINE), target
+    assert "make test" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
