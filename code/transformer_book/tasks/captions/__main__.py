@@ -47,13 +47,17 @@ def groups(pair: AlignedPair) -> list[tuple[list[int], list[int]]]:
     return sorted((sorted(a), sorted(b)) for a, b in found)
 
 
-def show(pair: AlignedPair) -> str:
-    """Source, target and alignment, on three lines."""
-    links = (
+def links(pair: AlignedPair) -> str:
+    """The alignment as words: `The–Der  dog–Hund  is·sleeping–schläft  .–.`."""
+    return "  ".join(
         "·".join(pair.source[i] for i in a) + "–" + "·".join(pair.target[j] for j in b)
         for a, b in groups(pair)
     )
-    return f"{pair.source_text}\n{pair.target_text}\n    {'  '.join(links)}"
+
+
+def show(pair: AlignedPair) -> str:
+    """Source, target and alignment, on three lines."""
+    return f"{pair.source_text}\n{pair.target_text}\n    {links(pair)}"
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -28,7 +28,7 @@ class Determiner(NamedTuple):
     plural: bool
     english: str
     german: str  # the word, or the stem of one that declines
-    declension: str  # definite, indefinite, kein, dieser, strong (viele), none (zwei)
+    declension: str  # definite, indefinite, kein, dieser, strong (viele), none (zwei), bare
     italian: str  # the masculine form, or the name of a pattern in `italian.py`
 
     @property
@@ -49,6 +49,17 @@ class Phrase(NamedTuple):
     @property
     def plural(self) -> bool:
         return self.determiner.plural
+
+    def adjectives(self) -> list[tuple[Adjective, int]]:
+        """The adjectives with their bits, in the order of English and German."""
+        found = []
+        if self.before:
+            found.append((self.before, self.bit * BEFORE))
+        if self.after:
+            found.append((self.after, self.bit * AFTER))
+        if len(found) == 2 and self.before.rank > self.after.rank:
+            found.reverse()
+        return found
 
 
 class Coordination(NamedTuple):
@@ -144,6 +155,7 @@ THIS = Determiner("this", False, "this", "dies", "dieser", "quest")
 THESE = Determiner("these", True, "these", "dies", "dieser", "quest")
 EVERY = Determiner("every", False, "every", "jed", "dieser", "ogni")
 ALL = Determiner("all", True, "all the", "all", "dieser", "tutti")
+INSTRUMENT = Determiner("instrument", False, "the", "", "bare", "il")  # the piano – Klavier
 NO = Determiner("no", False, "no", "kein", "kein", "nessun")
 SOME = Determiner("some", True, "some", "einig", "strong", "alcun")
 MANY = Determiner("many", True, "many", "viel", "strong", "molt")
@@ -160,7 +172,7 @@ NUMBERS = (
     _number("ten", "zehn", "dieci"),
 )
 DETERMINERS = (
-    *(A, THE, THE_PLURAL, THIS, THESE, EVERY, ALL, NO, SOME, MANY, SEVERAL),
+    *(A, THE, THE_PLURAL, THIS, THESE, EVERY, ALL, INSTRUMENT, NO, SOME, MANY, SEVERAL),
     *NUMBERS,
 )
 

@@ -57,11 +57,7 @@ def phrase(p: Phrase | Coordination) -> list[Word]:
     if isinstance(p, Coordination):
         return [*phrase(p.first), ("and", p.bit), *phrase(p.second)]
     bit = p.bit
-    words = []
-    if p.before:
-        words.append((p.before.english, bit * d.BEFORE))
-    if p.after:
-        words.append((p.after.english, bit * d.AFTER))
+    words = [(adjective.english, mark) for adjective, mark in p.adjectives()]
     noun = p.noun.english_plural if p.plural else p.noun.english
     words += _words(noun, bit * d.NOUN)
     if p.determiner is d.A:

@@ -50,6 +50,7 @@ ADJECTIVE_ENDINGS = {
     "kein": _MIXED,
     "strong": _STRONG,
     "none": _STRONG,
+    "bare": _STRONG,
 }
 CONTRACTIONS = {
     ("in", "dem"): "im",
@@ -104,11 +105,9 @@ def phrase(p: Phrase | Coordination, case: str) -> list[Word]:
         return [*phrase(p.first, case), ("und", p.bit), *phrase(p.second, case)]
     bit, det, gender = p.bit, p.determiner, p.noun.german_gender
     mark = bit * (d.DETERMINER | d.QUANTIFIER) if det is d.ALL else bit * d.DETERMINER
-    words = [(determiner_form(det, gender, case), mark)]
-    if p.before:
-        words.append((adjective_form(p.before, det, gender, case), bit * d.BEFORE))
-    if p.after:
-        words.append((adjective_form(p.after, det, gender, case), bit * d.AFTER))
+    words = [(determiner_form(det, gender, case), mark)] if det.german else []
+    for adjective, own in p.adjectives():
+        words.append((adjective_form(adjective, det, gender, case), own))
     words.append((noun_form(p.noun, p.plural, case), bit * d.NOUN))
     if isinstance(p.extra, Prepositional):
         words += prepositional(p.extra)

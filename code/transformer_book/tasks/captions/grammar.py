@@ -74,6 +74,7 @@ OBJECT_ONE = Weighted((d.A, 70), (d.THE, 30))
 PLACE = Weighted((d.THE, 78), (d.A, 22))
 INDEFINITE = Weighted((d.A, 60), (d.SOME, 9), (d.MANY, 4), (d.SEVERAL, 4), *_numbers(23))
 DEFINITE = Weighted((d.THE, 60), (d.THE_PLURAL, 24), (d.THIS, 6), (d.THESE, 4), (d.ALL, 6))
+NEGATED = Weighted((d.THE, 60), (d.THE_PLURAL, 25), (d.THIS, 9), (d.THESE, 6))
 PARTNER = Weighted((d.A, 45), (d.THE, 40), (d.THE_PLURAL, 7), *_numbers(8))
 SIMPLE = Weighted((d.A, 45), (d.THE, 55))
 ONE_A = Weighted((d.A, 1))
@@ -82,7 +83,17 @@ ONE_NO = Weighted((d.NO, 1))
 # Which sets of places suit which group of subjects; persons: all but those of animals.
 ANIMAL_PLACES = {
     "baby": {"seat", "indoor"},
-    "pet": {"outdoor", "seat", "pet_spot", "water", "animal_goal", "through", "goal", "source"}
+    "pet": {
+        "outdoor",
+        "rest_spot",
+        "seat",
+        "pet_spot",
+        "water",
+        "animal_goal",
+        "through",
+        "goal",
+        "source",
+    }
     | {"splash", "hop", "roof"},
     "farm": {"pasture", "animal_goal", "through"},
     "wild": {"wild_spot", "animal_goal", "through"},
@@ -105,6 +116,21 @@ def suits(noun: Noun, place_set: str) -> bool:
     return place_set not in NOT_FOR_PERSONS
 
 
+CONTRADICTIONS = {("young", "elderly"), ("old", "new"), ("old", "modern"), ("old", "fresh")}
+
+
+def _compatible(before: Adjective, after: Adjective) -> bool:
+    """Whether two adjectives can describe one thing."""
+    return (before.english, after.english) not in CONTRADICTIONS
+
+
+def fits(thing: Noun, landmark: Noun) -> bool:
+    """Whether a thing may lie on, in, under or next to a piece of furniture or a container."""
+    if thing.group == "meal":
+        return landmark.key in ("table", "shelf", "basket")
+    return thing.group != landmark.group
+
+
 class Grammar:
     """All constructions over one lexicon."""
 
@@ -119,6 +145,10 @@ class Grammar:
                 table[noun].append(adjective)
         self.before = {n: tuple(a) for n, a in before.items()}
         self.after = {n: tuple(a) for n, a in after.items()}
+        self.both = {
+            n: tuple((b, a) for b in before[n] for a in after[n] if _compatible(b, a))
+            for n in lexicon.nouns
+        }
         self._spots: dict[tuple[Verb, Noun, frozenset[str]], tuple[Place, ...]] = {}
         self._reset()
 
@@ -140,11 +170,11 @@ class Grammar:
 
     @cached_property
     def intransitive_verbs(self) -> tuple[Verb, ...]:
-        return self._verbs("intransitive")
+        return tuple(v for v in self._verbs("intransitive") if "placed" not in v.flags)
 
     @cached_property
     def placed_verbs(self) -> tuple[Verb, ...]:
-        return tuple(v for v in self.intransitive_verbs if self._some_spot(v))
+        return tuple(v for v in self._verbs("intransitive") if self._some_spot(v))
 
     @cached_property
     def transitive_verbs(self) -> tuple[Verb, ...]:
@@ -162,8 +192,12 @@ class Grammar:
         return tuple(v for v in self.transitive_verbs if v.aspect == "prog")
 
     @cached_property
+    def deniable_verbs(self) -> tuple[Verb, ...]:
+        return tuple(v for v in self.active_verbs if "bare" not in v.flags)
+
+    @cached_property
     def willing_verbs(self) -> tuple[Verb, ...]:
-        return tuple(v for v in self.intransitive_verbs if "involuntary" not in v.flags)
+        return tuple(v for v in self.intransitive_verbs if "unwilled" not in v.flags)
 
     @cached_property
     def passive_verbs(self) -> tuple[Verb, ...]:
@@ -223,20 +257,24 @@ class Grammar:
         before = after = None
         if busy:
             pre, post = self.before[noun], self.after[noun]
-            pattern = choose.weighted(_PATTERNS[busy][bool(pre), bool(post)])
-            if pattern in ("before", "both"):
+            both = self.both[noun]
+            pattern = choose.weighted(_PATTERNS[busy][bool(pre), bool(post), bool(both)])
+            if pattern == "before":
                 before = choose.pick(pre)
-                self.combinations.append((before.key, noun.key))
-            if pattern in ("after", "both"):
+            elif pattern == "after":
                 after = choose.pick(post)
-                self.combinations.append((after.key, noun.key))
+            elif pattern == "both":
+                before, after = choose.pick(both)
+            used = (adjective for adjective in (before, after) if adjective)
+            self.combinations.extend((adjective.key, noun.key) for adjective in used)
         return Phrase(noun, determiner, before, after, self._bits(d.PHRASE_BITS), extra)
 
     def count_phrase(self, noun: Noun, determiners: Weighted, busy: float = 1.0) -> int:
         """How many noun phrases `phrase` can produce."""
         if not busy:
             return len(determiners)
-        return len(determiners) * (1 + len(self.before[noun])) * (1 + len(self.after[noun]))
+        described = len(self.before[noun]) + len(self.after[noun]) + len(self.both[noun])
+        return len(determiners) * (1 + described)
 
     def _sum(self, nouns: Iterable[Noun], determiners: Weighted, busy: float = 1.0) -> int:
         return sum(self.count_phrase(n, determiners, busy) for n in nouns)
@@ -273,24 +311,33 @@ class Grammar:
         self, choose, verbs: Sequence[Verb], subjects=SUBJECT, objects=OBJECT, busy=1.0
     ):
         verb = choose.pick(verbs)
-        single = "single" in verb.flags
         agent = choose.pick(verb.subjects)
         thing = choose.pick(verb.objects)
         if agent is thing:
             raise Clash
         self.does(verb, agent)
-        subject = self.phrase(choose, agent, _one(subjects) if single else subjects, busy)
-        return verb, subject, self.phrase(choose, thing, _one(objects) if single else objects, busy)
+        subjects, _ = tables(verb, subjects, objects)
+        subject = self.phrase(choose, agent, subjects, busy)
+        return verb, subject, self._object(choose, verb, thing, objects, busy)
 
-    def _count_pairs(self, verb: Verb, subjects: Weighted, objects: Weighted, busy=1.0) -> int:
+    def _object(self, choose, verb: Verb, thing: Noun, objects: Weighted, busy: float) -> Phrase:
+        """The object of a verb; an instrument that is played has no adjectives."""
+        _, objects = tables(verb, SUBJECT, objects)
+        return self.phrase(choose, thing, objects, 0 if "bare" in verb.flags else busy)
+
+    def _count_objects(self, verb: Verb, agent: Noun, objects: Weighted) -> int:
+        """How many objects other than the agent's noun `_object` can produce."""
+        _, objects = tables(verb, SUBJECT, objects)
+        things = (n for n in verb.objects if n is not agent)
+        return self._sum(things, objects, 0 if "bare" in verb.flags else 1.0)
+
+    def _count_pairs(self, verb: Verb, subjects: Weighted, objects: Weighted) -> int:
         """How many pairs of subject and object `_transitive` has for a verb."""
-        if "single" in verb.flags:
-            subjects, objects = _one(subjects), _one(objects)
-        same = (n for n in verb.subjects if n in verb.objects)
-        count = self.count_phrase
-        return self._sum(verb.subjects, subjects, busy) * self._sum(
-            verb.objects, objects, busy
-        ) - sum(count(n, subjects, busy) * count(n, objects, busy) for n in same)
+        first, _ = tables(verb, subjects, objects)
+        return sum(
+            self.count_phrase(n, first) * self._count_objects(verb, n, objects)
+            for n in verb.subjects
+        )
 
     # ------------------------------------------------------------------ the constructions
 
@@ -338,16 +385,13 @@ class Grammar:
         return self.sentence("transitive_locative", clause)
 
     def _count_transitive_locative(self, subjects: Weighted, objects: Weighted) -> int:
-        total = 0
-        for verb in self.placed_transitive_verbs:
-            single = "single" in verb.flags
-            first = _one(subjects) if single else subjects
-            second = _one(objects) if single else objects
-            for agent in verb.subjects:
-                things = (n for n in verb.objects if n is not agent)
-                places = self.count_places(self.spots(verb, agent))
-                total += self.count_phrase(agent, first) * self._sum(things, second) * places
-        return total
+        return sum(
+            self.count_phrase(n, tables(v, subjects, objects)[0])
+            * self._count_objects(v, n, objects)
+            * self.count_places(self.spots(v, n))
+            for v in self.placed_transitive_verbs
+            for n in v.subjects
+        )
 
     def count_transitive_locative(self) -> int:
         return self._count_transitive_locative(SUBJECT, OBJECT)
@@ -365,7 +409,7 @@ class Grammar:
     def build_caused_motion(self, choose) -> Sentence:
         verb, subject, thing = self._transitive(choose, self._verbs("caused"), busy=0.5)
         direction = self.place(choose, self.spots(verb, subject.noun))
-        if direction.phrase.noun.group == thing.noun.group:
+        if not fits(thing.noun, direction.phrase.noun):
             raise Clash
         clause = self.clause(subject=subject, verb=verb, object=thing, direction=direction)
         return self.sentence("caused_motion", clause)
@@ -377,7 +421,7 @@ class Grammar:
                 spots = self.spots(verb, agent)
                 pairs = sum(
                     self.count_phrase(thing, OBJECT)
-                    * self.count_places([s for s in spots if s[1].group != thing.group])
+                    * self.count_places([s for s in spots if fits(thing, s[1])])
                     for thing in verb.objects
                     if thing is not agent
                 )
@@ -388,7 +432,7 @@ class Grammar:
         noun = choose.pick(self.postured)
         subject = self.phrase(choose, noun, INDEFINITE)
         place = self.place(choose, self.lexicon.places["surface"])
-        if place.phrase.noun.group == noun.group:
+        if not fits(noun, place.phrase.noun):
             raise Clash
         clause = self.clause(subject=subject, place=place, kind="existential")
         return self.sentence("existential", clause)
@@ -397,7 +441,7 @@ class Grammar:
         spots = self.lexicon.places["surface"]
         return sum(
             self.count_phrase(n, INDEFINITE)
-            * self.count_places([s for s in spots if s[1].group != n.group])
+            * self.count_places([s for s in spots if fits(n, s[1])])
             for n in self.postured
         )
 
@@ -484,9 +528,6 @@ class Grammar:
     def _shared(self, first: Verb, second: Verb) -> tuple[Noun, ...]:
         return tuple(n for n in first.subjects if n in second.subjects and n.is_person)
 
-    def _count_objects(self, verb: Verb, agent: Noun, objects: Weighted = OBJECT) -> int:
-        return self._sum((n for n in verb.objects if n is not agent), objects)
-
     def build_coordinated_verbs(self, choose) -> Sentence:
         first = choose.pick(self._verbs("intransitive", flag="background"))
         second = choose.pick(self._verbs("transitive", flag="calm"))
@@ -499,14 +540,14 @@ class Grammar:
         subject = self.phrase(choose, noun, SUBJECT, 0.5)
         place = self.place(choose, self.spots(first, noun), 0.5)
         clause = self.clause(subject=subject, verb=first, place=place)
-        other = self.clause(verb=second, object=self.phrase(choose, thing, OBJECT, 0.5))
+        other = self.clause(verb=second, object=self._object(choose, second, thing, OBJECT, 0.5))
         return self.sentence("coordinated_verbs", clause, other, "and")
 
     def count_coordinated_verbs(self) -> int:
         return sum(
             self.count_phrase(n, SUBJECT)
             * self.count_places(self.spots(first, n))
-            * self._count_objects(second, n)
+            * self._count_objects(second, n, OBJECT)
             for first in self._verbs("intransitive", flag="background")
             for second in self._verbs("transitive", flag="calm")
             for n in self._shared(first, second)
@@ -521,12 +562,10 @@ class Grammar:
             raise Clash
         self.does(main, noun)
         self.does(verb, noun)
-        single = "single" in verb.flags
-        objects = OBJECT_ONE if single else OBJECT
         relative = self.clause(
-            verb=verb, object=self.phrase(choose, thing, objects, 0.5), gap="subject"
+            verb=verb, object=self._object(choose, verb, thing, OBJECT, 0.5), gap="subject"
         )
-        determiners = SUBJECT_ONE if single else SUBJECT
+        determiners, _ = tables(verb, SUBJECT, OBJECT)
         subject = self.phrase(choose, noun, determiners, 0.5, relative)
         place = self.place(choose, self.spots(main, noun), 0)
         clause = self.clause(subject=subject, verb=main, place=place)
@@ -536,12 +575,10 @@ class Grammar:
         total = 0
         for main in self.placed_verbs:
             for verb in self.transitive_verbs:
-                single = "single" in verb.flags
-                subjects = SUBJECT_ONE if single else SUBJECT
-                objects = OBJECT_ONE if single else OBJECT
+                subjects, _ = tables(verb, SUBJECT, OBJECT)
                 total += sum(
                     self.count_phrase(n, subjects)
-                    * self._count_objects(verb, n, objects)
+                    * self._count_objects(verb, n, OBJECT)
                     * self.count_places(self.spots(main, n), 0)
                     for n in main.subjects
                     if n in verb.subjects
@@ -555,7 +592,7 @@ class Grammar:
         return tuple(
             (v, n)
             for v in self.transitive_verbs
-            if v.case == "accusative"
+            if v.case == "accusative" and "bare" not in v.flags
             for n in v.objects
             if n.group not in living and self.predicates(n)
         )
@@ -591,25 +628,6 @@ class Grammar:
             choose, verbs or self.intransitive_verbs, PARTNER, 0.25
         )
         return self.clause(subject=subject, verb=verb)
-
-    def _count_intransitive_by_noun(self, verbs: Sequence[Verb]) -> dict[Noun, int]:
-        table: dict[Noun, int] = dict.fromkeys(self.lexicon.nouns, 0)
-        for verb in verbs:
-            for noun in verb.subjects:
-                table[noun] += self.count_phrase(noun, PARTNER)
-        return table
-
-    def _count_simple_by_noun(self) -> dict[Noun, int]:
-        """How many simple clauses there are with each subject noun."""
-        table = self._count_intransitive_by_noun(self.intransitive_verbs)
-        for verb in self.transitive_verbs:
-            single = "single" in verb.flags
-            subjects = _one(PARTNER) if single else PARTNER
-            objects = _one(OBJECT) if single else OBJECT
-            for noun in verb.subjects:
-                count = self.count_phrase(noun, subjects)
-                table[noun] += count * self._count_objects(verb, noun, objects)
-        return table
 
     def _two_clauses(self, choose, name: str, inverted: bool) -> Sentence:
         link = choose.weighted(_FRONTED_LINKS if inverted else _LINKS)
@@ -687,14 +705,14 @@ class Grammar:
         subject = self.phrase(choose, noun, SUBJECT, 0.5)
         direction = self.place(choose, self.spots(motion, noun, sets), 0)
         first = self.clause(subject=subject, verb=motion, direction=direction)
-        second = self.clause(verb=verb, object=self.phrase(choose, thing, OBJECT, 0.5))
+        second = self.clause(verb=verb, object=self._object(choose, verb, thing, OBJECT, 0.5))
         return self.sentence("purpose", first, second, "to")
 
     def count_purpose(self) -> int:
         return sum(
             self.count_phrase(n, SUBJECT)
             * self.count_places(self.spots(motion, n, sets), 0)
-            * self._count_objects(verb, n)
+            * self._count_objects(verb, n, OBJECT)
             for motion, verb, sets in self.errands
             for n in self._shared(motion, verb)
         )
@@ -735,7 +753,7 @@ class Grammar:
     def count_ditransitive(self) -> int:
         return sum(
             self.count_phrase(n, SUBJECT)
-            * self._count_objects(v, n)
+            * self._count_objects(v, n, OBJECT)
             * self._sum((r for r in self.recipients if r is not n), PARTNER)
             for v in self._verbs("ditransitive")
             for n in v.subjects
@@ -778,13 +796,15 @@ class Grammar:
             noun = choose.pick(self.described)
             adjective = choose.pick(self.predicates(noun))
             self.combinations.append((adjective.key, noun.key))
-            subject = self.phrase(choose, noun, DEFINITE, 0)
+            subject = self.phrase(choose, noun, NEGATED, 0)
         elif form == "intransitive":
-            verb, _, subject = self._intransitive(choose, self.intransitive_verbs, DEFINITE)
+            verb, _, subject = self._intransitive(choose, self.intransitive_verbs, NEGATED)
         elif form == "no":
             verb, _, subject = self._intransitive(choose, self.intransitive_verbs, ONE_NO)
         else:
-            verb, subject, thing = self._transitive(choose, self.active_verbs, DEFINITE, OBJECT_ONE)
+            verb, subject, thing = self._transitive(
+                choose, self.deniable_verbs, NEGATED, OBJECT_ONE
+            )
         clause = self.clause(
             subject=subject, verb=verb, object=thing, adjective=adjective, negated=form != "no"
         )
@@ -792,10 +812,10 @@ class Grammar:
 
     def count_negation(self) -> int:
         return (
-            self.count_predicate()
-            + sum(self._sum(v.subjects, DEFINITE) for v in self.intransitive_verbs)
+            len(NEGATED) * sum(len(self.predicates(n)) for n in self.described)
+            + sum(self._sum(v.subjects, NEGATED) for v in self.intransitive_verbs)
             + sum(self._sum(v.subjects, ONE_NO) for v in self.intransitive_verbs)
-            + sum(self._count_pairs(v, DEFINITE, OBJECT_ONE) for v in self.active_verbs)
+            + sum(self._count_pairs(v, NEGATED, OBJECT_ONE) for v in self.deniable_verbs)
         )
 
     def _companions(self, verb: Verb, noun: Noun) -> tuple[Noun, ...]:
@@ -861,9 +881,18 @@ class Grammar:
         return getattr(self, f"count_{name}")()
 
 
-def _one(determiners: Weighted) -> Weighted:
-    """The singular of a table of determiners."""
-    return {id(SUBJECT): SUBJECT_ONE, id(DEFINITE): _ONE_DEFINITE}.get(id(determiners), OBJECT_ONE)
+def tables(verb: Verb, subjects: Weighted, objects: Weighted) -> tuple[Weighted, Weighted]:
+    """The determiners of subject and object that suit a verb.
+
+    One wears one coat: verbs flagged `single` have singular subjects and objects. One plays the
+    piano: objects of verbs flagged `bare` have no article in German.
+    """
+    if "bare" in verb.flags:
+        return subjects, _INSTRUMENT
+    if "single" in verb.flags:
+        singular = {id(SUBJECT): SUBJECT_ONE, id(NEGATED): _ONE_NEGATED}
+        return singular.get(id(subjects), OBJECT_ONE), OBJECT_ONE
+    return subjects, objects
 
 
 def _adverbs(verb: Verb, plural: bool) -> Weighted:
@@ -876,22 +905,26 @@ _MANNER = Weighted((None, 70), (d.SLOWLY, 15), (d.QUICKLY, 15))
 _LINKS = Weighted(("while", 60), ("because", 20), ("although", 20))
 # Italian perché does not open a sentence as a reason.
 _FRONTED_LINKS = Weighted(("while", 70), ("although", 30))
-_ONE_DEFINITE = Weighted((d.THE, 9), (d.THIS, 1))
+_INSTRUMENT = Weighted((d.INSTRUMENT, 1))
+_ONE_NEGATED = Weighted((d.THE, 9), (d.THIS, 1))
 _STANDARD = Weighted((d.THE, 60), (d.THE_PLURAL, 25), (d.A, 15))
 _THE = Weighted((d.THE, 70), (d.THE_PLURAL, 30))
 _THE_ONE = Weighted((d.THE, 1))
 
 
-def _patterns(busy: float) -> dict[tuple[bool, bool], Weighted]:
+def _patterns(busy: float) -> dict[tuple[bool, bool, bool], Weighted]:
     """How often a noun phrase has no adjective, one, or two; by what the noun offers."""
     none, before, after, both = 100 - 60 * busy, 22 * busy, 24 * busy, 14 * busy
     return {
-        (False, False): Weighted(("none", 1)),
-        (True, False): Weighted(("none", none), ("before", before + after)),
-        (False, True): Weighted(("none", none), ("after", before + after)),
-        (True, True): Weighted(
-            ("none", none), ("before", before), ("after", after), ("both", both)
-        ),
+        (pre, post, two): Weighted(
+            ("none", none),
+            ("before", pre * (before if post else before + after)),
+            ("after", post * (after if pre else before + after)),
+            ("both", two * both),
+        )
+        for pre in (False, True)
+        for post in (False, True)
+        for two in (False, True)
     }
 
 

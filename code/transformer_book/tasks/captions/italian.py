@@ -155,8 +155,13 @@ def predicate(c: Clause, subject: Phrase | Coordination, form: str = "finite") -
         words += [(word, mark) for word in c.verb.italian.split()]
     else:
         finite = c.verb.italian_3pl if plural else c.verb.italian_3sg
-        words += [(word, mark) for word in finite.split()]
+        words += [(_agree(word, subject), mark) for word in finite.split()]
     return words + _complements(c)
+
+
+def _agree(word: str, subject: Phrase | Coordination) -> str:
+    """Participles marked with `~` in the lexicon agree: `è seduto~` becomes `è seduta`."""
+    return _participle(word[:-1], subject) if word.endswith("~") else word
 
 
 def _participle(form: str, subject: Phrase | Coordination) -> str:

@@ -49,7 +49,11 @@ class Noun:
 
 @dataclass(frozen=True, eq=False)
 class Adjective:
-    """An adjective; `position`: its place beside the Italian noun; `nouns`: what it describes."""
+    """An adjective and the nouns it describes.
+
+    `position` is its place beside the Italian noun; `rank` orders two adjectives in English and
+    German: opinion, size, state, age, colour.
+    """
 
     english: str
     english_comparative: str
@@ -61,6 +65,7 @@ class Adjective:
     italian_mp: str
     italian_fp: str
     position: str
+    rank: str
     nouns: tuple[Noun, ...]
 
     @property

@@ -26,7 +26,7 @@ def entries() -> dict[str, int]:
         "verbs": len(lex.verbs) + 1 + len(derivation.MODALS),  # and `try`, and the modals
         "adjectives": len(lex.adjectives),
         "prepositions": len({(p.english, p.german, p.italian) for p in lex.prepositions.values()}),
-        "determiners and numerals": len({d.english for d in derivation.DETERMINERS}),
+        "determiners and numerals": len({d.german for d in derivation.DETERMINERS if d.german}),
         "adverbs": len(derivation.ADVERBS),
         "conjunctions": len(derivation.CONJUNCTIONS) + 1,  # and `and`
     }
@@ -74,7 +74,7 @@ def _german_forms() -> dict[str, set[str]]:
     verbs |= {"liegt", "liegen", "steht", "stehen"}
     determiners, adjectives = set(), set()
     for determiner in derivation.DETERMINERS:
-        for gender in "mfn":
+        for gender in "mfn" if determiner.german else "":
             for case in german.CASES:
                 determiners.add(german.determiner_form(determiner, gender, case))
                 if determiner is derivation.A:
@@ -89,6 +89,7 @@ def _german_forms() -> dict[str, set[str]]:
             for n in lex.nouns
             for plural in (False, True)
             for case in german.CASES
+            if case != "genitive" or n.group == "building"  # the only genitives in the grammar
         },
         "verbs": verbs,
         "adjectives": adjectives,
@@ -108,9 +109,11 @@ def _italian_forms() -> dict[str, set[str]]:
     verbs = _split("è sono ci c' viene vengono prova provano")
     verbs |= _split(*(" ".join(m.italian) for m in derivation.MODALS))
     for v in lex.verbs:
-        verbs |= _split(v.italian, v.italian_3sg, v.italian_3pl)
-        if v.italian_participle:
-            verbs |= {v.italian_participle[:-1] + ending for ending in "oaie"}
+        words = _split(v.italian, v.italian_3sg, v.italian_3pl)
+        agreeing = {w.removesuffix("~") for w in words if w.endswith("~")}
+        agreeing |= _split(v.italian_participle)
+        verbs |= {w for w in words if not w.endswith("~")}
+        verbs |= {participle[:-1] + ending for participle in agreeing for ending in "oaie"}
     beginnings = ("cane", "studente", "uomo")
     genders = [(g, w) for g in "mf" for w in beginnings]
     determiners = {"tutti", "tutte", *italian.ARTICLES}
