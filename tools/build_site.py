@@ -74,7 +74,7 @@ def build_site(
     code = digest(root, *EXECUTED)
     forget_if_changed(build / ".code.sha256", code, build / ".jupyter_cache", build / ".doctrees")
     pages = f"{execute} {digest(root, *RENDERED)}"
-    forget_if_changed(build / ".pages.sha256", pages, build / ".doctrees")
+    forget_if_changed(build / ".pages.sha256", pages, build / ".doctrees", build / "html")
     config = derived_configuration(root, build, execute) if execute != "cache" else None
     command = [sys.executable, "-c", "from jupyter_book.cli.main import main; main()"]
     command += ["build", str(root), "-W", "-n", "--keep-going", "--path-output", str(output)]

@@ -210,11 +210,18 @@ def name_entries(app: Sphinx, env: BuildEnvironment) -> None:
             slugs[key] = (0, key, key)
 
 
-def plain_entries(app: Sphinx, page: str, template: str, context: dict, doctree) -> None:
-    """Take away the roles of bibliography entries: deprecated, and wrong inside their list."""
-    if 'role="doc-biblioentry"' in context.get("body", ""):
-        body = context["body"].replace(' role="doc-biblioentry"', "")
-        context["body"] = body.replace('<div role="list" class="citation-list">', "<div>")
+def mend_body(app: Sphinx, page: str, template: str, context: dict, doctree) -> None:
+    """Mend what would mislead a screen reader.
+
+    Roles of bibliography entries (deprecated, and wrong inside their list), and header cells of
+    tables that hold nothing.
+    """
+    body = context.get("body", "")
+    if 'role="doc-biblioentry"' in body:
+        body = body.replace(' role="doc-biblioentry"', "")
+        body = body.replace('<div role="list" class="citation-list">', "<div>")
+    if body:
+        context["body"] = re.sub(r"<th([^>]*)>\s*(?:<p>\s*</p>)?\s*</th>", r"<td\1></td>", body)
 
 
 # --- the theme ----------------------------------------------------------------------------------
@@ -223,6 +230,30 @@ def plain_entries(app: Sphinx, page: str, template: str, context: dict, doctree)
 def theme_options(app: Sphinx, config) -> None:
     """What Jupyter Book's own configuration has no key for."""
     config.html_theme_options["logo"] = {"text": config.html_title, "alt_text": ""}
+
+
+# An icon of Font Awesome's script: name:[width,height,[aliases],"code","path" or ["path","path"]],
+ICON = re.compile(
+    r'(?:"(?P<quoted>[a-z0-9-]+)"|(?P<plain>[a-zA-Z]\w*)):'
+    r'\[\d+,\d+,\[(?P<aliases>[^\]]*)\],"[0-9a-f]+",(?:"[^"]*"|\[(?:"[^"]*",?)*\])\],?'
+)
+
+
+def keep_used_icons(app: Sphinx, exception: Exception | None) -> None:
+    """Leave out the two thousand icons that no page shows: half a megabyte, compressed."""
+    script = Path(app.outdir) / "_static" / "scripts" / "fontawesome.js"
+    if exception or app.builder.format != "html" or not script.exists():
+        return
+    used: set[str] = set()
+    for path in Path(app.outdir).rglob("*"):
+        if path.suffix in {".html", ".js"} and path != script and "vendor" not in path.parts:
+            used.update(re.findall(r"\bfa-([a-z0-9-]+)", path.read_text(encoding="utf-8")))
+
+    def kept(icon: re.Match) -> str:
+        names = {icon["quoted"] or icon["plain"], *re.findall(r'"([a-z0-9-]+)"', icon["aliases"])}
+        return icon[0] if names & used else ""
+
+    script.write_text(ICON.sub(kept, script.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 # --- set-up -------------------------------------------------------------------------------------
@@ -238,6 +269,7 @@ def setup(app: Sphinx) -> dict:
     app.add_directive("architecture", ArchitectureDirective)
     app.add_directive("chapters", ChaptersDirective)
     app.connect("env-updated", name_entries)
-    app.connect("html-page-context", plain_entries)
+    app.connect("html-page-context", mend_body)
     app.connect("config-inited", theme_options)
+    app.connect("build-finished", keep_used_icons)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

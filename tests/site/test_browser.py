@@ -62,6 +62,17 @@ def test_every_page_from_a_folder_in_the_dark(site: Path, visit) -> None:
     assert not problems, "\n" + "\n".join(problems)
 
 
+def test_every_icon_is_drawn(site: Path, serve, visit) -> None:
+    """The build leaves out icons that no page shows, and none that a page shows."""
+    page = visit(f"{serve(site)}/book/notation.html").page
+    page.wait_for_selector("svg.svg-inline--fa", state="attached")
+    assert page.locator("i[class*=fa-]").count() == 0
+    drawn = page.eval_on_selector_all(
+        "svg.svg-inline--fa", "all => all.map(e => e.querySelector(':scope > path[d]') !== null)"
+    )
+    assert len(drawn) > 5 and all(drawn)
+
+
 def test_search_finds_a_page_from_a_folder(site: Path, visit) -> None:
     seen = visit((site / "search.html").as_uri() + "?q=padding")
     seen.page.wait_for_selector("#search-results li a", timeout=20_000)
