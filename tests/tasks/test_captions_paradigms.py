@@ -2,8 +2,14 @@
 
 import pytest
 
-from transformer_book.tasks.captions import derivation as d
-from transformer_book.tasks.captions import english, german, italian, lexicon
+from tests.fresh import fresh_package
+
+# Without the hook that checks annotations: millions of short calls would take 30 times as long.
+with fresh_package():
+    from transformer_book.tasks.captions import derivation as d
+    from transformer_book.tasks.captions import english, german, italian, lexicon
+
+    lexicon.load()
 
 CASES = ("nominative", "accusative", "dative", "genitive")
 
@@ -110,9 +116,10 @@ def test_german_nouns(name, forms):
 
 def test_german_weak_nouns_are_listed():
     weak = {n.german for n in lexicon.load().nouns if n.german_weak}
-    assert weak == set(
-        ["Bauer", "Polizist", "Tourist", "Fotograf", "Student", "Matrose", "Junge", "Affe", "Bär", "Elefant", "Löwe", "Teddybär"]
-    )
+    assert weak == {
+        *("Bauer", "Polizist", "Tourist", "Fotograf", "Student", "Matrose", "Junge"),
+        *("Affe", "Bär", "Elefant", "Löwe", "Teddybär"),
+    }
 
 
 def test_german_separable_verbs():
@@ -182,7 +189,7 @@ def test_italian_quantifiers():
 
 
 def test_english_articles():
-    for word in ["apple", "elderly", "umbrella", "orange", "uncle", "old", "empty", "elegant", "egg", "hour", "honest"]:
+    for word in ("apple", "elderly", "umbrella", "orange", "uncle", "old", "egg", "hour", "honest"):
         assert english.indefinite_article(word) == "an", word
     for word in "man yellow university uniform horse one useful European".lower().split():
         assert english.indefinite_article(word) == "a", word

@@ -287,7 +287,7 @@ def report(n: int = 2000) -> str:
 
 
 # Draws in a row without a new sentence after which a split counts as exhausted.
-_PATIENCE = 200_000
+_PATIENCE = 100_000
 
 
 def _sentences(
