@@ -26,7 +26,7 @@ CHECKED = Path(__file__).with_name("captions_checked.tsv")
 @pytest.fixture(scope="module")
 def sample():
     """Derivations with their combinations, in the mixture of the captions."""
-    return list(islice(captions.derivations(seed=1), 60_000))
+    return list(islice(captions.derivations(seed=1), 40_000))
 
 
 # ---------------------------------------------------------------------- interface
@@ -287,14 +287,14 @@ def test_splits_are_disjoint_and_of_the_stated_size(sample):
             key = f"{language} {' '.join(tokens)}"
             assert owner.setdefault(key, split) == split
     usual = sum(sizes[s] for s in ("train", "validation", "test"))
-    assert abs(sizes["train"] / usual - 0.90) < 0.01
+    assert abs(sizes["train"] / usual - 0.90) < 0.012
     assert abs(sizes["validation"] / usual - 0.05) < 0.01
     assert abs(sizes["test"] / usual - 0.05) < 0.01
     assert 0.03 < sizes["compositional"] / len(sample) < 0.3
 
 
 def test_pairs_come_from_their_split():
-    found = {split: captions.pairs("de", "en", split, 1500) for split in captions.SPLITS}
+    found = {split: captions.pairs("de", "en", split, 800) for split in captions.SPLITS}
     for a in found:
         for b in found:
             if a < b:
@@ -404,7 +404,8 @@ def test_bad_input(arguments, message):
         captions.pairs(**arguments)
 
 
-def test_exhausted_split():
+def test_exhausted_split(monkeypatch):
+    monkeypatch.setattr(captions, "_PATIENCE", 3000)
     with pytest.raises(ValueError, match=r"only [0-9]+ sentences of the split 'test'"):
         captions.pairs(split="test", n=3000, constructions=["predicate"])
 

@@ -30,8 +30,9 @@ words are aligned exactly when they share a node, whatever their places in the s
   marker of an infinitive: `to` – `um` … `zu` – `per`, `to` – `zu` – `a` (`aufzuheben` takes both
   the verb and the marker).
 * The comparative is one node: `more elegant` – `eleganter` – `più elegante`.
-* Unaligned: a comma that the other language lacks, and English `there` or Italian `c'`, `ci`
-  (which align with each other) in a pair with German. The full stops align.
+* Unaligned: a comma that the other language lacks, and, in a pair with German, the English
+  `there` or Italian `c'`, `ci` of existence and the article of an instrument (`play the piano` –
+  `Klavier spielen`); English and Italian align these with each other. The full stops align.
 
 **Splits.** A *combination* is (adjective, noun), where the adjective stands beside the noun or is
 predicated of it, or (verb, noun), where the noun is the agent. About one combination in twenty is

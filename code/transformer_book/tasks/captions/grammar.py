@@ -116,7 +116,10 @@ def suits(noun: Noun, place_set: str) -> bool:
     return place_set not in NOT_FOR_PERSONS
 
 
-CONTRADICTIONS = {("young", "elderly"), ("old", "new"), ("old", "modern"), ("old", "fresh")}
+CONTRADICTIONS = {
+    *(("young", "elderly"), ("old", "new"), ("old", "modern"), ("old", "fresh")),
+    *(("small", "tall"), ("small", "wide"), ("big", "narrow")),
+}
 
 
 def _compatible(before: Adjective, after: Adjective) -> bool:
@@ -846,8 +849,13 @@ class Grammar:
             for v, n in self.sociable
         )
 
+    @cached_property
+    def dry_verbs(self) -> tuple[Verb, ...]:
+        """What one does with a bag or a hat: anything but swim."""
+        return tuple(v for v in self.placed_verbs if "water" not in v.places)
+
     def build_attribute(self, choose) -> Sentence:
-        verb = choose.pick(self.placed_verbs)
+        verb = choose.pick(self.dry_verbs)
         noun = choose.pick(verb.subjects)
         if noun.group not in ("adult", "kid"):
             raise Clash
@@ -863,7 +871,7 @@ class Grammar:
         owned = self._sum(self.accessories, ONE_A)
         return owned * sum(
             self.count_phrase(n, SUBJECT_ONE) * self.count_places(self.spots(v, n))
-            for v in self.placed_verbs
+            for v in self.dry_verbs
             for n in v.subjects
             if n.group in ("adult", "kid")
         )
