@@ -88,3 +88,12 @@ def test_unknown_scale(published):
     with pytest.raises(ValueError, match="did you mean 'log2'"):
         plots.draw_runs(axes, [1], {"a": torch.ones(1)}, xlabel="", ylabel="", xscale="log_2")
     plt.close(drawn)
+
+
+def test_tables_share_their_rows(published):
+    values = {"with": torch.rand(2, 3), "without": torch.rand(2, 3)}
+    drawn = plots.tables(values, ["a", "b"], ["1", "2", "3"], xlabel="rate", ylabel="width")
+    left, right = drawn.axes
+    assert (left.get_title(), right.get_title()) == ("with", "without")
+    assert (left.get_ylabel(), right.get_ylabel()) == ("width", "")
+    assert left.texts[5].get_text() == f"{values['with'][1, 2]:.2f}"

@@ -24,7 +24,7 @@ def scaled_dot_product_attention(
 ) -> tuple[Float[Tensor, "*batch T K_v"], Float[Tensor, "*batch T S"]]:
     r"""Attention: for each query, an average of the values, weighted by how well the keys match.
 
-    $$\mathrm{Attention}(Q, K, V) = \mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt{K}}\right) V$$
+    $$\mathrm{Attention}(Q, K, V) = \mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}}\right) V$$
 
     Args:
         query: `(…, T, K)`, one row per position that asks.
@@ -33,7 +33,7 @@ def scaled_dot_product_attention(
         mask: boolean, `True` = may attend, broadcastable to `(…, T, S)`. A query that may attend
             to nothing gets weights and an output of zero, and sends back a gradient of zero.
         dropout: probability with which each weight is set to zero (and the others enlarged).
-        scale: factor on the scores; `None` means $1/\sqrt{K}$.
+        scale: factor on the scores; `None` means $1/\sqrt{d_k}$, with $d_k$ = `K`.
 
     Returns:
         The outputs `(…, T, K_v)` and the weights `(…, T, S)`; without dropout each row of weights
@@ -87,7 +87,7 @@ class MultiHeadAttention(nn.Module):
             number of parameters does not depend on `H`.
         dropout: on the attention weights.
         bias: let the four projections have a bias.
-        scale: factor on the scores; `None` means $1/\sqrt{K}$.
+        scale: factor on the scores; `None` means $1/\sqrt{d_k}$, with $d_k$ = `K`.
 
     Shapes: query `(B, T, D)`, key and value `(B, S, D)`, mask broadcastable to `(B, H, T, S)`,
     `True` = may attend → `(B, T, D)`.

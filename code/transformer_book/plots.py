@@ -76,6 +76,36 @@ def show(drawn: Figure, *, caption: str, alt: str) -> None:
     )
 
 
+def draw_cells(
+    axes: Axes,
+    values: Tensor,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    mask: Tensor | None = None,
+    numbers: bool,
+) -> None:
+    """A labelled grid of numbers from 0 to 1, from white to blue; grey where `mask` is `False`."""
+    sns.heatmap(
+        values.detach().double().cpu().numpy(),
+        ax=axes,
+        vmin=0,
+        vmax=1,
+        cmap=WEIGHTS,
+        mask=None if mask is None else ~mask.cpu().numpy(),
+        annot=numbers,
+        fmt=".2f",
+        annot_kws={"size": 9},
+        linewidths=0.6,
+        linecolor="#d9d9d9",
+        cbar=False,
+        xticklabels=columns,
+        yticklabels=rows,
+    )
+    axes.set_facecolor(HIDDEN)
+    axes.grid(False)
+
+
 def draw_attention(
     axes: Axes,
     weights: Tensor,
@@ -105,26 +135,8 @@ def draw_attention(
             f"labels and {len(keys)} key labels; pass one label per row and one per column."
         )
     numbers = len(keys) <= 8 if numbers is None else numbers
-    values = weights.detach().double().cpu().numpy()
-    sns.heatmap(
-        values,
-        ax=axes,
-        vmin=0,
-        vmax=1,
-        cmap=WEIGHTS,
-        mask=None if mask is None else ~mask.cpu().numpy(),
-        annot=numbers,
-        fmt=".2f",
-        annot_kws={"size": 9},
-        square=True,
-        linewidths=0.6,
-        linecolor="#d9d9d9",
-        cbar=False,
-        xticklabels=keys,
-        yticklabels=queries,
-    )
-    axes.set_facecolor(HIDDEN)
-    axes.grid(False)
+    draw_cells(axes, weights, queries, keys, mask=mask, numbers=numbers)
+    axes.set_aspect("equal")
     axes.tick_params(axis="x", rotation=45, length=0)
     axes.tick_params(axis="y", rotation=0, length=0)
     for label in axes.get_xticklabels():
@@ -157,6 +169,32 @@ def attention(
         )
     for place in axes[1:]:
         place.set_ylabel("")
+    return drawn
+
+
+def tables(
+    values: Mapping[str, Tensor],
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    xlabel: str,
+    ylabel: str,
+    width: float = 7.2,
+    height: float = 2.4,
+) -> Figure:
+    """Tables of numbers from 0 to 1 side by side, each number in its cell, larger ones darker.
+
+    Args:
+        values: by title, `(len(rows), len(columns))`.
+        rows, columns: the labels.
+        xlabel, ylabel: what the labels are.
+        width, height: inches of the whole figure.
+    """
+    drawn, axes = figure(1, len(values), width=width, height=height, sharey=True)
+    for place, (title, table) in zip(axes, values.items(), strict=True):
+        draw_cells(place, table, rows, columns, numbers=True)
+        place.tick_params(axis="both", rotation=0, length=0)
+        place.set(title=title, xlabel=xlabel, ylabel=ylabel if place is axes[0] else "")
     return drawn
 
 
