@@ -148,19 +148,19 @@ class Enumerator:
 
 
 SMALL = {
-    "intransitive": ("man girl dog", "sleep sing", "small tired"),
-    "transitive": ("man girl apple coat", "eat wear hug", "red"),
-    "locative": ("man dog bed park table lake", "sleep swim", "big old"),
+    "intransitive": ("man girl dog", "sleep sing cry", "small tired happy"),
+    "transitive": ("man girl apple coat box", "eat wear hug fill", "red full"),
+    "locative": ("man dog bed park table lake", "sleep swim cry", "big old happy"),
     "transitive_locative": ("man apple kitchen market", "peel buy", ""),
     "directional": ("girl cat house table lake bench", "go run jump", "old new"),
-    "caused_motion": ("man book cup sled table box garden", "put pull", ""),
-    "existential": ("book cup cake table box bed", "", "red old"),
+    "caused_motion": ("man book cup sled table box garden", "put pull", "full"),
+    "existential": ("book cup cake table box shelf", "", "red old empty"),
     "fronted": ("girl dog book trumpet park sofa", "sleep read play", ""),
     "predicate": ("girl cat egg church house", "", "old new beautiful fresh red"),
     "comparative": ("man woman dog cat", "", "tired thin lazy small"),
     "coordinated_subjects": ("man girl dog cat sofa", "sleep sing", ""),
-    "coordinated_verbs": ("man book sofa", "sit stand read play", ""),
-    "subject_relative": ("man coat apple park", "wear eat sleep", ""),
+    "coordinated_verbs": ("man book coat sofa", "sit stand read wear play", ""),
+    "subject_relative": ("man coat apple park", "wear eat sit", ""),
     "object_relative": ("girl man coat apple letter", "wear eat write", "red beautiful"),
     "modal": ("man girl apple coat", "eat wear rest swim", ""),
     "purpose": ("girl apple market shop kitchen", "go run buy eat", ""),
@@ -320,6 +320,24 @@ def test_compositional_split(sample):
     describers, nouns = {a for a, _ in usual}, {b for _, b in usual}
     for describer, noun in held:
         assert describer in describers and noun in nouns
+
+
+def test_adjectives_and_places_suit_the_clause(sample):
+    """Nobody happy cries, nothing full is filled, nothing stands in a box."""
+    for sentence, _ in sample:
+        for clause in filter(None, (sentence.first, sentence.second)):
+            place = clause.place or clause.direction
+            parts = {"subject": clause.subject, "object": clause.object}
+            parts["place"] = place and place.phrase
+            if clause.agent:  # the subject of a passive is what something is done to
+                parts = {"object": clause.subject}
+            for part, phrase in parts.items():
+                barred = g.unsuitable(clause.verb or clause.kind, part)
+                for one in (getattr(phrase, "first", phrase), getattr(phrase, "second", None)):
+                    used = [a.key for a in (one.before, one.after) if a] if one else []
+                    assert not set(used) & set(barred)
+            if clause.kind == "existential" and place.phrase.noun.group == "container":
+                assert clause.subject.noun.posture == "liegen"
 
 
 def test_combinations_are_complete(sample):

@@ -8,7 +8,7 @@ lexicons a test enumerates every sequence of choices and finds exactly these cou
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property
 from itertools import accumulate
 
@@ -118,7 +118,17 @@ def suits(noun: Noun, place_set: str) -> bool:
 
 CONTRADICTIONS = {
     *(("young", "elderly"), ("old", "new"), ("old", "modern"), ("old", "fresh")),
-    *(("small", "tall"), ("small", "wide"), ("big", "narrow")),
+    *(("small", "tall"), ("small", "wide"), ("small", "long"), ("small", "short")),
+    *(("big", "tall"), ("big", "wide"), ("big", "long"), ("big", "short"), ("big", "narrow")),
+}
+# Adjectives that do not suit a part of a clause with this verb (or of this kind).
+UNSUITABLE = {
+    ("cry", "subject"): {"happy"},
+    ("laugh", "subject"): {"sad"},
+    ("smile", "subject"): {"sad"},
+    ("fill", "object"): {"full"},
+    ("put", "place"): {"full"},
+    ("existential", "place"): {"empty"},
 }
 
 
@@ -127,8 +137,18 @@ def _compatible(before: Adjective, after: Adjective) -> bool:
     return (before.english, after.english) not in CONTRADICTIONS
 
 
+def unsuitable(verb: Verb | str, part: str) -> Collection[str]:
+    """The adjectives that its subject, object or place cannot have."""
+    return UNSUITABLE.get((verb if isinstance(verb, str) else verb.english, part), ())
+
+
 def fits(thing: Noun, landmark: Noun) -> bool:
-    """Whether a thing may lie on, in, under or next to a piece of furniture or a container."""
+    """Whether a thing may lie on, in, under or next to a piece of furniture or a container.
+
+    German things stand on a table, but lie in a box: what usually stands stays out of containers.
+    """
+    if landmark.group == "container" and thing.posture != "liegen":
+        return False
     if thing.group == "meal":
         return landmark.key in ("table", "shelf", "basket")
     return thing.group != landmark.group
@@ -242,10 +262,19 @@ class Grammar:
             self._spots[key] = tuple(dict.fromkeys(places))
         return self._spots[key]
 
-    def predicates(self, noun: Noun) -> tuple[Adjective, ...]:
+    def predicates(self, noun: Noun, barred: Collection[str] = ()) -> tuple[Adjective, ...]:
         """Adjectives that can be said of a noun with `is`."""
         both = (*self.before[noun], *self.after[noun])
-        return tuple(a for a in both if a.german_predicative)
+        return tuple(a for a in both if a.german_predicative and a.key not in barred)
+
+    def attributes(self, noun: Noun, barred: Collection[str] = ()):
+        """Adjectives before a noun and after it (in Italian), and pairs of them."""
+        before, after, both = self.before[noun], self.after[noun], self.both[noun]
+        if barred:
+            before = tuple(a for a in before if a.key not in barred)
+            after = tuple(a for a in after if a.key not in barred)
+            both = tuple((b, a) for b, a in both if b in before and a in after)
+        return before, after, both
 
     # ------------------------------------------------------------------ parts of a derivation
 
@@ -254,13 +283,20 @@ class Grammar:
         self.next_bit = bit << count
         return bit
 
-    def phrase(self, choose, noun: Noun, determiners: Weighted, busy: float = 1.0, extra=None):
-        """A noun phrase; `busy` scales how often it has adjectives (0: never)."""
+    def phrase(
+        self,
+        choose,
+        noun: Noun,
+        determiners: Weighted,
+        busy: float = 1.0,
+        extra=None,
+        barred: Collection[str] = (),
+    ):
+        """A noun phrase; `busy` scales how often it has adjectives (0: never), none `barred`."""
         determiner = choose.weighted(determiners)
         before = after = None
         if busy:
-            pre, post = self.before[noun], self.after[noun]
-            both = self.both[noun]
+            pre, post, both = self.attributes(noun, barred)
             pattern = choose.weighted(_PATTERNS[busy][bool(pre), bool(post), bool(both)])
             if pattern == "before":
                 before = choose.pick(pre)
@@ -272,25 +308,49 @@ class Grammar:
             self.combinations.extend((adjective.key, noun.key) for adjective in used)
         return Phrase(noun, determiner, before, after, self._bits(d.PHRASE_BITS), extra)
 
-    def count_phrase(self, noun: Noun, determiners: Weighted, busy: float = 1.0) -> int:
+    def count_phrase(
+        self,
+        noun: Noun,
+        determiners: Weighted,
+        busy: float = 1.0,
+        barred: Collection[str] = (),
+    ) -> int:
         """How many noun phrases `phrase` can produce."""
         if not busy:
             return len(determiners)
-        described = len(self.before[noun]) + len(self.after[noun]) + len(self.both[noun])
+        described = sum(map(len, self.attributes(noun, barred)))
         return len(determiners) * (1 + described)
 
-    def _sum(self, nouns: Iterable[Noun], determiners: Weighted, busy: float = 1.0) -> int:
-        return sum(self.count_phrase(n, determiners, busy) for n in nouns)
+    def _sum(
+        self,
+        nouns: Iterable[Noun],
+        determiners: Weighted,
+        busy: float = 1.0,
+        barred: Collection[str] = (),
+    ) -> int:
+        return sum(self.count_phrase(n, determiners, busy, barred) for n in nouns)
 
-    def place(self, choose, options: Sequence[Place], busy: float = 0.5) -> Prepositional:
+    def _subjects(self, verb: Verb, determiners: Weighted) -> int:
+        """How many subjects a verb can have."""
+        return self._sum(verb.subjects, determiners, barred=unsuitable(verb, "subject"))
+
+    def place(
+        self,
+        choose,
+        options: Sequence[Place],
+        busy: float = 0.5,
+        barred: Collection[str] = (),
+    ) -> Prepositional:
         """A prepositional phrase of place."""
         preposition, noun = choose.pick(options)
         table = place_determiners(preposition)
-        return Prepositional(preposition, self.phrase(choose, noun, table, busy))
+        return Prepositional(preposition, self.phrase(choose, noun, table, busy, None, barred))
 
-    def count_places(self, options: Sequence[Place], busy: float = 0.5) -> int:
+    def count_places(
+        self, options: Sequence[Place], busy: float = 0.5, barred: Collection[str] = ()
+    ) -> int:
         """How many prepositional phrases `place` can produce."""
-        return sum(self.count_phrase(n, place_determiners(p), busy) for p, n in options)
+        return sum(self.count_phrase(n, place_determiners(p), busy, barred) for p, n in options)
 
     def does(self, verb: Verb, *nouns: Noun) -> None:
         """Record which noun does what."""
@@ -308,7 +368,8 @@ class Grammar:
         verb = choose.pick(verbs)
         noun = choose.pick(verb.subjects)
         self.does(verb, noun)
-        return verb, noun, self.phrase(choose, noun, determiners, busy)
+        barred = unsuitable(verb, "subject")
+        return verb, noun, self.phrase(choose, noun, determiners, busy, None, barred)
 
     def _transitive(
         self, choose, verbs: Sequence[Verb], subjects=SUBJECT, objects=OBJECT, busy=1.0
@@ -326,13 +387,16 @@ class Grammar:
     def _object(self, choose, verb: Verb, thing: Noun, objects: Weighted, busy: float) -> Phrase:
         """The object of a verb; an instrument that is played has no adjectives."""
         _, objects = tables(verb, SUBJECT, objects)
-        return self.phrase(choose, thing, objects, 0 if "bare" in verb.flags else busy)
+        barred = unsuitable(verb, "object")
+        busy = 0 if "bare" in verb.flags else busy
+        return self.phrase(choose, thing, objects, busy, None, barred)
 
     def _count_objects(self, verb: Verb, agent: Noun, objects: Weighted) -> int:
         """How many objects other than the agent's noun `_object` can produce."""
         _, objects = tables(verb, SUBJECT, objects)
         things = (n for n in verb.objects if n is not agent)
-        return self._sum(things, objects, 0 if "bare" in verb.flags else 1.0)
+        busy = 0 if "bare" in verb.flags else 1.0
+        return self._sum(things, objects, busy, unsuitable(verb, "object"))
 
     def _count_pairs(self, verb: Verb, subjects: Weighted, objects: Weighted) -> int:
         """How many pairs of subject and object `_transitive` has for a verb."""
@@ -353,10 +417,9 @@ class Grammar:
     def count_intransitive(self) -> int:
         total = 0
         for verb in self.intransitive_verbs:
-            for noun in verb.subjects:
-                forms = self.count_phrase(noun, SUBJECT) // len(SUBJECT)
-                choices = (len(_adverbs(verb, det.plural)) for det in SUBJECT.options)
-                total += forms * sum(choices)
+            forms = self._subjects(verb, SUBJECT) // len(SUBJECT)
+            choices = (len(_adverbs(verb, det.plural)) for det in SUBJECT.options)
+            total += forms * sum(choices)
         return total
 
     def build_transitive(self, choose) -> Sentence:
@@ -373,7 +436,8 @@ class Grammar:
 
     def _count_locative(self, verbs: Sequence[Verb], determiners: Weighted) -> int:
         return sum(
-            self.count_phrase(n, determiners) * self.count_places(self.spots(v, n))
+            self.count_phrase(n, determiners, barred=unsuitable(v, "subject"))
+            * self.count_places(self.spots(v, n))
             for v in verbs
             for n in v.subjects
         )
@@ -411,7 +475,8 @@ class Grammar:
 
     def build_caused_motion(self, choose) -> Sentence:
         verb, subject, thing = self._transitive(choose, self._verbs("caused"), busy=0.5)
-        direction = self.place(choose, self.spots(verb, subject.noun))
+        spots, barred = self.spots(verb, subject.noun), unsuitable(verb, "place")
+        direction = self.place(choose, spots, barred=barred)
         if not fits(thing.noun, direction.phrase.noun):
             raise Clash
         clause = self.clause(subject=subject, verb=verb, object=thing, direction=direction)
@@ -420,11 +485,12 @@ class Grammar:
     def count_caused_motion(self) -> int:
         total = 0
         for verb in self._verbs("caused"):
+            barred = unsuitable(verb, "place")
             for agent in verb.subjects:
                 spots = self.spots(verb, agent)
                 pairs = sum(
                     self.count_phrase(thing, OBJECT)
-                    * self.count_places([s for s in spots if fits(thing, s[1])])
+                    * self.count_places([s for s in spots if fits(thing, s[1])], barred=barred)
                     for thing in verb.objects
                     if thing is not agent
                 )
@@ -434,7 +500,8 @@ class Grammar:
     def build_existential(self, choose) -> Sentence:
         noun = choose.pick(self.postured)
         subject = self.phrase(choose, noun, INDEFINITE)
-        place = self.place(choose, self.lexicon.places["surface"])
+        barred = unsuitable("existential", "place")
+        place = self.place(choose, self.lexicon.places["surface"], barred=barred)
         if not fits(noun, place.phrase.noun):
             raise Clash
         clause = self.clause(subject=subject, place=place, kind="existential")
@@ -442,9 +509,10 @@ class Grammar:
 
     def count_existential(self) -> int:
         spots = self.lexicon.places["surface"]
+        barred = unsuitable("existential", "place")
         return sum(
             self.count_phrase(n, INDEFINITE)
-            * self.count_places([s for s in spots if fits(n, s[1])])
+            * self.count_places([s for s in spots if fits(n, s[1])], barred=barred)
             for n in self.postured
         )
 
@@ -506,7 +574,7 @@ class Grammar:
         verb, noun, first = self._intransitive(choose, self.placed_verbs, PARTNER, 0.5)
         other = choose.pick(self._partners(verb, noun))
         self.does(verb, other)
-        second = self.phrase(choose, other, PARTNER, 0.5)
+        second = self.phrase(choose, other, PARTNER, 0.5, None, unsuitable(verb, "subject"))
         place = self.place(choose, self.spots(verb, noun))
         subject = Coordination(first, second, self._bits(1))
         clause = self.clause(subject=subject, verb=verb, place=place)
@@ -521,8 +589,8 @@ class Grammar:
 
     def count_coordinated_subjects(self) -> int:
         return sum(
-            self.count_phrase(n, PARTNER)
-            * self._sum(self._partners(v, n), PARTNER)
+            self.count_phrase(n, PARTNER, barred=unsuitable(v, "subject"))
+            * self._sum(self._partners(v, n), PARTNER, barred=unsuitable(v, "subject"))
             * self.count_places(self.spots(v, n))
             for v in self.placed_verbs
             for n in v.subjects
@@ -540,7 +608,8 @@ class Grammar:
             raise Clash
         self.does(first, noun)
         self.does(second, noun)
-        subject = self.phrase(choose, noun, SUBJECT, 0.5)
+        determiners, _ = tables(second, SUBJECT, OBJECT)
+        subject = self.phrase(choose, noun, determiners, 0.5)
         place = self.place(choose, self.spots(first, noun), 0.5)
         clause = self.clause(subject=subject, verb=first, place=place)
         other = self.clause(verb=second, object=self._object(choose, second, thing, OBJECT, 0.5))
@@ -548,7 +617,7 @@ class Grammar:
 
     def count_coordinated_verbs(self) -> int:
         return sum(
-            self.count_phrase(n, SUBJECT)
+            self.count_phrase(n, tables(second, SUBJECT, OBJECT)[0])
             * self.count_places(self.spots(first, n))
             * self._count_objects(second, n, OBJECT)
             for first in self._verbs("intransitive", flag="background")
@@ -557,8 +626,8 @@ class Grammar:
         )
 
     def build_subject_relative(self, choose) -> Sentence:
-        main = choose.pick(self.placed_verbs)
-        verb = choose.pick(self.transitive_verbs)
+        main = choose.pick(self._verbs("intransitive", flag="background"))
+        verb = choose.pick(self._verbs("transitive", flag="calm"))
         noun = choose.pick(main.subjects)
         thing = choose.pick(verb.objects)
         if noun not in verb.subjects or thing is noun:
@@ -576,8 +645,8 @@ class Grammar:
 
     def count_subject_relative(self) -> int:
         total = 0
-        for main in self.placed_verbs:
-            for verb in self.transitive_verbs:
+        for main in self._verbs("intransitive", flag="background"):
+            for verb in self._verbs("transitive", flag="calm"):
                 subjects, _ = tables(verb, SUBJECT, OBJECT)
                 total += sum(
                     self.count_phrase(n, subjects)
@@ -603,7 +672,7 @@ class Grammar:
     def build_object_relative(self, choose) -> Sentence:
         verb, thing = choose.pick(self.relative_heads)
         agent = choose.pick(verb.subjects)
-        adjective = choose.pick(self.predicates(thing))
+        adjective = choose.pick(self.predicates(thing, unsuitable(verb, "object")))
         self.does(verb, agent)
         self.combinations.append((adjective.key, thing.key))
         single = "single" in verb.flags
@@ -616,7 +685,7 @@ class Grammar:
     def count_object_relative(self) -> int:
         return sum(
             self._sum(v.subjects, SIMPLE)
-            * len(self.predicates(n))
+            * len(self.predicates(n, unsuitable(v, "object")))
             * len(_THE_ONE if "single" in v.flags else _THE)
             for v, n in self.relative_heads
         )
@@ -624,7 +693,7 @@ class Grammar:
     def _simple_clause(self, choose, verbs: Sequence[Verb] | None = None) -> Clause:
         if verbs is None and choose.pick((False, True)):
             verb, subject, thing = self._transitive(
-                choose, self.transitive_verbs, PARTNER, OBJECT, 0.25
+                choose, self.active_verbs, PARTNER, OBJECT, 0.25
             )
             return self.clause(subject=subject, verb=verb, object=thing)
         verb, _, subject = self._intransitive(
@@ -661,8 +730,12 @@ class Grammar:
                     if one is two:
                         continue
                     both = (n for n in one.subjects if n in two.subjects)
-                    total += self._sum(one.subjects, PARTNER) * self._sum(two.subjects, PARTNER)
-                    total -= sum(self.count_phrase(n, PARTNER) ** 2 for n in both)
+                    total += self._subjects(one, PARTNER) * self._subjects(two, PARTNER)
+                    total -= sum(
+                        self.count_phrase(n, PARTNER, barred=unsuitable(one, "subject"))
+                        * self.count_phrase(n, PARTNER, barred=unsuitable(two, "subject"))
+                        for n in both
+                    )
         return total
 
     def build_fronted_subordinate(self, choose) -> Sentence:
@@ -683,7 +756,7 @@ class Grammar:
 
     def count_modal(self) -> int:
         transitive = sum(self._count_pairs(v, SUBJECT, OBJECT) for v in self.active_verbs)
-        intransitive = sum(self._sum(v.subjects, SUBJECT) for v in self.willing_verbs)
+        intransitive = sum(self._subjects(v, SUBJECT) for v in self.willing_verbs)
         return len(d.MODALS) * (transitive + intransitive)
 
     @cached_property
@@ -816,8 +889,8 @@ class Grammar:
     def count_negation(self) -> int:
         return (
             len(NEGATED) * sum(len(self.predicates(n)) for n in self.described)
-            + sum(self._sum(v.subjects, NEGATED) for v in self.intransitive_verbs)
-            + sum(self._sum(v.subjects, ONE_NO) for v in self.intransitive_verbs)
+            + sum(self._subjects(v, NEGATED) for v in self.intransitive_verbs)
+            + sum(self._subjects(v, ONE_NO) for v in self.intransitive_verbs)
             + sum(self._count_pairs(v, NEGATED, OBJECT_ONE) for v in self.deniable_verbs)
         )
 
@@ -834,7 +907,8 @@ class Grammar:
     def build_comitative(self, choose) -> Sentence:
         verb, noun = choose.pick(self.sociable)
         self.does(verb, noun)
-        subject = self.phrase(choose, noun, SUBJECT, 0.5)
+        barred = unsuitable(verb, "subject")
+        subject = self.phrase(choose, noun, SUBJECT, 0.5, None, barred)
         other = self.phrase(choose, choose.pick(self._companions(verb, noun)), PARTNER, 0.5)
         companion = Prepositional(self.relation["with"], other)
         place = self.place(choose, self.spots(verb, noun), 0)
@@ -843,7 +917,7 @@ class Grammar:
 
     def count_comitative(self) -> int:
         return sum(
-            self.count_phrase(n, SUBJECT)
+            self.count_phrase(n, SUBJECT, barred=unsuitable(v, "subject"))
             * self._sum(self._companions(v, n), PARTNER)
             * self.count_places(self.spots(v, n), 0)
             for v, n in self.sociable
@@ -862,7 +936,8 @@ class Grammar:
         self.does(verb, noun)
         owned = self.phrase(choose, choose.pick(self.accessories), ONE_A, 1.0)
         attribute = Prepositional(self.relation["with"], owned)
-        subject = self.phrase(choose, noun, SUBJECT_ONE, 0.5, attribute)
+        barred = unsuitable(verb, "subject")
+        subject = self.phrase(choose, noun, SUBJECT_ONE, 0.5, attribute, barred)
         place = self.place(choose, self.spots(verb, noun), 0.25)
         clause = self.clause(subject=subject, verb=verb, place=place)
         return self.sentence("attribute", clause)
@@ -870,7 +945,8 @@ class Grammar:
     def count_attribute(self) -> int:
         owned = self._sum(self.accessories, ONE_A)
         return owned * sum(
-            self.count_phrase(n, SUBJECT_ONE) * self.count_places(self.spots(v, n))
+            self.count_phrase(n, SUBJECT_ONE, barred=unsuitable(v, "subject"))
+            * self.count_places(self.spots(v, n))
             for v in self.dry_verbs
             for n in v.subjects
             if n.group in ("adult", "kid")
