@@ -90,10 +90,10 @@ def test_unknown_scale(published):
     plt.close(drawn)
 
 
-def test_tables_share_their_rows(published):
+def test_tables_stand_one_above_the_other(published):
     values = {"with": torch.rand(2, 3), "without": torch.rand(2, 3)}
     drawn = plots.tables(values, ["a", "b"], ["1", "2", "3"], xlabel="rate", ylabel="width")
-    left, right = drawn.axes
-    assert (left.get_title(), right.get_title()) == ("with", "without")
-    assert (left.get_ylabel(), right.get_ylabel()) == ("width", "")
-    assert left.texts[5].get_text() == f"{values['with'][1, 2]:.2f}"
+    upper, lower = drawn.axes
+    assert (upper.get_title(), lower.get_title()) == ("with", "without")
+    assert (upper.get_xlabel(), lower.get_xlabel()) == ("", "rate")
+    assert upper.texts[5].get_text() == f"{values['with'][1, 2]:.2f}"

@@ -179,10 +179,10 @@ def tables(
     *,
     xlabel: str,
     ylabel: str,
-    width: float = 7.2,
-    height: float = 2.4,
+    width: float = 4.6,
+    height: float = 3.8,
 ) -> Figure:
-    """Tables of numbers from 0 to 1 side by side, each number in its cell, larger ones darker.
+    """Tables of numbers from 0 to 1, one above the other, each number in its cell.
 
     Args:
         values: by title, `(len(rows), len(columns))`.
@@ -190,11 +190,11 @@ def tables(
         xlabel, ylabel: what the labels are.
         width, height: inches of the whole figure.
     """
-    drawn, axes = figure(1, len(values), width=width, height=height, sharey=True)
+    drawn, axes = figure(len(values), 1, width=width, height=height)
     for place, (title, table) in zip(axes, values.items(), strict=True):
         draw_cells(place, table, rows, columns, numbers=True)
         place.tick_params(axis="both", rotation=0, length=0)
-        place.set(title=title, xlabel=xlabel, ylabel=ylabel if place is axes[0] else "")
+        place.set(title=title, xlabel=xlabel if place is axes[-1] else "", ylabel=ylabel)
     return drawn
 
 
