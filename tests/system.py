@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -48,12 +50,8 @@ def chromium() -> str:
     mac = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
     if mac.exists():
         return str(mac)
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        bundled = Path(playwright.chromium.executable_path)
-    if bundled.exists() or _playwright_downloads(bundled):
-        return str(bundled)
+    if bundled := _playwrights_own():
+        return bundled
     if _apt("chromium", "fonts-dejavu-core") and (found := shutil.which("chromium")):
         return found
     pytest.fail(
@@ -62,12 +60,23 @@ def chromium() -> str:
     )
 
 
-def _playwright_downloads(bundled: Path) -> bool:
-    import sys
+# In a process of its own: this one may have a Playwright running already.
+_WHERE = """
+from playwright.sync_api import sync_playwright
+with sync_playwright() as playwright:
+    print(playwright.chromium.executable_path)
+"""
 
-    command = [sys.executable, "-m", "playwright", "install", "chromium"]
-    try:
-        subprocess.run(command, capture_output=True, check=False, timeout=300)
-    except subprocess.TimeoutExpired:
-        return False
-    return bundled.exists()
+
+def _playwrights_own() -> str | None:
+    """The Chromium that Playwright brings, downloaded now if need be and if the network lets it."""
+    where = subprocess.run(
+        [sys.executable, "-c", _WHERE], capture_output=True, text=True, check=False
+    ).stdout.strip()
+    if not where:
+        return None
+    if not Path(where).exists():
+        command = [sys.executable, "-m", "playwright", "install", "chromium"]
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            subprocess.run(command, capture_output=True, check=False, timeout=300)
+    return where if Path(where).exists() else None
