@@ -8,6 +8,7 @@ wherever a proof compares outputs it compares gradients too: of the inputs and o
 
 from __future__ import annotations
 
+import copy
 import math
 import random
 from collections.abc import Callable
@@ -284,6 +285,9 @@ def masks_follow_their_definition(book: Book, seed: int) -> None:
                 assert padding[b, 0, 0, j] == real
                 assert causal[i, j] == (j <= i)
                 assert both[b, 0, i, j] == (real and j <= i)
+    other = draw.random.randint(1, 8)
+    assert torch.equal(book.masks.padding_mask(tokens, other)[:, 0, 0], tokens != other)
+    assert torch.equal(book.masks.target_mask(tokens, other)[:, 0, -1], tokens != other)
     theirs = nn.Transformer.generate_square_subsequent_mask(draw.target)
     assert torch.equal(causal, theirs == 0)
 
@@ -431,6 +435,53 @@ def dropout_falls_where_pytorch_drops(book: Book, seed: int) -> None:
         assert not torch.allclose(ours(*inputs), output)
 
 
+@proof
+def dropout_on_the_weights_enlarges_what_it_keeps(book: Book, seed: int) -> None:
+    """Each weight becomes 0, or itself divided by 1 - p: by the formula, as by the kernel."""
+    draw = Draw(seed)
+    query, key, value = (draw.normal(2, 3, 6, 4) for _ in range(3))
+    _, weights = book.attention.scaled_dot_product_attention(query, key, value)
+    torch.manual_seed(seed)
+    output, dropped = book.attention.scaled_dot_product_attention(query, key, value, dropout=0.4)
+    kept = dropped != 0
+    assert 0 < kept.sum() < kept.numel()
+    assert_close(dropped[kept], weights[kept] / 0.6)
+    assert_close(output, dropped @ value)
+
+
+@proof
+def settings_reach_every_part(book: Book, seed: int) -> None:
+    draw = Draw(seed)
+    settings = {"dropout": 0.11, "attention_dropout": 0.22, "activation_dropout": 0.33}
+    model, source, target = small_model(book, draw, seed, **settings, score_scale=0.5)
+    for layer in (*model.encoder.layers, *model.decoder.layers):
+        for part in layer.modules():
+            if isinstance(part, book.attention.MultiHeadAttention):
+                assert (part.dropout, part.scale) == (0.22, 0.5)
+            if isinstance(part, book.layers.FeedForward):
+                assert part.dropout.p == 0.33
+            if isinstance(part, book.layers.Residual):
+                assert part.dropout.p == 0.11 and part.residual
+    # The dropout on the embeddings, alone: it acts on both sides.
+    for part in model.modules():
+        if isinstance(part, nn.Dropout) and part is not model.dropout:
+            part.p = 0.0
+        if isinstance(part, book.attention.MultiHeadAttention):
+            part.dropout = 0.0
+    mask = book.masks.padding_mask(source)
+    memory = model.encode(source, mask)
+    assert_close(memory, model.encode(source, mask))
+    model.dropout.p = 0.5
+    model.train()
+    assert not torch.allclose(model.encode(source, mask), model.encode(source, mask))
+    decoded = [model.decode(target, memory, mask) for _ in range(2)]
+    assert not torch.allclose(*decoded)
+
+    bare, _, _ = small_model(book, Draw(seed), seed, residual=False)
+    residuals = [m for m in bare.modules() if isinstance(m, book.layers.Residual)]
+    assert residuals and not any(residual.residual for residual in residuals)
+
+
 # --- embeddings ----------------------------------------------------------------------------------
 
 
@@ -446,19 +497,32 @@ def embedding_equals_pytorch(book: Book, seed: int) -> None:
         assert_equal(book, (ours, ours(tokens), []), (theirs, expected, []), seed)
 
 
+def closed_form(length: int, d_model: int) -> Tensor:
+    """The sinusoids number by number, in float64."""
+    rows = [
+        [
+            (math.cos if d % 2 else math.sin)(p / 10000 ** ((d - d % 2) / d_model))
+            for d in range(d_model)
+        ]
+        for p in range(length)
+    ]
+    return torch.tensor(rows, dtype=torch.float64)
+
+
 @proof
 def positions_follow_their_formula(book: Book, seed: int) -> None:
     draw = Draw(seed)
-    table = book.embeddings.sinusoids(30, draw.d_model)
-    for p in (0, 1, draw.random.randrange(30)):
-        for i in range(draw.d_model // 2):
-            angle = p / 10000 ** (2 * i / draw.d_model)
-            assert_close(table[p, 2 * i].item(), math.sin(angle), atol=1e-6, rtol=0)
-            assert_close(table[p, 2 * i + 1].item(), math.cos(angle), atol=1e-6, rtol=0)
+    length = 3000  # in single precision, angles this far out would have lost four digits
+    table = closed_form(length, draw.d_model)
+    exact = book.embeddings.sinusoids(length, draw.d_model, dtype=torch.float64)
+    assert_close(exact, table, atol=1e-9, rtol=0)
+    assert_close(book.embeddings.sinusoids(length, draw.d_model), table.float())
     x = draw.vectors(draw.target).detach()
-    ours = book.embeddings.SinusoidalPositions(draw.d_model, 30).double()
-    assert_close(ours(x), x + table[: draw.target].double())
-    assert_close(ours(x, start=3), x + table[3 : 3 + draw.target].double())
+    ours = book.embeddings.SinusoidalPositions(draw.d_model, length).double()
+    for start in (0, 3, length - draw.target):
+        assert_close(ours(x, start=start), x + table[start : start + draw.target])
+    ours.half().float()  # a detour through half precision costs no digits
+    assert_close(ours(x.float()), (x + table[: draw.target]).float())
     learned = randomise(book.embeddings.LearnedPositions(draw.d_model, 30), seed)
     positions = torch.arange(2, 2 + draw.target)
     assert_close(learned(x, start=2), x + F.embedding(positions, learned.weight))
@@ -495,14 +559,15 @@ def transformer_equals_pytorch(book: Book, seed: int) -> None:
     draw = Draw(seed)
     model, source, target = small_model(book, draw, seed)
     theirs = book.reference.to_pytorch(model)
-    copy = book.transformer.Transformer(model.config).double()
-    copy.load_state_dict(model.state_dict())
+    twin = book.transformer.Transformer(model.config).double()
+    twin.load_state_dict(model.state_dict())
 
     def embed(tokens: Tensor, side: str) -> Tensor:
-        table = getattr(copy, f"{side}_embedding").weight
+        table = getattr(twin, f"{side}_embedding").weight
         scale = model.config.d_model**0.5 if model.config.scale_embeddings else 1.0
-        places = getattr(copy, f"{side}_positions")
-        rows = places.table if model.config.positions == "sinusoidal" else places.weight
+        places = getattr(twin, f"{side}_positions")
+        learned = model.config.positions == "learned"
+        rows = places.weight if learned else closed_form(20, model.config.d_model)
         return F.embedding(tokens, table) * scale + rows[: tokens.size(1)]
 
     vectors = theirs(
@@ -513,7 +578,7 @@ def transformer_equals_pytorch(book: Book, seed: int) -> None:
         tgt_key_padding_mask=target == 0,
         memory_key_padding_mask=source == 0,
     )
-    expected = F.linear(vectors, copy.output.weight, copy.output.bias)
+    expected = F.linear(vectors, twin.output.weight, twin.output.bias)
     output = model(source, target)
     assert_close(output, expected)
     backward(output, seed)
@@ -523,7 +588,7 @@ def transformer_equals_pytorch(book: Book, seed: int) -> None:
     outside = ("source_embedding", "target_embedding", "source_pos", "target_pos", "output")
     for name, parameter in model.named_parameters():
         if name.startswith(outside):
-            assert_close(parameter.grad, copy.get_parameter(name).grad)
+            assert_close(parameter.grad, twin.get_parameter(name).grad)
 
 
 @proof
@@ -591,6 +656,15 @@ def a_saved_model_answers_alike(book: Book, seed: int) -> None:
     assert not torch.allclose(other(source, target), model(source, target))
     other.load_state_dict(model.state_dict())
     assert torch.equal(other(source, target), model(source, target))
+    with torch.device("meta"):  # as large models are loaded: first the shapes, then the numbers
+        empty = book.transformer.Transformer(model.config)
+    empty.load_state_dict(model.state_dict(), assign=True)
+    assert torch.equal(empty.eval()(source, target), model(source, target))
+    assert empty.n_parameters == model.n_parameters  # tied matrices are still tied
+    with book.attention.recorded_attention(model):
+        model(source, target)
+    twin = copy.deepcopy(model)  # the recorded weights do not hold on to their graph
+    assert torch.equal(twin(source, target), model(source, target))
 
 
 @proof
@@ -613,13 +687,11 @@ def ablations_take_away_what_they_say(book: Book, seed: int) -> None:
 
 @proof
 def initialization_has_the_stated_variance(book: Book, seed: int) -> None:
-    config = book.transformer.TransformerConfig(
-        400, 300, d_model=64, n_heads=4, n_encoder_layers=1, n_decoder_layers=1, d_ff=256
-    )
+    sizes = {"d_model": 64, "n_heads": 4, "n_encoder_layers": 1, "n_decoder_layers": 1, "d_ff": 256}
     for scheme in ("xavier", "scaled_normal"):
-        model = book.transformer.Transformer(config)
         torch.manual_seed(seed)
-        book.transformer.initialize(model, scheme)
+        config = book.transformer.TransformerConfig(400, 300, **sizes, initialization=scheme)
+        model = book.transformer.Transformer(config)
         for name, parameter in model.named_parameters():
             if parameter.dim() == 1:
                 expected = 0.0 if name.endswith("bias") else 1.0

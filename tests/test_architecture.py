@@ -73,12 +73,16 @@ def test_each_forward_is_short(name):
 @pytest.mark.parametrize("name", MAY_IMPORT)
 def test_imports_go_one_way(name):
     tree = ast.parse((PACKAGE / f"{name}.py").read_text(encoding="utf-8"))
-    imported = {
-        node.module.removeprefix("transformer_book.")
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("transformer_book.")
-    }
-    assert imported <= MAY_IMPORT[name]
+    imported = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "a relative import"
+            imported |= {f"{node.module}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.Import):
+            imported |= {alias.name for alias in node.names}
+    own = {path.split(".")[1] for path in imported if path.startswith("transformer_book.")}
+    assert own <= MAY_IMPORT[name]
+    assert "transformer_book" not in imported
 
 
 def modules_after(statement: str) -> set[str]:

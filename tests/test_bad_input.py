@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
 
@@ -53,6 +54,12 @@ CONFIGURATIONS = [
     ({"activation": "rleu"}, "did you mean 'relu'?"),
     ({"tie_embeddings": "al"}, "did you mean 'all'?"),
     ({"initialization": "xaiver"}, "did you mean 'xavier'?"),
+    ({"score_scale": float("nan")}, "score_scale is nan, but it must be None or a positive number"),
+    ({"score_scale": 0}, "score_scale is 0"),
+    ({"score_scale": "1"}, "score_scale is '1'"),
+    ({"causal": "no"}, "causal is 'no', but it must be True or False"),
+    ({"bias": 1}, "bias is 1, but it must be True or False"),
+    ({"dropout": float("nan")}, "dropout is nan"),
     ({"tie_embeddings": "all"}, "source_vocab_size is 10 and target_vocab_size 12"),
 ]
 
@@ -70,8 +77,10 @@ CALLS = [
     (IDS, torch.ones(1, 7, dtype=torch.long), "7 positions, but max_length is 6"),
     (IDS[:, :0], IDS, "The batch of token ids is empty: its shape is (1, 0)"),
     (IDS[:0], IDS[:0], "The batch of token ids is empty: its shape is (0, 3)"),
-    (IDS[0], IDS, "must be whole numbers of shape (batch, length)"),
-    (IDS.float(), IDS, "type torch.float32, but they must be whole numbers"),
+    (IDS[0], IDS, "shape (3,), but it must be (batch, length)"),
+    (IDS.float(), IDS, "the type torch.float32, but they must be a tensor of whole numbers"),
+    (IDS.to(torch.uint8), IDS, "the type torch.uint8"),
+    (IDS.tolist(), IDS, "the type list, but they must be a tensor"),
     (IDS.repeat(2, 1), IDS, "The source has 2 sentences and the target 1"),
 ]
 
@@ -91,6 +100,8 @@ MASKS = [
     (torch.ones(4, 5, dtype=torch.bool), "(4, 5), which does not broadcast to the scores' (2, 2, 4, 4)"),
     (torch.ones(2, 4, 4, dtype=torch.bool), "add the missing axis, as in mask.unsqueeze(1)"),
     (torch.ones(1, 2, 2, 4, 4, dtype=torch.bool), "does not broadcast"),
+    (torch.ones(4, dtype=torch.bool), "needs at least the two axes (queries, keys)"),
+    (torch.tensor(True), "needs at least the two axes"),
 ]  # fmt: skip
 
 
@@ -110,6 +121,39 @@ def test_features(book):
             attention(*arguments)
     with pytest.raises(ValueError, match="it is empty"):
         attention(X[:0], X[:0], X[:0])
+    for keep_weights in (False, True):
+        attention.keep_weights = keep_weights
+        with pytest.raises(ValueError, match="each key needs exactly one value"):
+            attention(X, X, X[:, :2])
+        with pytest.raises(ValueError, match="The query has 1 sentences and the key 2"):
+            attention(X[:1], X, X)
+
+
+def test_one_feature_is_not_stretched_to_many(book):
+    """A last axis of size one would broadcast silently."""
+    for component in (
+        book.encoder.Encoder(1, 8, 2, 16),
+        book.layers.LayerNorm(8),
+        book.embeddings.SinusoidalPositions(8),
+        book.embeddings.LearnedPositions(8),
+    ):
+        with pytest.raises(ValueError, match="must have the width 8"):
+            component(X[..., :1])
+
+
+def test_a_mask_without_its_four_axes_is_refused(book):
+    """(B, S) may fit by accident, where B equals S, and would then hide keys by query."""
+    model, ids = tiny(book), torch.randint(4, 10, (3, 3))
+    with pytest.raises(ValueError, match="The source mask has shape"):
+        model.encode(ids, ids != 0)
+    memory = torch.randn(3, 3, 8)
+    with pytest.raises(ValueError, match="The memory mask has shape"):
+        model.decode(ids, memory, ids != 0)
+
+
+def test_numpy_numbers_are_numbers(book):
+    model = tiny(book, d_model=np.int64(8), dropout=np.float32(0.1))
+    assert model(IDS, IDS).shape == (1, 3, 12)
 
 
 def test_components_answer_by_themselves(book):
@@ -133,6 +177,14 @@ def test_components_answer_by_themselves(book):
 def test_reference_says_what_pytorch_lacks(book):
     layer = book.encoder.EncoderLayer(8, 2, 16, residual=False)
     with pytest.raises(ValueError, match="always have residual"):
+        book.reference.to_pytorch(layer)
+    layer = book.encoder.EncoderLayer(8, 2, 16)
+    layer.attention_residual.norm.eps = 0.1
+    with pytest.raises(ValueError, match="one epsilon"):
+        book.reference.to_pytorch(layer)
+    layer = book.decoder.DecoderLayer(8, 2, 16)
+    layer.cross_attention.scale = 2.0
+    with pytest.raises(ValueError, match="scaled scores"):
         book.reference.to_pytorch(layer)
     with pytest.raises(ValueError, match="no counterpart of Residual"):
         book.reference.to_pytorch(book.layers.Residual(8))

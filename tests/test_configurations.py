@@ -5,6 +5,8 @@ Built on the meta device: shapes and numbers of parameters, no memory.
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 import torch
 
@@ -80,3 +82,11 @@ def test_the_published_numbers_of_parameters():
         paper = Transformer(RECIPES["paper"]).n_parameters
     assert round(tutorial / 1e6, 2) == 9.04
     assert 62e6 < paper < 66e6
+
+
+def test_a_model_can_be_pickled():
+    """Processes and some libraries send models that way (the book's own files are safetensors)."""
+    model = Transformer(TransformerConfig(9, 9, d_model=8, n_heads=2, d_ff=16, **layers(1))).eval()
+    source, target = torch.tensor([[4, 5, 2]]), torch.tensor([[1, 6]])
+    twin = pickle.loads(pickle.dumps(model))
+    assert torch.equal(twin(source, target), model(source, target))

@@ -11,7 +11,14 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from transformer_book.validation import check_features, check_heads, check_mask, check_probability
+from transformer_book.validation import (
+    check_features,
+    check_heads,
+    check_keys_and_values,
+    check_mask,
+    check_probability,
+    check_scale,
+)
 
 
 def scaled_dot_product_attention(
@@ -45,7 +52,7 @@ def scaled_dot_product_attention(
     Source: Vaswani et al. (2017), section 3.2.1, equation 1.
     """
     scale = 1 / math.sqrt(query.size(-1)) if scale is None else scale
-    scores = query @ key.transpose(-2, -1) * scale  # (…, T, S)
+    scores = (query * scale) @ key.transpose(-2, -1)  # (…, T, S)
     check_mask(mask, tuple(scores.shape))
     if mask is not None:
         # The lowest finite number, not -inf: a row of nothing but -inf would turn into NaN.
@@ -114,6 +121,7 @@ class MultiHeadAttention(nn.Module):
         super().__init__()
         check_heads(d_model, n_heads)
         check_probability(dropout=dropout)
+        check_scale(scale=scale)
         self.n_heads, self.dropout, self.scale = n_heads, dropout, scale
         self.query = nn.Linear(d_model, d_model, bias=bias)
         self.key = nn.Linear(d_model, d_model, bias=bias)
@@ -129,7 +137,9 @@ class MultiHeadAttention(nn.Module):
         value: Float[Tensor, "B S D"],
         mask: Bool[Tensor, "..."] | None = None,
     ) -> Float[Tensor, "B T D"]:
-        check_features("The query", query, self.query.in_features)
+        for name, x in (("query", query), ("key", key), ("value", value)):
+            check_features(f"The {name}", x, self.query.in_features)
+        check_keys_and_values(query, key, value)
         q = self.split_heads(self.query(query))  # (B, H, T, K)
         k, v = self.keys_and_values(key, value)  # (B, H, S, K) each
         heads = self.attend(q, k, v, mask)  # (B, H, T, K)
@@ -139,8 +149,6 @@ class MultiHeadAttention(nn.Module):
         self, key: Float[Tensor, "B S D"], value: Float[Tensor, "B S D"]
     ) -> tuple[Float[Tensor, "B H S K"], Float[Tensor, "B H S K"]]:
         """The projected keys and values of every head: what a cache keeps (chapter 17)."""
-        check_features("The key", key, self.key.in_features)
-        check_features("The value", value, self.value.in_features)
         return self.split_heads(self.key(key)), self.split_heads(self.value(value))
 
     def attend(
@@ -153,7 +161,8 @@ class MultiHeadAttention(nn.Module):
         """All heads at once, by the formula if the weights are asked for, else by the kernel."""
         attention = scaled_dot_product_attention if self.keep_weights else fused_attention
         dropout = self.dropout if self.training else 0.0
-        heads, self.weights = attention(q, k, v, mask, dropout, self.scale)
+        heads, weights = attention(q, k, v, mask, dropout, self.scale)
+        self.weights = None if weights is None else weights.detach()
         return heads
 
     def split_heads(self, x: Float[Tensor, "B T D"]) -> Float[Tensor, "B H T K"]:

@@ -9,7 +9,13 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from transformer_book.validation import check_even, check_length, check_positive, check_tokens
+from transformer_book.validation import (
+    check_even,
+    check_length,
+    check_positive,
+    check_tokens,
+    check_width,
+)
 
 
 class TokenEmbedding(nn.Module):
@@ -42,14 +48,14 @@ class TokenEmbedding(nn.Module):
         return F.embedding(tokens, self.weight) * self.scale  # (B, T, D)
 
 
-def sinusoids(length: int, d_model: int) -> Float[Tensor, "T D"]:
+def sinusoids(length: int, d_model: int, dtype: torch.dtype | None = None) -> Float[Tensor, "T D"]:
     r"""The table of sinusoidal positions.
 
     $$PE_{p,2i} = \sin(p / 10000^{2i/d_{model}}), \qquad
       PE_{p,2i+1} = \cos(p / 10000^{2i/d_{model}})$$
 
-    Computed in double precision (large positions lose digits otherwise) and returned in torch's
-    default type.
+    Computed on the CPU in double precision (large positions lose digits otherwise) and returned as
+    `dtype`, by default torch's default type.
 
     Raises:
         ValueError: if `d_model` is odd, since sines and cosines come in pairs.
@@ -58,11 +64,12 @@ def sinusoids(length: int, d_model: int) -> Float[Tensor, "T D"]:
     """
     check_positive(length=length, d_model=d_model)
     check_even("A table of sinusoids", d_model)
-    position = torch.arange(length, dtype=torch.float64)[:, None]  # (T, 1)
-    exponent = torch.arange(0, d_model, 2, dtype=torch.float64) / d_model  # (D/2,)
+    exact = {"dtype": torch.float64, "device": "cpu"}
+    position = torch.arange(length, **exact)[:, None]  # (T, 1)
+    exponent = torch.arange(0, d_model, 2, **exact) / d_model  # (D/2,)
     angle = position / 10000**exponent  # (T, D/2)
     table = torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)  # (T, D), interleaved
-    return table.to(torch.get_default_dtype())
+    return table.to(dtype or torch.get_default_dtype())
 
 
 class SinusoidalPositions(nn.Module):
@@ -81,12 +88,20 @@ class SinusoidalPositions(nn.Module):
 
     def __init__(self, d_model: int, max_length: int = 1024) -> None:
         super().__init__()
-        self.register_buffer("table", sinusoids(max_length, d_model), persistent=False)
+        # Not a buffer: converted along with the model it would lose digits for good.
+        self.table = sinusoids(max_length, d_model)
 
     def forward(self, x: Float[Tensor, "B T D"], start: int = 0) -> Float[Tensor, "B T D"]:
         end = start + x.size(1)
-        check_length(end, self.table.size(0))
-        return x + self.table[start:end]  # (B, T, D)
+        check_length(end, len(self.table))
+        check_width("The sequence", x, self.table.size(1))
+        return x + self.rows_for(x)[start:end]  # (B, T, D)
+
+    def rows_for(self, x: Float[Tensor, "B T D"]) -> Float[Tensor, "max_length D"]:
+        """The table on the device and in the type of `x`, computed anew when either changes."""
+        if (self.table.device, self.table.dtype) != (x.device, x.dtype):
+            self.table = sinusoids(*self.table.shape, dtype=x.dtype).to(x.device)
+        return self.table
 
 
 class LearnedPositions(nn.Module):
@@ -106,6 +121,7 @@ class LearnedPositions(nn.Module):
     def forward(self, x: Float[Tensor, "B T D"], start: int = 0) -> Float[Tensor, "B T D"]:
         end = start + x.size(1)
         check_length(end, self.weight.size(0))
+        check_width("The sequence", x, self.weight.size(1))
         return x + self.weight[start:end]  # (B, T, D)
 
 

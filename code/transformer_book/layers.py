@@ -14,6 +14,8 @@ from transformer_book.validation import (
     check_even,
     check_positive,
     check_probability,
+    check_switch,
+    check_width,
 )
 
 
@@ -43,6 +45,7 @@ class LayerNorm(nn.Module):
         self.eps = eps
 
     def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
+        check_width("The input of LayerNorm", x, len(self.weight))
         centred = x - x.mean(dim=-1, keepdim=True)  # (…, D)
         variance = centred.square().mean(dim=-1, keepdim=True)  # (…, 1)
         y = self.weight * centred / torch.sqrt(variance + self.eps)  # (…, D)
@@ -136,6 +139,7 @@ class Residual(nn.Module):
         super().__init__()
         check_choice("norm", norm, NORMS)
         check_probability(dropout=dropout)
+        check_switch(bias=bias, residual=residual)
         self.pre_norm, self.residual = norm == "pre", residual
         self.norm = LayerNorm(d_model, bias=bias)
         self.dropout = nn.Dropout(dropout)

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from transformer_book.attention import MultiHeadAttention
 from transformer_book.decoder import Decoder, DecoderLayer
 from transformer_book.encoder import Encoder, EncoderLayer
-from transformer_book.layers import FeedForward, LayerNorm
+from transformer_book.layers import FeedForward, LayerNorm, Residual
 from transformer_book.transformer import Transformer
 
 Pair = tuple[str, Tensor, nn.Parameter, slice]
@@ -39,8 +39,9 @@ def to_pytorch(module: nn.Module) -> nn.Module:
         ValueError: for a component that PyTorch has no counterpart of, such as a layer without
             residual connections.
     """
-    theirs = _build(module)
-    theirs = theirs.to(dtype=next(module.parameters()).dtype)
+    with torch.random.fork_rng(devices=[]):  # their own initial weights are overwritten below
+        theirs = _build(module)
+    theirs = theirs.to(next(module.parameters()))
     with torch.no_grad():
         for _, ours, parameter, rows in paired_parameters(module, theirs):
             parameter[rows].copy_(ours)
@@ -105,9 +106,13 @@ def _(module: FeedForward) -> nn.Module:
 def _layer(module: EncoderLayer | DecoderLayer, kind: type[nn.Module]) -> nn.Module:
     """An encoder or decoder layer of PyTorch's; it has one dropout rate where we have three."""
     attention, feed_forward = module.self_attention, module.feed_forward
-    residual = module.feed_forward_residual
-    if not residual.residual or attention.scale is not None:
+    residuals = [part for part in module.children() if isinstance(part, Residual)]
+    attentions = [part for part in module.children() if isinstance(part, MultiHeadAttention)]
+    residual = residuals[0]
+    if not all(part.residual for part in residuals) or any(a.scale is not None for a in attentions):
         raise ValueError("PyTorch's layers always have residual connections and scaled scores.")
+    if len({(r.pre_norm, r.dropout.p, r.norm.eps) for r in residuals}) > 1:
+        raise ValueError("PyTorch's layers have one place of norms, one dropout and one epsilon.")
     layer = kind(
         attention.query.in_features,
         attention.n_heads,
@@ -116,6 +121,7 @@ def _layer(module: EncoderLayer | DecoderLayer, kind: type[nn.Module]) -> nn.Mod
         activation=feed_forward.activation,
         batch_first=True,
         norm_first=residual.pre_norm,
+        layer_norm_eps=residual.norm.eps,
         bias=attention.query.bias is not None,
     )
     layer.dropout.p = feed_forward.dropout.p
@@ -141,16 +147,21 @@ def _final_norm(module: Encoder | Decoder) -> nn.Module | None:
 
 @_build.register
 def _(module: Encoder) -> nn.Module:
-    layer = _build(module.layers[0])
+    layers = [_build(layer) for layer in module.layers]
     # Nested tensors would drop the padding from the output; we compare every position.
-    return nn.TransformerEncoder(
-        layer, len(module.layers), _final_norm(module), enable_nested_tensor=False
+    stack = nn.TransformerEncoder(
+        layers[0], len(layers), _final_norm(module), enable_nested_tensor=False
     )
+    stack.layers = nn.ModuleList(layers)
+    return stack
 
 
 @_build.register
 def _(module: Decoder) -> nn.Module:
-    return nn.TransformerDecoder(_build(module.layers[0]), len(module.layers), _final_norm(module))
+    layers = [_build(layer) for layer in module.layers]
+    stack = nn.TransformerDecoder(layers[0], len(layers), _final_norm(module))
+    stack.layers = nn.ModuleList(layers)
+    return stack
 
 
 @_build.register

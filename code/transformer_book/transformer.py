@@ -17,9 +17,12 @@ from transformer_book.validation import (
     check_choice,
     check_even,
     check_heads,
+    check_padding_mask,
     check_positive,
     check_probability,
     check_same_batch,
+    check_scale,
+    check_switch,
 )
 
 TIES = ("none", "decoder", "all")
@@ -84,6 +87,9 @@ class TransformerConfig:
         check_heads(self.d_model, self.n_heads)
         rates = ("dropout", "attention_dropout", "activation_dropout")
         check_probability(**{name: getattr(self, name) for name in rates})
+        switches = ("bias", "scale_embeddings", "causal", "residual")
+        check_switch(**{name: getattr(self, name) for name in switches})
+        check_scale(score_scale=self.score_scale)
         check_choice("norm", self.norm, NORMS)
         check_choice("positions", self.positions, POSITIONS)
         check_choice("activation", self.activation, ACTIVATIONS)
@@ -124,7 +130,7 @@ class Transformer(nn.Module):
         super().__init__()
         self.config = config
         positions = POSITIONS[config.positions]
-        scale, tie = config.scale_embeddings, config.tie_embeddings
+        scale = config.scale_embeddings
         self.source_embedding = TokenEmbedding(
             config.source_vocab_size, config.d_model, scale=scale
         )
@@ -137,11 +143,17 @@ class Transformer(nn.Module):
         self.encoder = Encoder(config.n_encoder_layers, **config.layer_options())
         self.decoder = Decoder(config.n_decoder_layers, **config.layer_options())
         self.output = nn.Linear(config.d_model, config.target_vocab_size, bias=config.bias)
-        if tie in ("decoder", "all"):
-            self.output.weight = self.target_embedding.weight
-        if tie == "all":
-            self.source_embedding.weight = self.target_embedding.weight
+        self.tie_weights()
+        # Loading with assign=True puts new matrices in place of the tied one.
+        self.register_load_state_dict_post_hook(Transformer.tie_weights)
         initialize(self, config.initialization)
+
+    def tie_weights(self, _: object = None) -> None:
+        """Make one matrix of those that the configuration ties."""
+        if self.config.tie_embeddings in ("decoder", "all"):
+            self.output.weight = self.target_embedding.weight
+        if self.config.tie_embeddings == "all":
+            self.source_embedding.weight = self.target_embedding.weight
 
     def forward(
         self, source: Int[Tensor, "B S"], target: Int[Tensor, "B T"]
@@ -155,6 +167,7 @@ class Transformer(nn.Module):
         self, source: Int[Tensor, "B S"], mask: Bool[Tensor, "B 1 1 S"]
     ) -> Float[Tensor, "B S D"]:
         """The memory: one vector per source token, which has seen the whole source."""
+        check_padding_mask(mask, "The source mask")
         x = self.dropout(self.source_positions(self.source_embedding(source)))  # (B, S, D)
         return self.encoder(x, mask)  # (B, S, D)
 
@@ -165,6 +178,7 @@ class Transformer(nn.Module):
         memory_mask: Bool[Tensor, "B 1 1 S"],
     ) -> Float[Tensor, "B T D"]:
         """One vector per target token, which has seen the source and the target so far."""
+        check_padding_mask(memory_mask, "The memory mask")
         mask = target_mask(target) if self.config.causal else padding_mask(target)
         y = self.dropout(self.target_positions(self.target_embedding(target)))  # (B, T, D)
         return self.decoder(y, memory, mask, memory_mask)  # (B, T, D)

@@ -6,7 +6,9 @@ These checks stand beside the model so that its `forward` methods hold nothing b
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Iterable
+from numbers import Integral, Real
 
 import torch
 from torch import Tensor
@@ -24,15 +26,32 @@ def check_choice(name: str, value: object, choices: Iterable[str]) -> None:
 def check_positive(**values: int) -> None:
     """Raise `ValueError` for the first value that is not an integer of at least 1."""
     for name, value in values.items():
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        if isinstance(value, torch.SymInt):  # a length that torch.export leaves open
+            continue
+        if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
             raise ValueError(f"{name} is {value!r}, but it must be a whole number of at least 1.")
 
 
 def check_probability(**values: float) -> None:
     """Raise `ValueError` for the first value outside [0, 1)."""
     for name, value in values.items():
-        if not isinstance(value, (int, float)) or not 0 <= value < 1:
+        if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= value < 1:
             raise ValueError(f"{name} is {value!r}, but it must be at least 0 and below 1.")
+
+
+def check_switch(**values: bool) -> None:
+    """Raise `ValueError` for the first value that is neither `True` nor `False`."""
+    for name, value in values.items():
+        if not isinstance(value, bool):
+            raise ValueError(f"{name} is {value!r}, but it must be True or False.")
+
+
+def check_scale(**values: float | None) -> None:
+    """Raise `ValueError` for the first value that is neither `None` nor a positive number."""
+    for name, value in values.items():
+        number = isinstance(value, Real) and not isinstance(value, bool)
+        if value is not None and not (number and math.isfinite(value) and value > 0):
+            raise ValueError(f"{name} is {value!r}, but it must be None or a positive number.")
 
 
 def check_heads(d_model: int, n_heads: int) -> None:
@@ -50,6 +69,14 @@ def check_even(what: str, size: int) -> None:
     """Raise `ValueError` unless `size` is even."""
     if size % 2:
         raise ValueError(f"{what} needs an even size, not {size}; use {size + 1}.")
+
+
+def check_width(what: str, x: Tensor, d_model: int) -> None:
+    """Raise `ValueError` unless the vectors in `x` are `d_model` wide."""
+    if x.dim() == 0 or x.size(-1) != d_model:
+        raise ValueError(
+            f"{what} has shape {tuple(x.shape)}, but its last axis must have the width {d_model}."
+        )
 
 
 def check_features(what: str, x: Tensor, d_model: int) -> None:
@@ -73,10 +100,16 @@ def check_length(length: int, max_length: int) -> None:
 
 def check_token_batch(tokens: Tensor) -> None:
     """Raise `ValueError` unless `tokens` is a non-empty (B, T) of whole numbers."""
-    if tokens.dim() != 2 or tokens.is_floating_point() or tokens.dtype == torch.bool:
+    if not isinstance(tokens, Tensor) or tokens.dtype not in (torch.int64, torch.int32):
+        kind = tokens.dtype if isinstance(tokens, Tensor) else type(tokens).__name__
         raise ValueError(
-            f"Token ids have shape {tuple(tokens.shape)} and type {tokens.dtype}, but they must be "
-            "whole numbers of shape (batch, length); add a batch axis with tokens[None]."
+            f"Token ids have the type {kind}, but they must be a tensor of whole numbers, "
+            "torch.int64 or torch.int32."
+        )
+    if tokens.dim() != 2:
+        raise ValueError(
+            f"Token ids have shape {tuple(tokens.shape)}, but it must be (batch, length); add a "
+            "batch axis to a single sentence with tokens[None]."
         )
     if tokens.numel() == 0:
         raise ValueError(f"The batch of token ids is empty: its shape is {tuple(tokens.shape)}.")
@@ -112,6 +145,11 @@ def check_mask(mask: Tensor | None, shape: tuple[int, ...]) -> None:
             f"The mask has type {mask.dtype}, but it must be boolean, True where attention is "
             "allowed; write mask.bool(), or mask == 0 for an additive mask of 0 and -inf."
         )
+    if mask.dim() < 2:
+        raise ValueError(
+            f"The mask has shape {tuple(mask.shape)}, but it needs at least the two axes "
+            "(queries, keys); write mask[None] for one that is the same for all queries."
+        )
     if mask.dim() == 3 and len(shape) == 4:
         raise ValueError(
             f"The mask has shape {tuple(mask.shape)}: with three axes it is unclear whether the "
@@ -127,9 +165,38 @@ def check_mask(mask: Tensor | None, shape: tuple[int, ...]) -> None:
         )
 
 
+def check_padding_mask(mask: Tensor, name: str) -> None:
+    """Raise `ValueError` unless `mask` has the four axes of a padding mask, (B, 1, 1, S).
+
+    A (B, S) mask is refused although it may fit by accident (when B equals the number of queries):
+    it would then hide keys by query instead of by sentence.
+    """
+    if mask.dim() != 4:
+        raise ValueError(
+            f"{name} has shape {tuple(mask.shape)}, but it must be (batch, 1, 1, length), as "
+            "padding_mask(source) makes it."
+        )
+
+
+def check_keys_and_values(query: Tensor, key: Tensor, value: Tensor) -> None:
+    """Raise `ValueError` unless each key has its value, and each query sentence its keys."""
+    if key.shape[:2] != value.shape[:2]:
+        raise ValueError(
+            f"There are keys of shape {tuple(key.shape)} and values of shape {tuple(value.shape)}; "
+            "each key needs exactly one value."
+        )
+    if query.size(0) != key.size(0):
+        raise ValueError(
+            f"The query has {query.size(0)} sentences and the key {key.size(0)}; attention stays "
+            "inside a sentence, so both need equally many."
+        )
+
+
 def check_same_batch(source: Tensor, target: Tensor) -> None:
     """Raise `ValueError` unless source and target hold equally many sentences."""
-    if source.dim() == target.dim() == 2 and source.size(0) != target.size(0):
+    check_token_batch(source)
+    check_token_batch(target)
+    if source.size(0) != target.size(0):
         raise ValueError(
             f"The source has {source.size(0)} sentences and the target {target.size(0)}; "
             "every source needs exactly one target."
