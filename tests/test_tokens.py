@@ -9,6 +9,7 @@ import sys
 import unicodedata
 
 import pytest
+import torch
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -179,6 +180,7 @@ def test_tokens_of_an_expression():
     series = MathTokenizer()("1 + a**2*x**2/2 + O( x ** 6 )")
     assert series == ["1", "+", *MathTokenizer()("a**2*x**2/2+"), "O(x**6)"]
     assert MathTokenizer()("cosh(x)*cos(x)*c")[::4] == ["cosh", "*", ")"]
+    assert MathTokenizer()("sin (x)") == ["sin", "(", "x", ")"]
     assert MathTokenizer()(" ") == []
 
 
@@ -218,6 +220,12 @@ def test_anything_is_tokenized_exactly_or_refused(text):
         ("sin x", "x", 4),
         ("xO(x**6)", "xO", 0),
         ("ﬁ", "ﬁ", 0),
+        ("a * * b", "*", 4),
+        ("a* **b", "**", 3),
+        ("(a)(b)", "(", 3),
+        ("(a)b", "b", 3),
+        ("a(b)", "(", 1),
+        ("sin(x)O(x**6)", "O(x**6)", 6),
     ],
 )
 def test_what_is_not_in_the_grammar(unhooked, text, piece, position):
@@ -289,6 +297,14 @@ def test_dropout_varies_the_pieces_and_keeps_the_text():
     assert tokenizer(text) == SUBWORDS(text)
 
 
+def test_a_saved_tokenizer_has_no_dropout(tmp_path):
+    tokenizer = SubwordTokenizer(SUBWORDS.alphabet, SUBWORDS.merges, dropout=0.3)
+    tokenizer.save(tmp_path / "subwords.json")
+    loaded = SubwordTokenizer.load(tmp_path / "subwords.json")
+    assert loaded.dropout == tokenizer_from_dict(tokenizer.to_dict()).dropout == 0
+    assert loaded(CORPUS[0]) == SUBWORDS(CORPUS[0])
+
+
 def test_lowercase_subwords():
     tokenizer = SubwordTokenizer.train(CORPUS, 100, lowercase=True)
     assert tokenizer.detokenize(tokenizer("The Garden")) == "the garden"
@@ -301,11 +317,15 @@ def test_lowercase_subwords():
         (lambda t: t.SubwordTokenizer.train([], 100), "no text"),
         (lambda t: t.SubwordTokenizer.train(["", ""], 100), "no text"),
         (lambda t: t.SubwordTokenizer.train(["abc"], 7), "vocab_size is 7, .* at least 8"),
+        (lambda t: t.SubwordTokenizer.train("hello hello", 30), "'hello hello': pass a list of"),
+        (lambda t: t.SubwordTokenizer.train(["a"], 9, min_frequency=-1), "min_frequency is -1"),
         (lambda t: t.SubwordTokenizer("ab", ["a c"]), "merge 0 is 'a c'"),
         (lambda t: t.SubwordTokenizer("ab", [], dropout=1.0), "dropout is 1.0"),
         (lambda t: t.SpacyTokenizer("fr"), "'fr': choose one of de, en, it"),
         (lambda t: t.tokenizer_from_dict({"type": "words"}), "'words': .* spacy, math, subword"),
         (lambda t: t.tokenizer_from_dict({}), "unknown tokenizer type None"),
+        (lambda t: t.tokenizer_from_dict(None), "None does not describe a tokenizer"),
+        (lambda t: t.tokenizer_from_dict({"type": []}), r"unknown tokenizer type \[\]"),
         (lambda t: t.tokenizer_from_dict({"type": "math", "x": 1}), "options of a 'math'"),
         (lambda t: t.tokenizer_from_dict({"type": "spacy"}), "options of a 'spacy'"),
         (
@@ -386,8 +406,6 @@ def test_the_letters_of_a_special_token_mean_nothing_special():
 
 
 def test_decode_reads_a_tensor():
-    import torch
-
     assert Vocabulary(["a", "b"]).decode(torch.tensor([1, 5, 4, 2, 0])) == ["b", "a"]
 
 
@@ -428,23 +446,41 @@ def test_a_failed_save_leaves_the_old_file(tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == ["v.json"]
 
 
+def test_saving_through_a_link_keeps_the_link(tmp_path):
+    target, link = tmp_path / "folder" / "v.json", tmp_path / "link.json"
+    target.parent.mkdir()
+    Vocabulary(["old"]).save(target)
+    link.symlink_to(target)
+    Vocabulary(["new"]).save(link)
+    assert link.is_symlink()
+    assert Vocabulary.load(target).tokens[4:] == ["new"]
+    assert os.listdir(target.parent) == ["v.json"]
+
+
 @pytest.mark.parametrize(
     ("use", "message"),
     [
         (lambda V: V.build([]), "corpus is empty"),
         (lambda V: V.build([[], []]), "corpus is empty"),
         (lambda V: V.build(["a b"]), r"token_lists\[0\] is the string 'a b': split it"),
+        (lambda V: V.build([["a", 1]]), "1 is not a token"),
         (lambda V: V.build([["a"]], min_frequency=0), "min_frequency is 0"),
+        (lambda V: V.build([["a"]], min_frequency=-1), "min_frequency is -1"),
         (lambda V: V.build([["a"]], min_frequency=2), "no token occurs 2 times .*one 1 times"),
         (lambda V: V.build([["a"]], max_size=4), "max_size is 4, .* at least 5"),
         (lambda V: V(["a", "b", "a"]), "'a' would have the ids 4 and 6"),
         (lambda V: V(["<eos>"]), "'<eos>' would have the ids 2 and 4"),
         (lambda V: V([7]), "7 is not a token"),
         (lambda V: V("abc"), "tokens is the string 'abc'"),
+        (lambda V: V(["a"], {"a": "1"}), "count of 'a' is '1'"),
         (lambda V: V(["a"]).encode("a"), "tokens is the string 'a'"),
         (lambda V: V(["a"]).encode([4]), "4 is not a token"),
         (lambda V: V(["a"]).decode([5]), "id 5 is outside the vocabulary.* from 0 to 4"),
         (lambda V: V(["a"]).decode([-1]), "id -1 is outside"),
+        (lambda V: V(["a"]).decode([4.0]), "whole numbers of one sentence, but 'float'"),
+        (lambda V: V(["a"]).decode([[4]]), "whole numbers of one sentence, but 'list'"),
+        (lambda V: V(["a"]).decode(torch.tensor([[4]])), "but this tensor has 2 axes"),
+        (lambda V: V(["a"]).decode(torch.tensor(4)), "but this tensor has 0 axes"),
     ],
 )
 def test_bad_vocabularies(unhooked, use, message):
@@ -463,7 +499,10 @@ def test_bad_vocabularies(unhooked, use, message):
         b'{"specials": ["<pad>"], "tokens": [], "counts": {}}',
         b'{"specials": ["<pad>", "<sos>", "<eos>", "<unk>"], "tokens": "abc", "counts": {}}',
         b'{"specials": ["<pad>", "<sos>", "<eos>", "<unk>"], "tokens": ["a", "a"], "counts": {}}',
+        b'{"specials": ["<pad>", "<sos>", "<eos>", "<unk>"], "tokens": ["a"], "counts": {"a": ""}}',
+        b'{"specials": ["<pad>", "<sos>", "<eos>", "<unk>"], "tokens": ["a"], "counts": "a"}',
         b'{"specials": ["<pad>", "<sos>", "<eos>", "<unk>"], "tokens": ["a"',
+        pytest.param(b"[" * 200_000, id="nested"),
     ],
 )
 def test_a_file_that_is_no_vocabulary(unhooked, tmp_path, content):
@@ -490,6 +529,7 @@ def test_bad_lines(tmp_path, unhooked):
     path.write_bytes("gut\nauch gut\nschön\n".encode("latin-1"))
     with pytest.raises(ValueError, match=r"lines\.txt is not valid UTF-8: see line 3\."):
         read(path)
-    path.write_bytes(b"")
-    with pytest.raises(ValueError, match=r"lines\.txt is empty"):
-        read(path)
+    for nothing in (b"", b"\xef\xbb\xbf"):  # the second is a byte order mark
+        path.write_bytes(nothing)
+        with pytest.raises(ValueError, match=r"lines\.txt is empty"):
+            read(path)

@@ -9,6 +9,7 @@ pads them to one length:
 
 from __future__ import annotations
 
+import operator
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -30,7 +31,9 @@ Example = tuple[list[int], list[int]]
 class PairDataset(Dataset[Example]):
     """Pairs of source and target, encoded: `tokens <eos>` and `<sos> tokens <eos>`.
 
-    `dataset[i]` is the pair of id lists, `dataset.lengths[i]` the pair of their lengths.
+    `dataset[i]` is the pair of id lists, `dataset.lengths[i]` the pair of their lengths. Pairs are
+    encoded once: a tokenizer with dropout draws one spelling here, the same in every epoch. For
+    new spellings, make a new dataset (and its `BucketedBatches`) for each epoch.
 
     Args:
         pairs: (source, target), or objects with the attributes `source` and `target`; each side a
@@ -42,8 +45,8 @@ class PairDataset(Dataset[Example]):
         source_sos: begin sources with `<sos>`, as the tutorial recipes do.
 
     Raises:
-        ValueError: no pairs, an empty side, a string without a tokenizer, or a pair that is too
-            long; the message says which pair (counted from 0).
+        ValueError: no pairs, a side that is empty or no sequence, a string without a tokenizer, or
+            a pair that is too long; the message says which pair (counted from 0).
     """
 
     def __init__(
@@ -112,6 +115,8 @@ def _tokens(
                 f"The {name} is the string {side!r}: pass {kind}_tokenizer=, or split it first."
             )
         side = tokenizer(side)
+    if not isinstance(side, Sequence):
+        raise ValueError(f"The {name} is {side!r}, but it must be a sequence of tokens.")
     if len(side) == 0:
         raise ValueError(f"The {name} is empty: every source and target needs at least one token.")
     return side
@@ -191,7 +196,8 @@ def collate(examples: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Batch:
     Padding comes last: `<eos>` directly follows the last real token.
 
     Raises:
-        ValueError: no examples, or an empty source or target (which).
+        ValueError: no examples, or a source or target (which) that is empty or holds anything but
+            whole numbers.
     """
     if len(examples) == 0:
         raise ValueError("There are no examples to make a batch of.")
@@ -200,11 +206,17 @@ def collate(examples: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Batch:
             side = "target" if len(source) else "source"
             raise ValueError(f"The {side} of example {i} is empty.")
     sources, targets = zip(*examples, strict=True)
-    return Batch(_pad(sources), _pad(targets))
+    return Batch(_pad(sources, "source"), _pad(targets, "target"))
 
 
-def _pad(rows: Sequence[Sequence[int]]) -> Int[Tensor, "B S"]:
-    tensors = [torch.as_tensor(row, dtype=torch.int64) for row in rows]
+def _pad(rows: Sequence[Sequence[int]], side: str) -> Int[Tensor, "B S"]:
+    tensors = []
+    for i, row in enumerate(rows):
+        try:
+            ids = [operator.index(token) for token in row]  # torch would make 1 of 1.7
+        except TypeError as error:
+            raise ValueError(f"The {side} of example {i} must hold ids, but {error}.") from error
+        tensors.append(torch.tensor(ids, dtype=torch.int64))
     return pad_sequence(tensors, batch_first=True, padding_value=PAD)  # (B, S)
 
 
@@ -212,9 +224,10 @@ class BucketedBatches(Sampler[list[int]]):
     """Chooses which examples form a batch; a `batch_sampler` for `DataLoader`.
 
     A batch is as wide as its longest example, so examples of similar length belong together.
-    Shuffled examples are cut into pools of about `POOL` batches, each pool is sorted by length and
-    cut into batches, and the batches are shuffled: little padding, and still another composition
-    and another order in each epoch. Every example comes exactly once an epoch.
+    Shuffled examples are cut into pools of about `POOL` batches, at least two pools; each pool is
+    sorted by length and cut into batches, and the batches are shuffled: little padding, and still
+    another composition and another order in each epoch. Without `drop_last`, every example comes
+    exactly once an epoch.
 
     The order depends on `seed` and epoch alone. Call `set_epoch` before each epoch: without it,
     every epoch has the same order.
@@ -226,8 +239,9 @@ class BucketedBatches(Sampler[list[int]]):
             whichever has more: its examples times the longest of their sequences.
         shuffle: False keeps the same order in all epochs: that of the dataset, or by length.
         bucket: False takes the examples as they come, whatever their length.
-        drop_last: leave out the examples left over at the end of the epoch: fewer than
-            `batch_size`, or with `max_tokens` the last batch.
+        drop_last: leave out what is left over at the end of the epoch: the last examples, fewer
+            than `batch_size`, or with `max_tokens` the last batch; with `shuffle`, others in each
+            epoch, whatever their length.
 
     Raises:
         ValueError: not exactly one of `batch_size` and `max_tokens`, one below 1, an example longer
@@ -282,20 +296,25 @@ class BucketedBatches(Sampler[list[int]]):
         generator = torch.Generator().manual_seed(_mix(self.seed, epoch))
         order = list(range(len(self.lengths)))
         if self.shuffle:
-            order = torch.randperm(len(order), generator=generator).tolist()
+            order = _shuffled(order, generator)
+        if self.drop_last and self.batch_size:
+            # Before the sorting, after which the last ones are always the longest.
+            del order[len(order) - len(order) % self.batch_size :]
         if self.bucket:
             order = self._sort_pools(order)
         batches = self._cut(order)
         if self.shuffle:
-            places = torch.randperm(len(batches), generator=generator).tolist()
-            batches = [batches[i] for i in places]
+            batches = _shuffled(batches, generator)
+        if self.drop_last and self.max_tokens:
+            batches.pop()
         self._batches = batches
 
     def _sort_pools(self, order: list[int]) -> list[int]:
-        pool = len(order)  # one pool where nothing is shuffled: simply sorted
+        pool = max(1, len(order))  # one pool where nothing is shuffled: simply sorted
         if self.shuffle:
             mean = sum(map(max, self.lengths)) / len(self.lengths)
-            pool = self.POOL * (self.batch_size or max(1, int(self.max_tokens / mean)))
+            size = self.batch_size or max(1, int(self.max_tokens / mean))
+            pool = min(self.POOL * size, len(order) // 2 + 1)
         pools = [order[start : start + pool] for start in range(0, len(order), pool)]
         # Up, down, up, …: a batch that spans two pools still holds examples of similar length.
         return [
@@ -314,9 +333,7 @@ class BucketedBatches(Sampler[list[int]]):
                 batches.append(batch)
                 batch, longest = [], max(self.lengths[i])
             batch.append(i)
-        if not self.drop_last or len(batch) == self.batch_size:
-            batches.append(batch)
-        return batches
+        return [*batches, batch] if batch else batches
 
     def _fits(self, size: int, longest: int) -> bool:
         if self.max_tokens is None:
@@ -328,6 +345,11 @@ class BucketedBatches(Sampler[list[int]]):
 
     def __len__(self) -> int:
         return len(self._batches)
+
+
+def _shuffled(items: list, generator: torch.Generator) -> list:
+    places = torch.randperm(len(items), generator=generator, device="cpu")
+    return [items[i] for i in places.tolist()]
 
 
 def _mix(seed: int, epoch: int) -> int:

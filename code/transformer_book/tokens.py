@@ -14,6 +14,7 @@ import operator
 import os
 import random
 import re
+import reprlib
 import secrets
 import unicodedata
 from collections import Counter
@@ -141,7 +142,8 @@ class MathTokenizer:
     without white space.
 
     Raises:
-        ValueError: the text holds anything else, or two operands with no operator between them.
+        ValueError: the text holds anything else, two operands with no operator between them, such
+            as `2x` or `(a)(b)`, or a `*` after another that is not `**`.
     """
 
     FUNCTIONS = ("exp", "sin", "cos", "tan", "sinh", "cosh", "tanh", "log", "sqrt")
@@ -165,10 +167,14 @@ class MathTokenizer:
             known = piece in self.FUNCTIONS or (len(piece) == 1 and piece.islower())
             if kind == "other" or (kind == "word" and not known):
                 raise self._error(piece, match.start(), "is not in the grammar")
-            # "2 3" or "2x" would come back from `detokenize` as something else, or not at all.
-            if after_operand and kind != "operator":
+            # "2 3" and "a * * b" would come back from `detokenize` as "23" and "a**b".
+            last = tokens[-1] if tokens else ""
+            opens = piece == "(" and last not in self.FUNCTIONS
+            if after_operand and (kind != "operator" or opens):
                 raise self._error(piece, match.start(), "needs an operator before it")
-            after_operand = kind != "operator"
+            if piece.startswith("*") and last.endswith("*"):
+                raise self._error(piece, match.start(), f"cannot follow {last!r}")
+            after_operand = kind != "operator" or piece == ")"
             if kind == "order":
                 piece = "".join(piece.split())
             tokens.extend(piece if kind == "number" else [piece])
@@ -207,7 +213,8 @@ class SubwordTokenizer:
         lowercase: lower-case the text first.
         dropout: probability with which each possible merge is passed over (BPE-dropout, Provilkov
             et al. 2020), so that training meets a word in several spellings. Drawn from `rng`,
-            a `random.Random`: seed it to repeat the draws. 0 at inference.
+            a `random.Random`: seed it to repeat the draws. 0 at inference: it is not saved.
+            A `PairDataset` encodes once; make a new one for each epoch to draw again.
 
     Raises:
         ValueError: dropout outside [0, 1), or a merge of pieces that do not exist.
@@ -257,8 +264,11 @@ class SubwordTokenizer:
         the same merges.
 
         Raises:
-            ValueError: no text, or a `vocab_size` that does not hold the alphabet and the specials.
+            ValueError: no text, a string in place of a list of texts, `min_frequency` below 1, or a
+                `vocab_size` that does not hold the alphabet and the specials.
         """
+        _reject_text(texts, "texts", "pass a list of texts")
+        _check_min_frequency(min_frequency)
         from tokenizers import Tokenizer, models, trainers
 
         untrained = cls("", [], lowercase=lowercase)
@@ -318,7 +328,6 @@ class SubwordTokenizer:
         return {
             "type": "subword",
             "lowercase": self.lowercase,
-            "dropout": self.dropout,
             "alphabet": self.alphabet,
             "merges": self.merges,
         }
@@ -347,11 +356,13 @@ def tokenizer_from_dict(data: Mapping[str, Any]) -> Tokenizer:
     """Make the tokenizer that `to_dict` described, such as one recorded in a model's config.json.
 
     Raises:
-        ValueError: an unknown type, or options that the type does not have.
+        ValueError: not a dictionary, an unknown type, or options that the type does not have.
     """
+    if not isinstance(data, Mapping):
+        raise ValueError(f"{data!r} does not describe a tokenizer: that takes a dictionary.")
     options = dict(data)
     kind = options.pop("type", None)
-    if kind not in TOKENIZERS:
+    if not isinstance(kind, str) or kind not in TOKENIZERS:
         raise ValueError(f"unknown tokenizer type {kind!r}: choose one of {', '.join(TOKENIZERS)}.")
     try:
         return TOKENIZERS[kind](**options)
@@ -373,13 +384,14 @@ class Vocabulary:
         counts: how often each token occurred in the corpus it was built from (a `Counter`).
 
     Raises:
-        ValueError: a token occurs twice, is spelled like a special token, or is not a string.
+        ValueError: a token occurs twice, is spelled like a special token, or is not a string, or
+            a count is not a whole number.
     """
 
     def __init__(self, tokens: Iterable[str], counts: Mapping[str, int] | None = None):
         _reject_text(tokens, "tokens")
         self.tokens = [*SPECIALS, *tokens]
-        self.counts = Counter(counts or {})
+        self.counts = _check_counts({} if counts is None else counts)
         self._ids: dict[str, int] = {}
         for i, token in enumerate(self.tokens):
             if _check_token(token) in self._ids:
@@ -404,11 +416,11 @@ class Vocabulary:
             max_size: the largest `len(vocabulary)`, the four special tokens included.
 
         Raises:
-            ValueError: no tokens, none frequent enough, a string in place of a list of tokens,
-                `min_frequency` below 1, or no room for a token within `max_size`.
+            ValueError: no tokens, none frequent enough, a token that is not a string, a string in
+                place of a list of tokens, `min_frequency` below 1, or no room for a token within
+                `max_size`.
         """
-        if min_frequency < 1:
-            raise ValueError(f"min_frequency is {min_frequency}, but must be at least 1.")
+        _check_min_frequency(min_frequency)
         if max_size is not None and max_size <= len(SPECIALS):
             raise ValueError(
                 f"max_size is {max_size}, but the {len(SPECIALS)} special tokens and one more "
@@ -417,7 +429,7 @@ class Vocabulary:
         frequencies: Counter[str] = Counter()
         for i, tokens in enumerate(token_lists):
             _reject_text(tokens, f"token_lists[{i}]")
-            frequencies.update(tokens)
+            frequencies.update(map(_check_token, tokens))
         for special in SPECIALS:  # a text may hold the letters "<eos>"; they mean nothing special
             frequencies.pop(special, None)
         if not frequencies:
@@ -468,10 +480,10 @@ class Vocabulary:
         With `keep_specials`, the token of every id, nothing left out.
 
         Raises:
-            ValueError: an id outside the vocabulary.
+            ValueError: an id outside the vocabulary or not a whole number, or more than one axis.
         """
         tokens = []
-        for i in map(operator.index, ids):
+        for i in _check_ids(ids):
             if not 0 <= i < len(self):
                 raise ValueError(
                     f"id {i} is outside the vocabulary, whose ids run from 0 to {len(self) - 1}: "
@@ -506,10 +518,10 @@ class Vocabulary:
             ) from error
 
 
-def _reject_text(tokens: object, name: str) -> None:
+def _reject_text(items: object, name: str, remedy: str = "split it into tokens first") -> None:
     # Iterating over a string yields its characters: a mistake that would go unnoticed.
-    if isinstance(tokens, str):
-        raise ValueError(f"{name} is the string {tokens!r}: split it into tokens first.")
+    if isinstance(items, str):
+        raise ValueError(f"{name} is the string {reprlib.repr(items)}: {remedy}.")
 
 
 def _check_token(token: object) -> str:
@@ -517,6 +529,29 @@ def _check_token(token: object) -> str:
     if not isinstance(token, str):
         raise ValueError(f"{token!r} is not a token: tokens are strings.")
     return token
+
+
+def _check_ids(ids: Iterable[SupportsIndex]) -> list[int]:
+    try:
+        if getattr(ids, "ndim", 1) != 1:
+            raise TypeError(f"this tensor has {ids.ndim} axes")
+        return [operator.index(i) for i in ids]
+    except TypeError as error:
+        raise ValueError(f"ids are the whole numbers of one sentence, but {error}.") from error
+
+
+def _check_counts(counts: Mapping[str, int]) -> Counter[str]:
+    if not isinstance(counts, Mapping):
+        raise ValueError(f"counts is {reprlib.repr(counts)}: it must give every token its number.")
+    for token, count in counts.items():
+        if not isinstance(count, int):
+            raise ValueError(f"the count of {token!r} is {count!r}, but must be a whole number.")
+    return Counter(counts)
+
+
+def _check_min_frequency(min_frequency: int) -> None:
+    if min_frequency < 1:
+        raise ValueError(f"min_frequency is {min_frequency}, but must be at least 1.")
 
 
 # --- files ----------------------------------------------------------------------------------------
@@ -531,26 +566,25 @@ def read_lines(path: str | Path) -> list[str]:
     Raises:
         ValueError: the file is empty, or is not UTF-8 (which line).
     """
-    data = Path(path).read_bytes()
-    if not data:
-        raise ValueError(f"{path} is empty.")
     try:
-        text = data.decode("utf-8-sig")
+        text = Path(path).read_bytes().decode("utf-8-sig")  # without a byte order mark
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         raise ValueError(f"{path} is not valid UTF-8: see line {line}.") from error
+    if not text:
+        raise ValueError(f"{path} is empty.")
     return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
 
 
 def _read_json(path: str | Path) -> Any:
     try:
         return json.loads(Path(path).read_bytes())
-    except ValueError as error:  # JSON that cannot be parsed, or bytes that are not UTF-8
+    except (ValueError, RecursionError) as error:  # not JSON, not UTF-8, or nested too deeply
         raise ValueError(f"{path} is not a JSON file: {error}") from error
 
 
 def _write_json(path: str | Path, data: object) -> None:
-    path = Path(path)
+    path = Path(path).resolve()  # through a link, its target is replaced, and the link stays
     # surrogatepass: a token may be any string, even half of a surrogate pair.
     text = json.dumps(data, ensure_ascii=False, indent=0).encode("utf-8", "surrogatepass")
     # Same folder, so that os.replace is one step: readers see the old file or the new one.
