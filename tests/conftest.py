@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import settings
 from jaxtyping import install_import_hook
 
 import tests.typecheck
@@ -15,6 +16,9 @@ import torch  # noqa: E402
 from tests.fresh import import_fresh  # noqa: E402
 
 torch.set_num_threads(2)
+# No test asserts a wall-clock time.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 
 @pytest.fixture(scope="module")

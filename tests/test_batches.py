@@ -9,16 +9,12 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch.utils.data import DataLoader
 
 from transformer_book.batches import Batch, BucketedBatches, PairDataset, collate
 from transformer_book.tokens import EOS, PAD, SOS, UNK, SubwordTokenizer, Vocabulary
-
-# No test asserts a wall-clock time.
-settings.register_profile("untimed", deadline=None)
-settings.load_profile("untimed")
 
 VOCABULARY = Vocabulary(["a", "b", "c"])
 PAIRS = [(["a"], ["b", "b", "b"]), (["a", "b", "c"], ["c"]), (["c", "?"], ["a", "b"])]

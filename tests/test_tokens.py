@@ -10,7 +10,7 @@ import unicodedata
 
 import pytest
 import torch
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from transformer_book.tokens import (
@@ -27,10 +27,6 @@ from transformer_book.tokens import (
     read_lines,
     tokenizer_from_dict,
 )
-
-# No test asserts a wall-clock time.
-settings.register_profile("untimed", deadline=None)
-settings.load_profile("untimed")
 
 SENTENCES = {
     "de": [
