@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -222,7 +223,9 @@ def draw_runs(
     """
     for scale in (xscale, yscale):
         check_choice("scale", scale, ("linear", "log", "log2"))
-    for (name, values), colour, marker in zip(runs.items(), PALETTE, MARKERS, strict=False):
+    for (name, values), colour, marker in zip(
+        runs.items(), cycle(PALETTE), cycle(MARKERS), strict=False
+    ):
         values = values.detach().double().reshape(-1, len(x)).numpy()
         for run in values:
             axes.plot(x, run, marker, color=colour, alpha=0.45, markersize=5, markeredgewidth=0)
