@@ -20,7 +20,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from transformer_book.validation import check_choice
+from transformer_book.choices import check_choice
 
 STYLE = {
     "font.size": 10,

@@ -23,6 +23,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Protocol, SupportsIndex, runtime_checkable
 
+from transformer_book.choices import check_choice
+
 PAD, SOS, EOS, UNK = 0, 1, 2, 3
 SPECIALS = ("<pad>", "<sos>", "<eos>", "<unk>")
 
@@ -58,9 +60,7 @@ class SpacyTokenizer:
     LANGUAGES = ("de", "en", "it")
 
     def __init__(self, language: str, lowercase: bool = False):
-        if language not in self.LANGUAGES:
-            choices = ", ".join(self.LANGUAGES)
-            raise ValueError(f"unknown language {language!r}: choose one of {choices}.")
+        check_choice("language", language, self.LANGUAGES)
         import spacy
 
         self.language = language
@@ -362,8 +362,7 @@ def tokenizer_from_dict(data: Mapping[str, Any]) -> Tokenizer:
         raise ValueError(f"{data!r} does not describe a tokenizer: that takes a dictionary.")
     options = dict(data)
     kind = options.pop("type", None)
-    if not isinstance(kind, str) or kind not in TOKENIZERS:
-        raise ValueError(f"unknown tokenizer type {kind!r}: choose one of {', '.join(TOKENIZERS)}.")
+    check_choice("tokenizer type", kind, TOKENIZERS)
     try:
         return TOKENIZERS[kind](**options)
     except (TypeError, AttributeError) as error:

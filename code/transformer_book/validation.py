@@ -5,22 +5,11 @@ These checks stand beside the model so that its `forward` methods hold nothing b
 
 from __future__ import annotations
 
-import difflib
 import math
-from collections.abc import Iterable
 from numbers import Integral, Real
 
 import torch
 from torch import Tensor
-
-
-def check_choice(name: str, value: object, choices: Iterable[str]) -> None:
-    """Raise `ValueError` unless `value` is one of `choices`; suggest the nearest."""
-    choices = tuple(choices)
-    if value not in choices:
-        near = difflib.get_close_matches(str(value), choices, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else "."
-        raise ValueError(f"{name} is {value!r}, but it must be one of {', '.join(choices)}{hint}")
 
 
 def check_positive(**values: int) -> None:

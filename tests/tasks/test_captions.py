@@ -403,11 +403,11 @@ def test_pairs_checked_by_hand():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"source": "fr"}, "unknown language 'fr': choose one of en, de, it"),
-        ({"target": "dee"}, "Did you mean 'de'"),
+        ({"source": "fr"}, "language is 'fr', but it must be one of en, de, it"),
+        ({"target": "dee"}, "did you mean 'de'"),
         ({"source": "en"}, "choose two languages"),
-        ({"split": "training"}, "unknown split 'training'.*Did you mean 'train'"),
-        ({"constructions": ["passiv"]}, "Did you mean 'passive'"),
+        ({"split": "training"}, "split is 'training'.*did you mean 'train'"),
+        ({"constructions": ["passiv"]}, "did you mean 'passive'"),
         ({"constructions": []}, "constructions is empty"),
         ({"n": 0}, "n is 0.*at least 1"),
         ({"n": -5}, "n is -5"),

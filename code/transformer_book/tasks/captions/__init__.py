@@ -46,10 +46,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache, lru_cache
 from hashlib import blake2b
 from typing import NamedTuple
+
+from transformer_book.choices import check_choice
 
 from . import english, german, italian, lexicon
 from .derivation import Sentence, Word
@@ -176,7 +177,7 @@ class AlignedPair:
 
 def text(tokens: Sequence[str], language: str) -> str:
     """The tokens as running text: no space before , and . nor after an Italian apostrophe."""
-    _known(language, LANGUAGES, "language")
+    check_choice("language", language, LANGUAGES)
     return _join(tokens)
 
 
@@ -209,10 +210,10 @@ def pairs(
     n < 1, and for more pairs than the grammar or the split has.
     """
     for language in (source, target):
-        _known(language, LANGUAGES, "language")
+        check_choice("language", language, LANGUAGES)
     if source == target:
         raise ValueError(f"source and target are both {source!r}: choose two languages.")
-    _known(split, SPLITS, "split")
+    check_choice("split", split, SPLITS)
     names = _names(constructions)
     if isinstance(n, bool) or not isinstance(n, int) or n < 1:
         raise ValueError(f"n is {n!r}, but must be a whole number of at least 1.")
@@ -336,17 +337,8 @@ def _names(constructions: Sequence[str] | None) -> tuple[str, ...]:
     if not names:
         raise ValueError("constructions is empty: name at least one, or pass None for all.")
     for name in names:
-        _known(name, CONSTRUCTIONS, "construction")
+        check_choice("construction", name, CONSTRUCTIONS)
     return tuple(name for name in CONSTRUCTIONS if name in names)
-
-
-def _known(name: str, table: dict, what: str) -> None:
-    """Raise a ValueError, with the choices and the nearest one, if the table lacks the name."""
-    if isinstance(name, str) and name in table:
-        return
-    near = get_close_matches(str(name), list(table), n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
-    raise ValueError(f"unknown {what} {name!r}: choose one of {', '.join(table)}.{hint}")
 
 
 def _hash(string: str) -> int:
