@@ -28,8 +28,20 @@ MAY_IMPORT = {
     "encoder": {"attention", "layers", "validation"},
     "decoder": {"attention", "layers", "validation"},
     "transformer": {"choices", "embeddings", "encoder", "decoder", "layers", "masks", "validation"},
-    "tokens": {"choices"},
+    "files": set(),
+    "tokens": {"choices", "files"},
     "batches": {"tokens", "validation"},
+    "optimization": {"choices", "tokens", "validation"},
+    "checkpoints": {"files"},
+    "training": {
+        "batches",
+        "checkpoints",
+        "choices",
+        "files",
+        "optimization",
+        "transformer",
+        "validation",
+    },
 }
 
 

@@ -11,11 +11,9 @@ from __future__ import annotations
 
 import json
 import operator
-import os
 import random
 import re
 import reprlib
-import secrets
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,6 +22,7 @@ from pathlib import Path
 from typing import Any, Protocol, SupportsIndex, runtime_checkable
 
 from transformer_book.choices import check_choice
+from transformer_book.files import read_json, write_json
 
 PAD, SOS, EOS, UNK = 0, 1, 2, 3
 SPECIALS = ("<pad>", "<sos>", "<eos>", "<unk>")
@@ -334,7 +333,7 @@ class SubwordTokenizer:
 
     def save(self, path: str | Path) -> None:
         """Write the tokenizer as JSON; an existing file is replaced whole or not at all."""
-        _write_json(path, self.to_dict())
+        write_json(path, self.to_dict())
 
     @classmethod
     def load(cls, path: str | Path) -> SubwordTokenizer:
@@ -343,7 +342,7 @@ class SubwordTokenizer:
         Raises:
             ValueError: the file is not a subword tokenizer.
         """
-        data = _read_json(path)
+        data = read_json(path)
         if not isinstance(data, dict) or data.get("type") != "subword":
             raise ValueError(f"{path} is not a subword tokenizer written by SubwordTokenizer.save.")
         return tokenizer_from_dict(data)  # type: ignore[return-value]
@@ -497,7 +496,7 @@ class Vocabulary:
     def save(self, path: str | Path) -> None:
         """Write the vocabulary as JSON; an existing file is replaced whole or not at all."""
         own = self.tokens[len(SPECIALS) :]
-        _write_json(path, {"specials": SPECIALS, "tokens": own, "counts": self.counts})
+        write_json(path, {"specials": SPECIALS, "tokens": own, "counts": self.counts})
 
     @classmethod
     def load(cls, path: str | Path) -> Vocabulary:
@@ -506,7 +505,7 @@ class Vocabulary:
         Raises:
             ValueError: the file is not a vocabulary.
         """
-        data = _read_json(path)
+        data = read_json(path)
         try:
             if tuple(data["specials"]) != SPECIALS:
                 raise ValueError(f"its special tokens are not {' '.join(SPECIALS)}")
@@ -573,26 +572,3 @@ def read_lines(path: str | Path) -> list[str]:
     if not text:
         raise ValueError(f"{path} is empty.")
     return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
-
-
-def _read_json(path: str | Path) -> Any:
-    try:
-        return json.loads(Path(path).read_bytes())
-    except (ValueError, RecursionError) as error:  # not JSON, not UTF-8, or nested too deeply
-        raise ValueError(f"{path} is not a JSON file: {error}") from error
-
-
-def _write_json(path: str | Path, data: object) -> None:
-    path = Path(path).resolve()  # through a link, its target is replaced, and the link stays
-    # surrogatepass: a token may be any string, even half of a surrogate pair.
-    text = json.dumps(data, ensure_ascii=False, indent=0).encode("utf-8", "surrogatepass")
-    # Same folder, so that os.replace is one step: readers see the old file or the new one.
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
-    try:
-        with temporary.open("xb") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
