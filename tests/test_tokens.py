@@ -20,6 +20,7 @@ from transformer_book.tokens import (
     SPECIALS,
     UNK,
     MathTokenizer,
+    SpaceTokenizer,
     SpacyTokenizer,
     SubwordTokenizer,
     Tokenizer,
@@ -232,6 +233,22 @@ def test_what_is_not_in_the_grammar(unhooked, text, piece, position):
     assert "tanh" in message and "O(x**6)" in message
 
 
+# --- white space ----------------------------------------------------------------------------------
+
+
+def test_white_space_separates_tokens():
+    tokenizer = SpaceTokenizer()
+    assert tokenizer("  a b\t\nc, d ") == ["a", "b", "c,", "d"]
+    assert tokenizer("") == tokenizer(" \n") == []
+    assert tokenizer.detokenize(["a", "b", "c,"]) == "a b c,"
+
+
+@given(tokens=st.lists(st.text(min_size=1, max_size=5).filter(lambda text: text.split() == [text])))
+def test_tokens_without_white_space_come_back(tokens):
+    tokenizer = SpaceTokenizer()
+    assert tokenizer(tokenizer.detokenize(tokens)) == tokens
+
+
 # --- subwords -------------------------------------------------------------------------------------
 
 
@@ -318,12 +335,16 @@ def test_lowercase_subwords():
         (lambda t: t.SubwordTokenizer("ab", ["a c"]), "merge 0 is 'a c'"),
         (lambda t: t.SubwordTokenizer("ab", [], dropout=1.0), "dropout is 1.0"),
         (lambda t: t.SpacyTokenizer("fr"), "language is 'fr', but it must be one of de, en, it"),
-        (lambda t: t.tokenizer_from_dict({"type": "words"}), "'words', .* spacy, math, subword"),
+        (
+            lambda t: t.tokenizer_from_dict({"type": "words"}),
+            "'words', .* spacy, math, subword, space",
+        ),
         (lambda t: t.tokenizer_from_dict({}), "tokenizer type is None"),
         (lambda t: t.tokenizer_from_dict(None), "None does not describe a tokenizer"),
         (lambda t: t.tokenizer_from_dict({"type": []}), r"tokenizer type is \[\]"),
         (lambda t: t.tokenizer_from_dict({"type": "math", "x": 1}), "options of a 'math'"),
         (lambda t: t.tokenizer_from_dict({"type": "spacy"}), "options of a 'spacy'"),
+        (lambda t: t.tokenizer_from_dict({"type": "space", "x": 1}), "options of a 'space'"),
         (
             lambda t: t.tokenizer_from_dict({"type": "subword", "alphabet": "a", "merges": [1]}),
             "options of a 'subword'",
@@ -340,7 +361,13 @@ def test_bad_tokenizers(unhooked, make, message):
 
 @pytest.mark.parametrize(
     "tokenizer",
-    [*WORDS.values(), SpacyTokenizer("de", lowercase=True), MathTokenizer(), SUBWORDS],
+    [
+        *WORDS.values(),
+        SpacyTokenizer("de", lowercase=True),
+        MathTokenizer(),
+        SpaceTokenizer(),
+        SUBWORDS,
+    ],
     ids=lambda tokenizer: str(tokenizer.to_dict())[:50],
 )
 def test_a_tokenizer_comes_back_from_its_record(tokenizer):

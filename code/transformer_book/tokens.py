@@ -193,6 +193,23 @@ class MathTokenizer:
         return {"type": "math"}
 
 
+class SpaceTokenizer:
+    """Tokens are what stands between white space: for texts that are split already.
+
+    `detokenize` joins the tokens with single spaces.
+    """
+
+    def __call__(self, text: str) -> list[str]:
+        return text.split()
+
+    def detokenize(self, tokens: Sequence[str]) -> str:
+        """Join the tokens with single spaces."""
+        return " ".join(tokens)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"type": "space"}
+
+
 class SubwordTokenizer:
     """Byte-pair encoding (Sennrich et al. 2016): frequent words whole, rare words in pieces.
 
@@ -348,7 +365,12 @@ class SubwordTokenizer:
         return tokenizer_from_dict(data)  # type: ignore[return-value]
 
 
-TOKENIZERS = {"spacy": SpacyTokenizer, "math": MathTokenizer, "subword": SubwordTokenizer}
+TOKENIZERS = {
+    "spacy": SpacyTokenizer,
+    "math": MathTokenizer,
+    "subword": SubwordTokenizer,
+    "space": SpaceTokenizer,
+}
 
 
 def tokenizer_from_dict(data: Mapping[str, Any]) -> Tokenizer:
