@@ -1,0 +1,115 @@
+"""Measuring a trained model on a split of its task, and keeping what was measured."""
+
+from __future__ import annotations
+
+import json
+import platform
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from transformer_book import __version__
+from transformer_book.batches import PairDataset
+from transformer_book.files import read_json, write_json
+from transformer_book.metrics import bleu, exact_match, perplexity
+from transformer_book.tasks import make_task
+from transformer_book.training import mean_loss
+from transformer_book.translator import Translator
+
+LANGUAGE_TASKS = ("captions", "multi30k", "europarl")
+
+
+def evaluate(
+    translator: Translator,
+    split: str = "validation",
+    *,
+    n: int = 1000,
+    beam_size: int | None = None,
+    length_penalty: float | None = None,
+) -> dict[str, Any]:
+    """Translate a split of the task that the model was trained for, and compare.
+
+    Args:
+        translator: a model with its recipe.
+        split: a split of the task.
+        n: number of pairs, the first of that split in the order of the recipe's data seed.
+        beam_size, length_penalty: instead of those of the recipe.
+
+    Returns:
+        `exact_match` with its binomial error, `perplexity` per token, for languages `bleu` with its
+        signature, and everything that is needed to repeat the measurement.
+
+    Raises:
+        ValueError: an unknown split, or a model that was saved without a recipe.
+    """
+    if not translator.recipe:
+        raise ValueError("This model was saved without its recipe: it is not known what to ask it.")
+    task = make_task(**translator.recipe["task"])
+    began = time.perf_counter()
+    pairs = task.pairs(split, n=n, seed=translator.recipe["data"]["seed"])
+    sources = [task.source_tokenizer.detokenize(pair.source) for pair in pairs]
+    references = [task.target_tokenizer.detokenize(pair.target) for pair in pairs]
+    search = {"beam_size": beam_size, "length_penalty": length_penalty}
+    predictions = translator.translate(sources, **search)
+    dataset = PairDataset(
+        zip(sources, references, strict=True),
+        translator.source_vocabulary,
+        translator.target_vocabulary,
+        source_tokenizer=translator.source_tokenizer,
+        target_tokenizer=translator.target_tokenizer,
+        source_sos=translator.source_sos,
+    )
+    nll = mean_loss(translator.model, dataset, batch_size=64)
+    decoding = asdict(translator.decoding)
+    decoding |= {name: value for name, value in search.items() if value is not None}
+    result = {
+        "recipe": translator.recipe["name"],
+        "split": split,
+        "n": n,
+        "seeds": 1,
+        "decoding": decoding,
+        "exact_match": _known(exact_match(predictions, references)),
+        "perplexity": {"value": perplexity(nll)},
+    }
+    if translator.recipe["task"]["name"] in LANGUAGE_TASKS:
+        result["bleu"] = _known(bleu(predictions, references))
+        lower = [text.lower() for text in predictions], [text.lower() for text in references]
+        result["bleu_lowercase"] = _known(bleu(*lower))
+    device = translator.model.output.weight.device
+    name = torch.cuda.get_device_name(device) if device.type == "cuda" else platform.machine()
+    result |= {
+        "transformer_book": __version__,
+        "torch": torch.__version__.partition("+")[0],
+        "hardware": f"{device.type} ({name}, {torch.get_num_threads()} threads)",
+        "seconds": round(time.perf_counter() - began, 1),
+    }
+    return result
+
+
+def record(folder: str | Path, result: dict[str, Any]) -> None:
+    """Keep a result in the `results.json` of a model's folder; log a look at a test split.
+
+    A newer result of the same split, size and search replaces the older one. Every measurement on
+    a split called `test` or `compositional` also adds a line to `test_looks.jsonl`, which nothing
+    removes: choices are made on validation, and anyone can count how often the test was looked at.
+    """
+    folder = Path(folder)
+    path = folder / "results.json"
+    same = ("split", "n", "decoding")
+    kept = [
+        old
+        for old in (read_json(path) if path.exists() else [])
+        if any(old[name] != result[name] for name in same)
+    ]
+    write_json(path, [*kept, result], indent=1)
+    if result["split"] in ("test", "compositional"):
+        look = {name: result[name] for name in ("recipe", *same, "exact_match")}
+        with (folder / "test_looks.jsonl").open("a", encoding="utf-8") as file:
+            file.write(json.dumps(look) + "\n")
+
+
+def _known(measured: Any) -> dict[str, Any]:
+    return {name: value for name, value in asdict(measured).items() if value is not None}

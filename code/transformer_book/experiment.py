@@ -1,0 +1,131 @@
+"""A recipe with everything that it asks for: pairs, tokenizers, vocabularies, a fresh model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import torch
+
+from transformer_book.batches import PairDataset
+from transformer_book.recipes import Recipe
+from transformer_book.tasks import Task, make_task
+from transformer_book.tokens import SubwordTokenizer, Tokenizer, Vocabulary
+from transformer_book.training import Trainer, TrainingConfig
+from transformer_book.transformer import Transformer, TransformerConfig
+from transformer_book.translator import Translator
+
+
+class Experiment:
+    """What a recipe describes, made when it is first asked for.
+
+        experiment = Experiment(load_recipe("captions-de-en"))
+        trainer = experiment.trainer(folder="out")
+        trainer.fit()
+        translator = experiment.translator(trainer.model)
+
+    Args:
+        recipe: see `transformer_book.recipes`.
+    """
+
+    def __init__(self, recipe: Recipe) -> None:
+        self.recipe = recipe
+        self.task: Task = make_task(**recipe.task)
+        self.training = TrainingConfig(**recipe.training)
+
+    @cached_property
+    def train_pairs(self) -> list:
+        """The training split, tokens on both sides."""
+        return self.task.pairs("train", n=self.recipe.data.train, seed=self.recipe.data.seed)
+
+    @cached_property
+    def tokenizers(self) -> tuple[Tokenizer, Tokenizer]:
+        """From source and target text to tokens; subwords are learned from the training split."""
+        config, task = self.recipe.tokens, self.task
+        if config.kind == "words":
+            return task.source_tokenizer, task.target_tokenizer
+        sources = [task.source_tokenizer.detokenize(pair.source) for pair in self.train_pairs]
+        targets = [task.target_tokenizer.detokenize(pair.target) for pair in self.train_pairs]
+        if config.joint:
+            both = self._subwords(sources + targets)
+            return both, both
+        return self._subwords(sources), self._subwords(targets)
+
+    def _subwords(self, texts: Sequence[str]) -> SubwordTokenizer:
+        config = self.recipe.tokens
+        return SubwordTokenizer.train(texts, config.vocab_size, lowercase=config.lowercase)
+
+    def _tokens(self, pairs: Sequence) -> list[tuple[Sequence[str], Sequence[str]]]:
+        """Pairs of tokens as the model reads them: the task's own words, or subwords."""
+        if self.recipe.tokens.kind == "words":
+            return [(pair.source, pair.target) for pair in pairs]
+        task, (source, target) = self.task, self.tokenizers
+        return [
+            (
+                source(task.source_tokenizer.detokenize(pair.source)),
+                target(task.target_tokenizer.detokenize(pair.target)),
+            )
+            for pair in pairs
+        ]
+
+    @cached_property
+    def vocabularies(self) -> tuple[Vocabulary, Vocabulary]:
+        """Source and target vocabulary, built from the training split only."""
+        config = self.recipe.tokens
+        pairs = self._tokens(self.train_pairs)
+        sides = [[source for source, _ in pairs], [target for _, target in pairs]]
+        limits = {"min_frequency": config.min_frequency, "max_size": config.max_size}
+        if config.joint:
+            both = Vocabulary.build(sides[0] + sides[1], **limits)
+            return both, both
+        return Vocabulary.build(sides[0], **limits), Vocabulary.build(sides[1], **limits)
+
+    def dataset(self, split: str, n: int | None = None) -> PairDataset:
+        """A split, encoded; by default as many pairs as the recipe says."""
+        data = self.recipe.data
+        if split == "train" and n is None:
+            pairs = self.train_pairs
+        else:
+            n = n if n is not None else data.validation
+            pairs = self.task.pairs(split, n=n, seed=data.seed)
+        return PairDataset(
+            self._tokens(pairs),
+            *self.vocabularies,
+            max_length=data.max_length or self.model_config.max_length,
+            too_long="drop" if data.max_length else "raise",
+            source_sos=self.recipe.tokens.source_sos,
+        )
+
+    @cached_property
+    def model_config(self) -> TransformerConfig:
+        source, target = self.vocabularies
+        return TransformerConfig(
+            source_vocab_size=len(source), target_vocab_size=len(target), **self.recipe.model
+        )
+
+    def new_model(self) -> Transformer:
+        """An untrained model; its weights depend on the recipe's seed and on nothing else."""
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(self.training.seed)
+            return Transformer(self.model_config)
+
+    def trainer(self, model: Transformer | None = None, **options: object) -> Trainer:
+        """A `Trainer` for a new model, or the one given; options as for `Trainer`."""
+        return Trainer(
+            model or self.new_model(),
+            self.dataset("train"),
+            self.dataset("validation"),
+            self.training,
+            **options,
+        )
+
+    def translator(self, model: Transformer) -> Translator:
+        """The model together with the tokenizers and the search of the recipe."""
+        return Translator(
+            model,
+            *self.tokenizers,
+            *self.vocabularies,
+            source_sos=self.recipe.tokens.source_sos,
+            decoding=self.recipe.decoding,
+            recipe=self.recipe.to_dict(),
+        )

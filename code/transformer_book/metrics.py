@@ -1,0 +1,76 @@
+"""How good is a model? Exact match, perplexity, BLEU (chapters 16 to 20)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from transformer_book.choices import check_choice
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A number with what is needed to read it.
+
+    Attributes:
+        value: the number.
+        error: its standard error, where one is known.
+        signature: how exactly it was computed, where that is not obvious.
+    """
+
+    value: float
+    error: float | None = None
+    signature: str | None = None
+
+
+def exact_match(predictions: Sequence[str], references: Sequence[str]) -> Measured:
+    r"""The share $p$ of predictions that equal their reference, and its error $\sqrt{p(1-p)/n}$.
+
+    Raises:
+        ValueError: no predictions, or another number of references.
+    """
+    _check_pairs(predictions, references)
+    n = len(predictions)
+    p = sum(map(str.__eq__, predictions, references)) / n
+    return Measured(p, math.sqrt(p * (1 - p) / n))
+
+
+def perplexity(nll: float) -> float:
+    r"""$e^{\text{nll}}$ of a negative log-likelihood per token in nats: how many tokens a model
+    hesitates between on average; infinite where that exceeds the range of numbers."""
+    return math.exp(nll) if nll < 700 else math.inf
+
+
+def bleu(
+    predictions: Sequence[str], references: Sequence[str], *, tokenize: str = "13a"
+) -> Measured:
+    """Corpus BLEU by sacreBLEU, 0 to 100, with its signature.
+
+    Args:
+        predictions, references: texts; with `tokenize="none"` already split, by single spaces.
+        tokenize: `"13a"` splits off punctuation as the shared tasks of WMT do; `"none"` leaves
+            the texts as they are, for comparison with papers that used a tokenizer of their own.
+
+    Raises:
+        ValueError: no predictions, or another number of references.
+
+    Source: Papineni et al. (2002); Post (2018).
+    """
+    check_choice("tokenize", tokenize, ("13a", "none"))
+    _check_pairs(predictions, references)
+    from sacrebleu.metrics import BLEU
+
+    metric = BLEU(tokenize=tokenize, force=True)
+    value = metric.corpus_score(list(predictions), [list(references)]).score
+    return Measured(value, signature=str(metric.get_signature()))
+
+
+def _check_pairs(predictions: Sequence[str], references: Sequence[str]) -> None:
+    if len(predictions) != len(references):
+        raise ValueError(
+            f"There are {len(predictions)} predictions and {len(references)} references; "
+            "each prediction needs exactly one reference."
+        )
+    if not predictions:
+        raise ValueError("There are no predictions to measure.")

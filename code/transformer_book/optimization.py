@@ -1,0 +1,115 @@
+"""The loss that training lowers, and the learning rate it is lowered with (chapter 15)."""
+
+from __future__ import annotations
+
+import math
+
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from transformer_book.choices import check_choice
+from transformer_book.tokens import PAD
+from transformer_book.validation import check_positive, check_probability
+
+
+def label_smoothed_loss(
+    logits: Float[Tensor, "B T V"],
+    target: Int[Tensor, "B T"],
+    smoothing: float = 0.0,
+    padding: int = PAD,
+) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
+    r"""The mean over all real tokens of the cross-entropy with smoothed labels, in nats.
+
+    With $p$ the softmax of the logits and $y$ the right token, each token costs
+
+    $$(1 - \varepsilon)\,(-\log p_y) \;+\; \frac{\varepsilon}{V} \sum_{v} (-\log p_v) .$$
+
+    Padding costs nothing and is not counted. This is PyTorch's definition
+    (`F.cross_entropy(..., label_smoothing=ε)`): ε is shared out among all V tokens, the right one
+    included. Others share it among the V − 1 wrong ones.
+
+    Args:
+        logits: `(B, T, V)`.
+        target: `(B, T)`, what row t should say: `batch.target_out`.
+        smoothing: ε, at least 0 and below 1.
+        padding: the id that is not counted.
+
+    Returns:
+        The loss, and its first part without smoothing (ε = 0), the negative log-likelihood per
+        token, whose exponential is the perplexity. It carries no gradient.
+
+    Raises:
+        ValueError: if logits and target do not fit, if there is nothing but padding, or if
+            `smoothing` is out of range.
+
+    Source: Szegedy et al. (2016), section 7; Vaswani et al. (2017), section 5.4.
+    """
+    check_probability(smoothing=smoothing)
+    if logits.dim() != 3 or logits.shape[:2] != target.shape:
+        raise ValueError(
+            f"The logits have shape {tuple(logits.shape)} and the target {tuple(target.shape)}, "
+            "but they must be (batch, length, vocabulary) and (batch, length)."
+        )
+    real = target != padding  # (B, T)
+    count = real.sum()
+    if not count:
+        raise ValueError("The target holds nothing but padding: there is no token to predict.")
+    log_probabilities = logits[real].log_softmax(dim=-1)  # (N, V), N real tokens
+    right = log_probabilities.gather(1, target[real][:, None])  # (N, 1)
+    nll = -right.sum() / count
+    loss = nll
+    if smoothing:
+        spread = -log_probabilities.mean(dim=-1).sum() / count
+        loss = (1 - smoothing) * nll + smoothing * spread
+    return loss, nll.detach()
+
+
+SCHEDULES = ("constant", "inverse_sqrt", "linear")
+
+
+def learning_rate(
+    update: int,
+    *,
+    peak: float,
+    schedule: str = "inverse_sqrt",
+    warmup: int = 0,
+    updates: int | None = None,
+) -> float:
+    r"""The learning rate of update number `update`, counted from 1.
+
+    During the first `warmup` updates $w$ it rises in equal steps to the peak: update $n$ has
+    $\text{peak} \cdot n / w$, so that the very first update already moves. Afterwards
+
+    * `"constant"`: it stays at the peak;
+    * `"inverse_sqrt"`: $\text{peak} \cdot \sqrt{w / n}$, the schedule of the 2017 paper, whose
+      peak is $1 / \sqrt{d_{model}\, w}$;
+    * `"linear"`: it falls in equal steps and would be zero one update after the last.
+
+    Args:
+        update: from 1.
+        peak: the highest learning rate.
+        schedule: one of `SCHEDULES`.
+        warmup: number of updates of the rise; 0 for none.
+        updates: number of updates in all; `"linear"` needs it.
+
+    Raises:
+        ValueError: for an unknown schedule, a peak that is not positive, or numbers out of range.
+
+    Source: Vaswani et al. (2017), section 5.3, equation 3.
+    """
+    check_positive(update=update)
+    check_choice("schedule", schedule, SCHEDULES)
+    if not peak > 0 or not math.isfinite(peak):
+        raise ValueError(f"The learning rate is {peak!r}, but it must be a positive number.")
+    if update <= warmup:
+        return peak * update / warmup
+    if schedule == "inverse_sqrt":
+        return peak * math.sqrt(max(warmup, 1) / update)
+    if schedule == "linear":
+        if updates is None or updates < update:
+            raise ValueError(
+                f"The schedule 'linear' ends after {updates} updates, and this is number {update}; "
+                "say how many there will be."
+            )
+        return peak * (updates + 1 - update) / (updates + 1 - warmup)
+    return peak

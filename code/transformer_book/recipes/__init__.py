@@ -1,0 +1,277 @@
+"""Recipes: one TOML file for each reproducible training run.
+
+    description = "one line"
+    base = "another-recipe"     # optional: start from that one, and change what stands below
+    [task]                      # name, and the options of that task
+    [data]                      # how many pairs of each split, and the seed they are drawn with
+    [tokens]                    # how text becomes ids
+    [model]                     # the fields of TransformerConfig, without the vocabulary sizes
+    [training]                  # the fields of TrainingConfig
+    [decoding]                  # how the trained model searches
+
+Reading a recipe checks every name and every type; a misspelled key is told its nearest neighbour.
+Listing recipes imports neither torch nor any task.
+"""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+import types
+import typing
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from transformer_book.choices import check_choice
+
+FOLDER = Path(__file__).parent
+SECTIONS = ("task", "data", "tokens", "model", "training", "decoding")
+
+
+@dataclass(frozen=True)
+class DataConfig:
+    """How many pairs are drawn from each split.
+
+    Attributes:
+        train, validation: number of pairs.
+        seed: of the order in which a task that generates its pairs draws them.
+        max_length: longest source and target that is trained on, special tokens included; longer
+            ones are left out. `None`: as long as the model allows, and a longer one is an error.
+    """
+
+    train: int = 20000
+    validation: int = 1000
+    seed: int = 0
+    max_length: int | None = None
+
+
+@dataclass(frozen=True)
+class TokensConfig:
+    """How text becomes ids. The vocabulary is always built from the training split only.
+
+    Attributes:
+        kind: `"words"`: the task's own tokens; `"subwords"`: byte-pair encoding, learned from the
+            training split.
+        min_frequency: a token that occurs less often becomes `<unk>`.
+        max_size: the largest vocabulary, special tokens included.
+        vocab_size: of subwords: the size of each vocabulary.
+        joint: one vocabulary for source and target.
+        lowercase: of subwords: lower-case the text first.
+        source_sos: begin sources with `<sos>`, as the tutorial recipes do.
+    """
+
+    kind: str = "words"
+    min_frequency: int = 1
+    max_size: int | None = None
+    vocab_size: int = 8000
+    joint: bool = False
+    lowercase: bool = False
+    source_sos: bool = False
+
+    def __post_init__(self) -> None:
+        check_choice("tokens.kind", self.kind, ("words", "subwords"))
+
+
+@dataclass(frozen=True)
+class DecodingConfig:
+    """How a trained model searches for its translation.
+
+    Attributes:
+        beam_size: hypotheses kept at each step; 1 is greedy search.
+        length_penalty: α of Wu et al. (2016); 0 compares sums of log-probabilities.
+        max_length: longest output in tokens, `<eos>` included; `None`: as `decoding` chooses.
+    """
+
+    beam_size: int = 1
+    length_penalty: float = 0.0
+    max_length: int | None = None
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """One training run, complete.
+
+    Attributes:
+        name, description: what it is called, and one line on what it is.
+        task: the name of the task, and its options.
+        data, tokens, decoding: see the classes.
+        model: the fields of `TransformerConfig` but the vocabulary sizes, which the data decide.
+        training: the fields of `TrainingConfig`.
+    """
+
+    name: str
+    description: str
+    task: dict[str, Any]
+    data: DataConfig
+    tokens: TokensConfig
+    model: dict[str, Any]
+    training: dict[str, Any]
+    decoding: DecodingConfig
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values; `recipe_from_dict` makes the recipe again."""
+        return asdict(self)
+
+
+def names() -> list[str]:
+    """The names of the recipes that come with the book."""
+    return sorted(path.stem for path in FOLDER.glob("*.toml"))
+
+
+def description(name: str) -> str:
+    """The one line that a recipe says about itself."""
+    return _read(name).get("description", "")
+
+
+def load_recipe(name: str | Path, changes: Iterable[str] = ()) -> Recipe:
+    """Read a recipe of the book by its name, or any recipe by the path of its TOML file.
+
+    Args:
+        name: `"captions-de-en"`, or `"my/recipe.toml"`.
+        changes: `"training.updates=200"`, in TOML's notation; a bare word is a string.
+
+    Raises:
+        ValueError: an unknown recipe, section or key (with the nearest that is known), a value of
+            the wrong type or out of range, or a file that is not TOML.
+    """
+    data = _read(name)
+    for change in changes:
+        key, equals, text = change.partition("=")
+        section, dot, field = key.strip().partition(".")
+        if not equals or not dot or not field:
+            raise ValueError(
+                f"{change!r} is not a change of a recipe: write section.key=value, "
+                "as in training.updates=200."
+            )
+        check_choice("section", section, SECTIONS)
+        data.setdefault(section, {})[field] = _value(text.strip())
+    return recipe_from_dict({"name": Path(name).stem, **data})
+
+
+def recipe_from_dict(data: Mapping[str, Any]) -> Recipe:
+    """The recipe that `to_dict`, or a TOML file, describes, checked.
+
+    Raises:
+        ValueError: as for `load_recipe`.
+    """
+    from transformer_book.tasks import make_task
+    from transformer_book.training import TrainingConfig
+    from transformer_book.transformer import TransformerConfig
+
+    data = dict(data)
+    name = data.pop("name")
+    about = data.pop("description", "")
+    for section, content in data.items():
+        _check_key(section, SECTIONS, f"recipe {name!r}: section")
+        if not isinstance(content, Mapping):
+            raise ValueError(f"recipe {name!r}: {section} is {content!r}, but it is a section.")
+    for section in ("task", "training"):
+        if section not in data:
+            raise ValueError(f"recipe {name!r} lacks the section [{section}].")
+    task = dict(data["task"])
+    if "name" not in task:
+        raise ValueError(f"recipe {name!r} does not say task.name.")
+    make_task(**task)
+    model = dict(data.get("model", {}))
+    sizes = ("source_vocab_size", "target_vocab_size")
+    _check_section(name, "model", model, TransformerConfig, without=sizes)
+    training = dict(data["training"])
+    _check_section(name, "training", training, TrainingConfig)
+    if "updates" not in training:
+        raise ValueError(f"recipe {name!r} does not say training.updates.")
+    parts = {}
+    for section, kind in (("data", DataConfig), ("tokens", TokensConfig)):
+        parts[section] = _check_section(name, section, dict(data.get(section, {})), kind)
+    decoding = _check_section(name, "decoding", dict(data.get("decoding", {})), DecodingConfig)
+    try:
+        TransformerConfig(source_vocab_size=8, target_vocab_size=8, **model)
+        return Recipe(
+            name=name,
+            description=about,
+            task=task,
+            data=DataConfig(**parts["data"]),
+            tokens=TokensConfig(**parts["tokens"]),
+            model=model,
+            training=asdict(TrainingConfig(**training)),
+            decoding=DecodingConfig(**decoding),
+        )
+    except ValueError as error:
+        raise ValueError(f"recipe {name!r}: {error}") from error
+
+
+def _read(name: str | Path, above: tuple[str, ...] = ()) -> dict[str, Any]:
+    """The TOML of a recipe, on top of the one it is based on."""
+    path = Path(name)
+    if path.suffix != ".toml":
+        check_choice("recipe", str(name), names())
+        path = FOLDER / f"{name}.toml"
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise ValueError(f"There is no recipe {path}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} is not TOML: {error}") from error
+    base = data.pop("base", None)
+    if base is None:
+        return data
+    above = (*above, path.stem)
+    if base in above:
+        raise ValueError(f"recipe {base!r} is based on itself: {' → '.join((*above, base))}.")
+    below = _read(base, above)
+    for key, content in data.items():
+        if isinstance(content, Mapping) and isinstance(below.get(key), Mapping):
+            below[key] = {**below[key], **content}
+        else:
+            below[key] = content
+    return below
+
+
+def _value(text: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _check_key(key: str, known: Iterable[str], what: str) -> None:
+    known = tuple(known)
+    if key not in known:
+        near = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
+        hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}."
+        raise ValueError(f"{what} {key!r} is not known; {hint}")
+
+
+def _check_section(
+    recipe: str, section: str, content: dict[str, Any], kind: type, without: Iterable[str] = ()
+) -> dict[str, Any]:
+    """The content of a section, if its keys are fields of `kind` and its values of their types."""
+    types_of = typing.get_type_hints(kind)
+    known = [field.name for field in fields(kind) if field.name not in set(without)]
+    for key, value in content.items():
+        _check_key(key, known, f"recipe {recipe!r}: {section} key")
+        wanted = types_of[key]
+        if float in _members(wanted) and type(value) is int:
+            content[key] = value = float(value)
+        if type(value) not in _members(wanted):
+            name = " or ".join(_NAMES[member] for member in _members(wanted))
+            raise ValueError(
+                f"recipe {recipe!r}: {section}.{key} is {value!r}, but it must be {name}."
+            )
+    return content
+
+
+_NAMES = {
+    int: "a whole number",
+    float: "a number",
+    str: "a string",
+    bool: "true or false",
+    type(None): "left out",
+}
+
+
+def _members(annotation: Any) -> tuple[type, ...]:
+    if isinstance(annotation, types.UnionType) or typing.get_origin(annotation) is typing.Union:
+        return typing.get_args(annotation)
+    return (annotation,)

@@ -1,0 +1,557 @@
+"""Training: the loop, cut into slices that join without a seam (chapter 16)."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from tqdm.auto import tqdm
+
+from transformer_book.batches import Batch, BucketedBatches, PairDataset, collate
+from transformer_book.checkpoints import (
+    average,
+    list_checkpoints,
+    load_checkpoint,
+    load_tensors,
+    load_weights,
+    prune_checkpoints,
+    save_checkpoint,
+    save_tensors,
+    weights_of,
+)
+from transformer_book.choices import check_choice
+from transformer_book.files import write_atomically
+from transformer_book.optimization import SCHEDULES, label_smoothed_loss, learning_rate
+from transformer_book.transformer import Transformer
+from transformer_book.validation import check_positive, check_probability
+
+DEVICES = ("cpu", "cuda", "mps")
+
+
+@dataclass(frozen=True)
+class TrainingConfig:
+    """Everything that decides the course of a training run, but for the model and the data.
+
+    Attributes:
+        updates: number of optimizer steps; 0 leaves the model as it was initialised.
+        batch_size: pairs in a batch; or instead
+        max_tokens: ids in a batch, padding included, on the longer side.
+        learning_rate: the peak, see `optimization.learning_rate`.
+        schedule: `"constant"`, `"inverse_sqrt"` or `"linear"`.
+        warmup: updates until the peak is reached; 0 for none.
+        beta1, beta2, epsilon: of Adam.
+        weight_decay: of AdamW; 0 is plain Adam.
+        label_smoothing: ε of the loss.
+        clip_norm: gradients are scaled down to this norm if they are longer; 0 for no clipping.
+        validate_every: updates between two measurements on the validation split, each of which
+            leaves a checkpoint.
+        average: number of these checkpoints that are averaged at the end; 1 for none.
+        seed: of the initial weights, of the order of the data, and of dropout.
+
+    Raises:
+        ValueError: for a value out of range.
+    """
+
+    updates: int
+    batch_size: int | None = None
+    max_tokens: int | None = None
+    learning_rate: float = 1e-3
+    schedule: str = "inverse_sqrt"
+    warmup: int = 0
+    beta1: float = 0.9
+    beta2: float = 0.98
+    epsilon: float = 1e-9
+    weight_decay: float = 0.0
+    label_smoothing: float = 0.0
+    clip_norm: float = 1.0
+    validate_every: int = 500
+    average: int = 1
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_positive(validate_every=self.validate_every, average=self.average)
+        if (self.batch_size is None) == (self.max_tokens is None):
+            raise ValueError(
+                f"batch_size is {self.batch_size} and max_tokens is {self.max_tokens}; "
+                "give exactly one of the two."
+            )
+        size = "batch_size" if self.max_tokens is None else "max_tokens"
+        check_positive(**{size: getattr(self, size)})
+        rates = ("beta1", "beta2", "label_smoothing")
+        check_probability(**{name: getattr(self, name) for name in rates})
+        for name in ("learning_rate", "epsilon"):
+            if not 0 < getattr(self, name) < math.inf:
+                raise ValueError(f"{name} is {getattr(self, name)!r}, but it must be positive.")
+        for name in ("updates", "weight_decay", "clip_norm", "warmup", "seed"):
+            if not 0 <= getattr(self, name) < math.inf:
+                raise ValueError(f"{name} is {getattr(self, name)!r}, but it must be at least 0.")
+        check_choice("schedule", self.schedule, SCHEDULES)
+        if self.schedule == "linear" and self.warmup >= self.updates > 0:
+            raise ValueError(
+                f"warmup is {self.warmup} and updates {self.updates}; with the schedule 'linear' "
+                "the warm-up must be shorter than the run."
+            )
+
+
+class NonFiniteLoss(ValueError):
+    """The loss or its gradient is infinite or not a number: training cannot go on."""
+
+
+def choose_device(name: str | None = None) -> torch.device:
+    """The device of that name, or the best there is: CUDA, else MPS, else the CPU.
+
+    Raises:
+        ValueError: an unknown device, or one that this machine does not have.
+    """
+    available = {
+        "cpu": True,
+        "cuda": torch.cuda.is_available(),
+        "mps": torch.backends.mps.is_available(),
+    }
+    if name is None:
+        return torch.device(next(d for d in ("cuda", "mps", "cpu") if available[d]))
+    check_choice("device", name.partition(":")[0], DEVICES)
+    if not available[name.partition(":")[0]]:
+        here = ", ".join(d for d in DEVICES if available[d])
+        raise ValueError(f"device is {name!r}, which this machine does not have; it has: {here}.")
+    return torch.device(name)
+
+
+def mean_loss(
+    model: Transformer,
+    dataset: PairDataset,
+    *,
+    batch_size: int | None = None,
+    max_tokens: int | None = None,
+) -> float:
+    """The negative log-likelihood per token of the targets, in nats: over all tokens alike.
+
+    Args:
+        model: is put into evaluation mode meanwhile.
+        dataset: encoded pairs.
+        batch_size, max_tokens: how many at once, one of the two; no influence on the result.
+    """
+    if max_tokens is not None:  # a long sentence must fit, though training would leave it out
+        max_tokens = max(max_tokens, *map(max, dataset.lengths))
+    batches = BucketedBatches(dataset, batch_size=batch_size, max_tokens=max_tokens, shuffle=False)
+    device = model.output.weight.device
+    was_training = model.training
+    model.eval()
+    total, count = 0.0, 0
+    try:
+        with torch.no_grad():
+            for indices in batches:
+                batch = collate([dataset[i] for i in indices]).to(device)
+                logits = model(batch.source, batch.target_in)  # (B, T, V)
+                _, nll = label_smoothed_loss(logits, batch.target_out)
+                total += nll.item() * batch.n_tokens
+                count += batch.n_tokens
+    finally:
+        model.train(was_training)
+    return total / count
+
+
+class Trainer:
+    """Trains a model, and can be stopped and taken up again anywhere without a difference.
+
+    One update: a batch, its loss, the gradients, clipped, one step of Adam at the learning rate of
+    the schedule. Every `validate_every` updates, and after the last one, the loss on the
+    validation split is measured; the weights with the lowest are the best.
+
+    With a folder, everything is kept there (see `checkpoints`): a line of `metrics.jsonl` for each
+    update, the best weights in `model.safetensors`, and checkpoints. `resume` takes up the newest
+    checkpoint; on one machine, with one number of threads, the updates that follow are those of an
+    uninterrupted run, to the last bit: weights, Adam's moments, the place in the data and the state
+    of the random numbers are all restored. Random numbers drawn elsewhere have no influence.
+
+    Args:
+        model: is moved to the device and trained in place.
+        train, validation: encoded pairs.
+        config: the course of the run.
+        device: where to compute.
+        folder: where to keep the run; `None` keeps nothing on disk.
+        progress: show a progress bar.
+        save_seconds: a checkpoint is written at least this often, seconds.
+
+    Attributes:
+        history: one record for each update so far: `update`, `epoch`, `learning_rate`, `loss` (what
+            is minimised, nats per token), `nll` (the same without label smoothing),
+            `gradient_norm` (before clipping), `tokens`; and `validation_loss` where measured.
+        best: the update with the lowest validation loss, and that loss.
+
+    Raises:
+        ValueError: if the folder holds a run already (see `resume`).
+    """
+
+    def __init__(
+        self,
+        model: Transformer,
+        train: PairDataset,
+        validation: PairDataset,
+        config: TrainingConfig,
+        *,
+        device: torch.device | str = "cpu",
+        folder: str | Path | None = None,
+        progress: bool = False,
+        save_seconds: float = 60.0,
+    ) -> None:
+        self.model = model.to(device)
+        self.train, self.validation, self.config = train, validation, config
+        self.device = torch.device(device)
+        self.folder = None if folder is None else Path(folder)
+        self.progress, self.save_seconds = progress, save_seconds
+        self.batches = BucketedBatches(
+            train, batch_size=config.batch_size, max_tokens=config.max_tokens, seed=config.seed
+        )
+        self.optimizer = torch.optim.AdamW(
+            [{"params": list(model.parameters()), "weight_decay": config.weight_decay}],
+            lr=config.learning_rate,
+            betas=(config.beta1, config.beta2),
+            eps=config.epsilon,
+            fused=self.device.type in ("cpu", "cuda"),  # one loop over all weights, not eighty
+        )
+        self.update, self.epoch, self.position = 0, 0, 0
+        self.best: tuple[int, float] | None = None
+        self.history: list[dict[str, Any]] = []
+        self._random = _random_state_of(config.seed, self.device)
+        self._unsaved: list[dict[str, Any]] = []
+        self._stop = False
+        self._holds_a_run = self.folder is not None and bool(list_checkpoints(self.folder))
+
+    @property
+    def finished(self) -> bool:
+        """Whether all updates have been made."""
+        return self.update >= self.config.updates
+
+    def stop(self) -> None:
+        """End the running `fit` after the present update; to be called from a signal handler."""
+        self._stop = True
+
+    def fit(self, *, updates: int | None = None, minutes: float | None = None) -> bool:
+        """Train until the run is finished, or for so many updates or minutes, and save.
+
+        Returns:
+            Whether the run is finished.
+
+        Raises:
+            NonFiniteLoss: at which update, with which batch. The weights are those before it.
+            OSError: a checkpoint could not be written; those before it are intact.
+        """
+        if self._holds_a_run:
+            raise ValueError(
+                f"{self.folder} holds a run already; call resume() to go on with it, or choose "
+                "another folder."
+            )
+        self._stop = False
+        last = self.config.updates
+        if updates is not None:
+            check_positive(updates=updates)
+            last = min(last, self.update + updates)
+        ends = math.inf if minutes is None else time.monotonic() + 60 * minutes
+        saved = time.monotonic()
+        bar = tqdm(
+            total=self.config.updates,
+            initial=self.update,
+            unit="update",
+            disable=not self.progress,
+            dynamic_ncols=True,
+        )
+        with bar, _random_numbers(self):
+            tokens, since = 0, time.monotonic()
+            for batch in self._remaining_batches():
+                if self.update >= last or self._stop or time.monotonic() >= ends:
+                    break
+                record = self._step(batch)
+                tokens += record["tokens"]
+                validated = self.update % self.config.validate_every == 0 or self.finished
+                if validated:
+                    self._validate(record)
+                now = time.monotonic()
+                if validated or now - saved > self.save_seconds:
+                    self._save()
+                    saved = now
+                bar.update()
+                if self.update % 10 == 0 or validated:
+                    bar.set_postfix_str(
+                        f"loss {record['loss']:.3f}, perplexity {_perplexity(record['nll'])}, "
+                        f"{tokens / max(now - since, 1e-9):,.0f} tokens/s",
+                        refresh=False,
+                    )
+            if self.finished and self.best is None:  # a run of no updates
+                self.best = (self.update, self.validate())
+                self._write_best(weights_of(self.model), {"updates": [self.update]})
+            self._save()
+            if self.finished and self.config.average > 1:
+                self._average()
+        return self.finished
+
+    def resume(self) -> bool:
+        """Take up the newest checkpoint of the folder, if there is one.
+
+        Returns:
+            Whether there was one; without, training starts from the beginning.
+
+        Raises:
+            ValueError: there is no folder, the checkpoint is damaged, or it belongs to another
+                model, training configuration or data.
+        """
+        if self.folder is None:
+            raise ValueError("There is nothing to resume: this Trainer was given no folder.")
+        self._holds_a_run = False
+        checkpoints = list_checkpoints(self.folder)
+        if not checkpoints:
+            return False
+        _, newest = checkpoints[-1]
+        weights, tensors, state = load_checkpoint(newest)
+        self._check_belongs(state, newest)
+        load_weights(self.model, weights, newest)
+        self._restore_optimizer(tensors, state, newest)
+        self._random = {
+            name.removeprefix("random."): tensor
+            for name, tensor in tensors.items()
+            if name.startswith("random.")
+        }
+        self.update, self.epoch, self.position = state["update"], state["epoch"], state["position"]
+        self.best = None if state["best"] is None else tuple(state["best"])
+        self._read_metrics()
+        if self.device.type == "cpu" and torch.get_num_threads() != state["threads"]:
+            torch.set_num_threads(state["threads"])  # sums are split, and rounded, as before
+        return True
+
+    def validate(self) -> float:
+        """The negative log-likelihood per token on the validation split, in nats."""
+        size = {"batch_size": self.config.batch_size, "max_tokens": self.config.max_tokens}
+        return mean_loss(self.model, self.validation, **size)
+
+    # --- one update -------------------------------------------------------------------------------
+
+    def _step(self, batch: Batch) -> dict[str, Any]:
+        config = self.config
+        number = self.update + 1
+        rate = learning_rate(
+            number,
+            peak=config.learning_rate,
+            schedule=config.schedule,
+            warmup=config.warmup,
+            updates=config.updates,
+        )
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        self.model.train()
+        logits = self.model(batch.source, batch.target_in)  # (B, T, V)
+        loss, nll = label_smoothed_loss(logits, batch.target_out, config.label_smoothing)
+        self.optimizer.zero_grad()
+        loss.backward()
+        norm = torch.nn.utils.clip_grad_norm_(
+            self.model.parameters(), config.clip_norm or math.inf
+        ).item()
+        if not math.isfinite(loss.item()) or not math.isfinite(norm):
+            what = "loss" if not math.isfinite(loss.item()) else "gradient"
+            raise NonFiniteLoss(
+                f"The {what} is not finite at update {number} (epoch {self.epoch}, batch "
+                f"{self.position}, learning rate {rate:.2g}); the last good checkpoint is kept. "
+                "Lower the learning rate or lengthen the warm-up."
+            )
+        self.optimizer.step()
+        self.update = number
+        self.position += 1
+        record = {
+            "update": number,
+            "epoch": self.epoch,
+            "learning_rate": rate,
+            "loss": loss.item(),
+            "nll": nll.item(),
+            "gradient_norm": norm,
+            "tokens": batch.n_tokens,
+        }
+        self.history.append(record)
+        self._unsaved.append(record)
+        return record
+
+    def _remaining_batches(self) -> Iterator[Batch]:
+        """The batches from the present place in the data on, epoch after epoch, without end."""
+        while True:
+            self.batches.set_epoch(self.epoch)
+            for indices in list(self.batches)[self.position :]:
+                yield collate([self.train[i] for i in indices]).to(self.device)
+            self.epoch, self.position = self.epoch + 1, 0
+
+    def _validate(self, record: dict[str, Any]) -> None:
+        record["validation_loss"] = self.validate()
+        if self.best is None or record["validation_loss"] < self.best[1]:
+            self.best = (self.update, record["validation_loss"])
+            self._write_best(weights_of(self.model), {"updates": [self.update]})
+
+    def _write_best(self, weights: dict[str, Tensor], origin: dict[str, Any]) -> None:
+        if self.folder is not None:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            metadata = {**origin, "validation_loss": self.best[1]}
+            save_tensors(self.folder / "model.safetensors", weights, metadata)
+
+    def _average(self) -> None:
+        """Put the average of the last checkpoints in place of the best weights, if it is better."""
+        if self.folder is None:
+            return
+        kept = [
+            (update, folder)
+            for update, folder in list_checkpoints(self.folder)
+            if update in self._worth_averaging()
+        ]
+        here = {name: tensor.clone() for name, tensor in weights_of(self.model).items()}
+        mean = average(load_tensors(folder / "model.safetensors")[0] for _, folder in kept)
+        load_weights(self.model, mean, "the average")
+        loss = self.validate()
+        if self.best is None or loss < self.best[1]:
+            self.best = (self.update, loss)
+            self._write_best(mean, {"updates": [update for update, _ in kept]})
+        load_weights(self.model, here, "the last weights")
+
+    def load_best(self) -> None:
+        """Put the best weights of the folder (perhaps an average) into the model.
+
+        Raises:
+            ValueError: there is no folder, or nothing has been validated yet.
+        """
+        if self.folder is None or self.best is None:
+            raise ValueError("There are no best weights: train with a folder first.")
+        path = self.folder / "model.safetensors"
+        load_weights(self.model, load_tensors(path)[0], path)
+
+    # --- keeping and restoring --------------------------------------------------------------------
+
+    def _worth_averaging(self) -> set[int]:
+        every, n = self.config.validate_every, self.config.average
+        newest = self.update // every
+        measured = {every * i for i in range(max(newest - n, 0), newest + 1) if i > 0}
+        if self.finished:
+            measured.add(self.update)
+        return set(sorted(measured)[-n:])
+
+    def _save(self) -> None:
+        if self.folder is None:
+            return
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._write_metrics()
+        names = {id(parameter): name for name, parameter in self.model.named_parameters()}
+        tensors = {
+            f"{key}.{names[id(parameter)]}": value
+            for parameter, moments in self.optimizer.state.items()
+            for key, value in moments.items()
+        }
+        _remember_random_state(self._random, self.device)
+        tensors |= {f"random.{name}": tensor for name, tensor in self._random.items()}
+        state = {
+            "update": self.update,
+            "epoch": self.epoch,
+            "position": self.position,
+            "best": self.best,
+            "threads": torch.get_num_threads(),
+            "training": asdict(self.config),
+            "n_train": len(self.train),
+        }
+        save_checkpoint(self.folder, self.update, weights_of(self.model), tensors, state)
+        prune_checkpoints(self.folder, {self.update} | self._worth_averaging())
+
+    def _restore_optimizer(
+        self, tensors: dict[str, Tensor], state: dict[str, Any], origin: Path
+    ) -> None:
+        if not state["update"]:
+            return
+        for name, parameter in self.model.named_parameters():
+            moments = {}
+            for key in ("step", "exp_avg", "exp_avg_sq"):
+                value = tensors.get(f"{key}.{name}")
+                if value is None:
+                    raise ValueError(f"{origin} lacks {key!r} of {name!r}: it cannot be resumed.")
+                # The counter of steps stays where the optimizer wants it, the moments move along.
+                fused_counter = key == "step" and self.device.type == "cuda"
+                moments[key] = value.to(self.device) if key != "step" or fused_counter else value
+            self.optimizer.state[parameter] = moments
+
+    def _check_belongs(self, state: dict[str, Any], origin: Path) -> None:
+        then, now = dict(state["training"]), asdict(self.config)
+        if self.config.schedule != "linear":  # only there the end decides what comes before it
+            then["updates"] = now["updates"]
+        for name in now:
+            if now[name] != then.get(name):
+                raise ValueError(
+                    f"The run in {origin.parents[1]} has training.{name} = {then.get(name)!r}, not "
+                    f"{now[name]!r}; resume it with its own recipe, or choose another folder."
+                )
+        if state["n_train"] != len(self.train):
+            raise ValueError(
+                f"The run in {origin.parents[1]} was trained on {state['n_train']} pairs, not on "
+                f"{len(self.train)}; resume it with its own data, or choose another folder."
+            )
+
+    def _write_metrics(self) -> None:
+        path = self.folder / "metrics.jsonl"
+        lines = "".join(json.dumps(record) + "\n" for record in self._unsaved)
+        if lines:
+            with path.open("a", encoding="utf-8") as file:
+                file.write(lines)
+            self._unsaved = []
+
+    def _read_metrics(self) -> None:
+        """The records up to the checkpoint; later ones, and a half-written line, are dropped."""
+        path = self.folder / "metrics.jsonl"
+        self.history, self._unsaved = [], []
+        for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
+            try:
+                record = json.loads(line)
+            except ValueError:
+                break
+            if record["update"] <= self.update:
+                self.history.append(record)
+        lines = "".join(json.dumps(record) + "\n" for record in self.history)
+        write_atomically(path, lines.encode())
+
+
+# --- random numbers -------------------------------------------------------------------------------
+
+
+def _random_state_of(seed: int, device: torch.device) -> dict[str, Tensor]:
+    """The state of the random numbers of a run that begins with this seed."""
+    kinds = {"cpu": "cpu", device.type: device}
+    return {kind: torch.Generator(d).manual_seed(seed).get_state() for kind, d in kinds.items()}
+
+
+def _remember_random_state(state: dict[str, Tensor], device: torch.device) -> None:
+    state["cpu"] = torch.get_rng_state()
+    if device.type == "cuda":
+        state["cuda"] = torch.cuda.get_rng_state(device)
+    elif device.type == "mps":
+        state["mps"] = torch.mps.get_rng_state()
+
+
+def _install_random_state(state: dict[str, Tensor], device: torch.device) -> None:
+    torch.set_rng_state(state["cpu"])
+    if device.type == "cuda":
+        torch.cuda.set_rng_state(state["cuda"], device)
+    elif device.type == "mps":
+        torch.mps.set_rng_state(state["mps"])
+
+
+@contextmanager
+def _random_numbers(trainer: Trainer) -> Iterator[None]:
+    """Draw from the run's own random numbers inside, and leave those outside as they were."""
+    outside: dict[str, Tensor] = {}
+    _remember_random_state(outside, trainer.device)
+    _install_random_state(trainer._random, trainer.device)
+    try:
+        yield
+    finally:
+        _remember_random_state(trainer._random, trainer.device)
+        _install_random_state(outside, trainer.device)
+
+
+def _perplexity(nll: float) -> str:
+    return f"{math.exp(nll):.2f}" if nll < 20 else "huge"

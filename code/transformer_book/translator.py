@@ -1,0 +1,329 @@
+"""A trained model that takes text and gives text (chapters 1 and 17)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from transformer_book import __version__
+from transformer_book.batches import collate
+from transformer_book.checkpoints import load_tensors, load_weights, save_tensors, weights_of
+from transformer_book.choices import check_choice
+from transformer_book.decoding import Hypothesis, beam_search, greedy_search, sample
+from transformer_book.files import read_json, write_json
+from transformer_book.recipes import DecodingConfig
+from transformer_book.tokens import EOS, SOS, UNK, Tokenizer, Vocabulary, tokenizer_from_dict
+from transformer_book.transformer import Transformer, TransformerConfig
+
+PRETRAINED = Path(__file__).parent / "pretrained"
+FORMAT = 1
+FILES = ("config.json", "source_vocabulary.json", "target_vocabulary.json", "model.safetensors")
+
+
+def pretrained_names() -> list[str]:
+    """The trained models that come with the book."""
+    return sorted(path.parent.name for path in PRETRAINED.glob("*/config.json"))
+
+
+@dataclass(frozen=True)
+class Translation:
+    """One translation, and how it came about.
+
+    Attributes:
+        text: the translation.
+        source_tokens: what the model read, `<eos>` (and perhaps `<sos>`) included.
+        tokens: what it wrote, `<eos>` included unless it was cut off.
+        unknown: the words of the source that the vocabulary lacks; the model read `<unk>`.
+        log_probability: natural logarithm of the probability of `tokens`.
+        probabilities: of each token, given those before it.
+        score: what the search ranks by.
+        finished: whether the model ended it by itself.
+        attention: on request, `(layers, H, T, S)`: cross-attention of the step that wrote row t,
+            over `source_tokens`.
+        candidates: on request, for each step the likeliest tokens and their probabilities.
+        alternatives: on request, further translations, the best first.
+    """
+
+    text: str
+    source_tokens: tuple[str, ...]
+    tokens: tuple[str, ...]
+    unknown: tuple[str, ...]
+    log_probability: float
+    probabilities: tuple[float, ...]
+    score: float
+    finished: bool
+    attention: Tensor | None = None
+    candidates: tuple[tuple[tuple[str, float], ...], ...] | None = None
+    alternatives: tuple[Translation, ...] = ()
+
+
+class Translator:
+    """Model, tokenizers, vocabularies and search as one object.
+
+        translator = Translator.from_pretrained("captions-de-en")
+        translator.translate("Ein Hund schläft auf dem Sofa.")
+
+    Args:
+        model: trained with these vocabularies.
+        source_tokenizer, target_tokenizer: from text to tokens, and back.
+        source_vocabulary, target_vocabulary: from tokens to ids, and back.
+        source_sos: whether sources begin with `<sos>`.
+        decoding: how to search where `translate` is not told otherwise.
+        recipe: what the model was trained by; kept with it.
+
+    Raises:
+        ValueError: if a vocabulary and the model differ in size.
+    """
+
+    def __init__(
+        self,
+        model: Transformer,
+        source_tokenizer: Tokenizer,
+        target_tokenizer: Tokenizer,
+        source_vocabulary: Vocabulary,
+        target_vocabulary: Vocabulary,
+        *,
+        source_sos: bool = False,
+        decoding: DecodingConfig | None = None,
+        recipe: Mapping[str, Any] | None = None,
+    ) -> None:
+        for side, vocabulary in (("source", source_vocabulary), ("target", target_vocabulary)):
+            size = getattr(model.config, f"{side}_vocab_size")
+            if size != len(vocabulary):
+                raise ValueError(
+                    f"The {side} vocabulary has {len(vocabulary)} tokens, but the model was built "
+                    f"for {size}: they do not belong together."
+                )
+        self.model = model
+        self.source_tokenizer, self.target_tokenizer = source_tokenizer, target_tokenizer
+        self.source_vocabulary, self.target_vocabulary = source_vocabulary, target_vocabulary
+        self.source_sos = source_sos
+        self.decoding = decoding or DecodingConfig()
+        self.recipe = dict(recipe or {})
+
+    # --- from and to disk -------------------------------------------------------------------------
+
+    @classmethod
+    def from_pretrained(cls, name: str | Path, device: torch.device | str = "cpu") -> Translator:
+        """Load a model of the book by its name, or any by the folder that holds it.
+
+        Raises:
+            ValueError: there is no such model, a file is missing or damaged, or the weights belong
+                to another configuration.
+        """
+        folder = Path(name)
+        if not folder.is_dir():
+            check_choice("model", str(name), pretrained_names())
+            folder = PRETRAINED / name
+        for file in FILES:
+            if not (folder / file).is_file():
+                raise ValueError(f"{folder} holds no trained model: {file} is missing.")
+        config = read_json(folder / "config.json")
+        if not isinstance(config, dict) or config.get("format") != FORMAT:
+            raise ValueError(f"{folder / 'config.json'} does not describe a model of this book.")
+        try:
+            model = Transformer(TransformerConfig(**config["model"]))
+            weights, _ = load_tensors(folder / "model.safetensors")
+            load_weights(model, weights, folder / "model.safetensors")
+            translator = cls(
+                model.to(device).eval(),
+                *(LazyTokenizer(config[f"{side}_tokenizer"]) for side in ("source", "target")),
+                *(
+                    Vocabulary.load(folder / f"{side}_vocabulary.json")
+                    for side in ("source", "target")
+                ),
+                source_sos=config["source_sos"],
+                decoding=DecodingConfig(**config["decoding"]),
+                recipe=config["recipe"],
+            )
+        except (KeyError, TypeError) as error:
+            raise ValueError(
+                f"{folder / 'config.json'} does not describe a model of this book: {error}."
+            ) from error
+        return translator
+
+    def save_description(self, folder: str | Path) -> None:
+        """Write everything but the weights, so that weights saved there make a model."""
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        self.source_vocabulary.save(folder / "source_vocabulary.json")
+        self.target_vocabulary.save(folder / "target_vocabulary.json")
+        description = {
+            "format": FORMAT,
+            "transformer_book": __version__,
+            "model": asdict(self.model.config),
+            "source_tokenizer": self.source_tokenizer.to_dict(),
+            "target_tokenizer": self.target_tokenizer.to_dict(),
+            "source_sos": self.source_sos,
+            "decoding": asdict(self.decoding),
+            "recipe": self.recipe,
+        }
+        write_json(folder / "config.json", description, indent=1)
+
+    def save(self, folder: str | Path, dtype: torch.dtype | None = None) -> None:
+        """Write the model where `from_pretrained` finds it; `dtype` shortens the numbers."""
+        self.save_description(folder)
+        weights = weights_of(self.model)
+        if dtype is not None:
+            weights = {name: tensor.to(dtype) for name, tensor in weights.items()}
+        save_tensors(Path(folder) / "model.safetensors", weights)
+
+    # --- translating ------------------------------------------------------------------------------
+
+    def encode(self, text: str) -> tuple[list[int], tuple[str, ...]]:
+        """The ids of a source text, and its words that the vocabulary lacks.
+
+        Raises:
+            ValueError: there is no token in the text, or more than the model can read.
+        """
+        tokens = self.source_tokenizer(text)
+        if not tokens:
+            raise ValueError("There is nothing to translate: the text is empty.")
+        ids = self.source_vocabulary.encode_source(tokens, sos=self.source_sos)
+        limit = self.model.config.max_length
+        if len(ids) > limit:
+            raise ValueError(
+                f"The text has {len(ids)} tokens, special tokens included, but this model reads at "
+                f"most {limit}; translate it sentence by sentence."
+            )
+        unknown = [token for token in tokens if self.source_vocabulary.encode([token]) == [UNK]]
+        return ids, tuple(dict.fromkeys(unknown))
+
+    def translate(self, text: str | Sequence[str], **options: Any) -> str | list[str]:
+        """Translate a text, or many at once; an empty text stays empty.
+
+        Args:
+            text: one text, or several.
+            **options: see `search`.
+
+        Raises:
+            ValueError: a text is longer than the model can read.
+        """
+        texts = [text] if isinstance(text, str) else list(text)
+        full = [i for i, one in enumerate(texts) if one.strip()]
+        found = self.search([texts[i] for i in full], **options) if full else []
+        results = [""] * len(texts)
+        for i, translation in zip(full, found, strict=True):
+            results[i] = translation.text
+        return results[0] if isinstance(text, str) else results
+
+    def search(
+        self,
+        texts: Sequence[str],
+        *,
+        beam_size: int | None = None,
+        length_penalty: float | None = None,
+        max_length: int | None = None,
+        n_best: int = 1,
+        temperature: float | None = None,
+        top_k: int | None = None,
+        seed: int = 0,
+        keep_attention: bool = False,
+        n_candidates: int = 0,
+        batch_size: int = 64,
+    ) -> list[Translation]:
+        """Translate several texts and tell how each translation came about.
+
+        Args:
+            texts: what to translate, none of them empty.
+            beam_size, length_penalty, max_length: instead of those of `decoding`.
+            n_best: how many translations of each text; needs a beam of that size.
+            temperature, top_k: draw at random instead of searching (see `decoding.sample`).
+            seed: of these draws.
+            keep_attention: also return the attention.
+            n_candidates: also return so many of the likeliest tokens at each step.
+            batch_size: texts that are searched together; has no influence on the result.
+
+        Returns:
+            The best translation of each text, the others in its `alternatives`.
+
+        Raises:
+            ValueError: an empty or too long text (which), or an option out of range.
+        """
+        given = {"beam_size": beam_size, "length_penalty": length_penalty, "max_length": max_length}
+        chosen = replace(self.decoding, **{k: v for k, v in given.items() if v is not None})
+        encoded = []
+        for i, text in enumerate(texts):
+            try:
+                encoded.append(self.encode(text))
+            except ValueError as error:
+                which = f"Text {i}: " if len(texts) > 1 else ""
+                raise ValueError(f"{which}{error}") from error
+        order = sorted(range(len(encoded)), key=lambda i: len(encoded[i][0]))
+        generator = torch.Generator(self.model.output.weight.device).manual_seed(seed)
+        found: dict[int, Translation] = {}
+        for start in range(0, len(order), batch_size):
+            rows = order[start : start + batch_size]
+            source = collate([(encoded[i][0], [SOS, EOS]) for i in rows]).source
+            source = source.to(self.model.output.weight.device)
+            asked = {"keep_attention": keep_attention, "n_candidates": n_candidates}
+            asked["max_length"] = chosen.max_length
+            if temperature is not None or top_k is not None:
+                options = {"temperature": 1.0 if temperature is None else temperature}
+                drawn = sample(
+                    self.model, source, top_k=top_k, generator=generator, **options, **asked
+                )
+                many = [[hypothesis] for hypothesis in drawn]
+            elif chosen.beam_size == 1 and n_best == 1:
+                many = [[hypothesis] for hypothesis in greedy_search(self.model, source, **asked)]
+            else:
+                many = beam_search(
+                    self.model,
+                    source,
+                    chosen.beam_size,
+                    length_penalty=chosen.length_penalty,
+                    n_best=n_best,
+                    **asked,
+                )
+            for i, hypotheses in zip(rows, many, strict=True):
+                best, *rest = (self._translation(h, *encoded[i]) for h in hypotheses)
+                found[i] = replace(best, alternatives=tuple(rest))
+        return [found[i] for i in range(len(encoded))]
+
+    def _translation(
+        self, hypothesis: Hypothesis, source: list[int], unknown: tuple[str, ...]
+    ) -> Translation:
+        vocabulary = self.target_vocabulary
+        names = vocabulary.tokens
+        candidates = hypothesis.candidates
+        return Translation(
+            text=self.target_tokenizer.detokenize(vocabulary.decode(hypothesis.tokens)),
+            source_tokens=tuple(self.source_vocabulary.decode(source, keep_specials=True)),
+            tokens=tuple(names[i] for i in hypothesis.tokens),
+            unknown=unknown,
+            log_probability=sum(hypothesis.log_probabilities),
+            probabilities=tuple(torch.tensor(hypothesis.log_probabilities).exp().tolist()),
+            score=hypothesis.score,
+            finished=hypothesis.finished,
+            attention=hypothesis.attention,
+            candidates=None
+            if candidates is None
+            else tuple(tuple((names[i], p) for i, p in step) for step in candidates),
+        )
+
+
+class LazyTokenizer:
+    """A tokenizer that is made when it is first used: spaCy takes a second to import."""
+
+    def __init__(self, description: Mapping[str, Any]) -> None:
+        self._description = dict(description)
+        self._tokenizer: Tokenizer | None = None
+
+    def _made(self) -> Tokenizer:
+        if self._tokenizer is None:
+            self._tokenizer = tokenizer_from_dict(self._description)
+        return self._tokenizer
+
+    def __call__(self, text: str) -> list[str]:
+        return self._made()(text)
+
+    def detokenize(self, tokens: Sequence[str]) -> str:
+        return self._made().detokenize(tokens)
+
+    def to_dict(self) -> dict[str, Any]:
+        return dict(self._description)
