@@ -95,15 +95,18 @@ def record(folder: str | Path, result: dict[str, Any]) -> None:
     A newer result of the same split, size and search replaces the older one. Every measurement on
     a split called `test` or `compositional` also adds a line to `test_looks.jsonl`, which nothing
     removes: choices are made on validation, and anyone can count how often the test was looked at.
+
+    Raises:
+        ValueError: there is a `results.json` that holds something else.
+        OSError: the folder cannot be written to.
     """
     folder = Path(folder)
     path = folder / "results.json"
     same = ("split", "n", "decoding")
-    kept = [
-        old
-        for old in (read_json(path) if path.exists() else [])
-        if any(old[name] != result[name] for name in same)
-    ]
+    kept = read_json(path) if path.exists() else []
+    if not isinstance(kept, list) or not all(isinstance(old, dict) for old in kept):
+        raise ValueError(f"{path} does not hold results: move it away, and evaluate again.")
+    kept = [old for old in kept if any(old.get(name) != result[name] for name in same)]
     write_json(path, [*kept, result], indent=1)
     if result["split"] in ("test", "compositional"):
         look = {name: result[name] for name in ("recipe", *same, "exact_match")}

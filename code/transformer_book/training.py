@@ -251,6 +251,9 @@ class Trainer:
                 "another folder."
             )
         self._stop = False
+        if self.folder is not None and not self.history:
+            # What a run left that was killed before its first checkpoint.
+            (self.folder / "metrics.jsonl").unlink(missing_ok=True)
         last = self.config.updates
         if updates is not None:
             check_positive(updates=updates)

@@ -10,24 +10,17 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from transformer_book import __version__
+from transformer_book import __version__, pretrained
 from transformer_book.batches import collate
 from transformer_book.checkpoints import load_tensors, load_weights, save_tensors, weights_of
-from transformer_book.choices import check_choice
 from transformer_book.decoding import Hypothesis, beam_search, greedy_search, sample
 from transformer_book.files import read_json, write_json
 from transformer_book.recipes import DecodingConfig
 from transformer_book.tokens import EOS, SOS, UNK, Tokenizer, Vocabulary, tokenizer_from_dict
 from transformer_book.transformer import Transformer, TransformerConfig
 
-PRETRAINED = Path(__file__).parent / "pretrained"
 FORMAT = 1
 FILES = ("config.json", "source_vocabulary.json", "target_vocabulary.json", "model.safetensors")
-
-
-def pretrained_names() -> list[str]:
-    """The trained models that come with the book."""
-    return sorted(path.parent.name for path in PRETRAINED.glob("*/config.json"))
 
 
 @dataclass(frozen=True)
@@ -116,10 +109,7 @@ class Translator:
             ValueError: there is no such model, a file is missing or damaged, or the weights belong
                 to another configuration.
         """
-        folder = Path(name)
-        if not folder.is_dir():
-            check_choice("model", str(name), pretrained_names())
-            folder = PRETRAINED / name
+        folder = pretrained.find(name)
         for file in FILES:
             if not (folder / file).is_file():
                 raise ValueError(f"{folder} holds no trained model: {file} is missing.")

@@ -16,6 +16,7 @@ Listing recipes imports neither torch nor any task.
 from __future__ import annotations
 
 import difflib
+import json
 import tomllib
 import types
 import typing
@@ -82,11 +83,25 @@ class DecodingConfig:
         beam_size: hypotheses kept at each step; 1 is greedy search.
         length_penalty: α of Wu et al. (2016); 0 compares sums of log-probabilities.
         max_length: longest output in tokens, `<eos>` included; `None`: as `decoding` chooses.
+
+    Raises:
+        ValueError: for a value out of range: before the training, not after it.
     """
 
     beam_size: int = 1
     length_penalty: float = 0.0
     max_length: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("beam_size", "max_length"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise ValueError(f"decoding.{name} is {value}, but it must be at least 1.")
+        if not 0 <= self.length_penalty <= 10:
+            raise ValueError(
+                f"decoding.length_penalty is {self.length_penalty}, but it must be from 0 (none) "
+                "to 10."
+            )
 
 
 @dataclass(frozen=True)
@@ -95,10 +110,10 @@ class Recipe:
 
     Attributes:
         name, description: what it is called, and one line on what it is.
-        task: the name of the task, and its options.
+        task: the name of the task, and all its options.
         data, tokens, decoding: see the classes.
-        model: the fields of `TransformerConfig` but the vocabulary sizes, which the data decide.
-        training: the fields of `TrainingConfig`.
+        model: all fields of `TransformerConfig` but the vocabulary sizes, which the data decide.
+        training: all fields of `TrainingConfig`.
     """
 
     name: str
@@ -136,7 +151,21 @@ def load_recipe(name: str | Path, changes: Iterable[str] = ()) -> Recipe:
         ValueError: an unknown recipe, section or key (with the nearest that is known), a value of
             the wrong type or out of range, or a file that is not TOML.
     """
-    data = _read(name)
+    return recipe_from_dict(changed({**_read(name), "name": Path(name).stem}, changes))
+
+
+def changed(data: Mapping[str, Any], changes: Iterable[str]) -> dict[str, Any]:
+    """The recipe `data`, as plain values, with `changes`; `data` itself stays as it is.
+
+    Args:
+        data: as `Recipe.to_dict` gives it.
+        changes: `"section.key=value"`, in TOML's notation; a bare word is a string, and nothing
+            behind the equals sign leaves the key out, as if the recipe did not say it.
+
+    Raises:
+        ValueError: a change that is not written so, or an unknown section.
+    """
+    data = {key: dict(part) if isinstance(part, Mapping) else part for key, part in data.items()}
     for change in changes:
         key, equals, text = change.partition("=")
         section, dot, field = key.strip().partition(".")
@@ -146,12 +175,50 @@ def load_recipe(name: str | Path, changes: Iterable[str] = ()) -> Recipe:
                 "as in training.updates=200."
             )
         check_choice("section", section, SECTIONS)
-        data.setdefault(section, {})[field] = _value(text.strip())
-    return recipe_from_dict({"name": Path(name).stem, **data})
+        part = data.setdefault(section, {})
+        if not isinstance(part, dict):
+            break  # recipe_from_dict says that it must be a section
+        if text.strip():
+            part[field] = value_of(text.strip())
+        else:
+            part.pop(field, None)
+    return data
+
+
+def value_of(text: str) -> Any:
+    """The value that `text` is in TOML's notation; what is none, such as a bare word, is a string.
+
+    >>> value_of("3e-4"), value_of("[1, 2]"), value_of("post")
+    (0.0003, [1, 2], 'post')
+    """
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def to_toml(recipe: Recipe) -> str:
+    """The whole recipe as TOML: in a file, `load_recipe` reads it back.
+
+    What is `None` is left out; TOML has no word for it.
+    """
+    lines = [f"description = {_toml(recipe.description)}"]
+    for section, content in recipe.to_dict().items():
+        if section in SECTIONS:
+            lines += ["", f"[{section}]"]
+            lines += [f"{k} = {_toml(v)}" for k, v in content.items() if v is not None]
+    return "\n".join(lines) + "\n"
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_toml, value))}]"
+    # A string of JSON is one of TOML; numbers are written alike, true and false too.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def recipe_from_dict(data: Mapping[str, Any]) -> Recipe:
-    """The recipe that `to_dict`, or a TOML file, describes, checked.
+    """The recipe that `to_dict`, or a TOML file, describes, checked, its defaults filled in.
 
     Raises:
         ValueError: as for `load_recipe`.
@@ -173,7 +240,7 @@ def recipe_from_dict(data: Mapping[str, Any]) -> Recipe:
     task = dict(data["task"])
     if "name" not in task:
         raise ValueError(f"recipe {name!r} does not say task.name.")
-    make_task(**task)
+    task = make_task(**task).to_dict()
     model = dict(data.get("model", {}))
     sizes = ("source_vocab_size", "target_vocab_size")
     _check_section(name, "model", model, TransformerConfig, without=sizes)
@@ -186,14 +253,14 @@ def recipe_from_dict(data: Mapping[str, Any]) -> Recipe:
         parts[section] = _check_section(name, section, dict(data.get(section, {})), kind)
     decoding = _check_section(name, "decoding", dict(data.get("decoding", {})), DecodingConfig)
     try:
-        TransformerConfig(source_vocab_size=8, target_vocab_size=8, **model)
+        config = asdict(TransformerConfig(**dict.fromkeys(sizes, 8), **model))
         return Recipe(
             name=name,
             description=about,
             task=task,
             data=DataConfig(**parts["data"]),
             tokens=TokensConfig(**parts["tokens"]),
-            model=model,
+            model={key: value for key, value in config.items() if key not in sizes},
             training=asdict(TrainingConfig(**training)),
             decoding=DecodingConfig(**decoding),
         )
@@ -226,13 +293,6 @@ def _read(name: str | Path, above: tuple[str, ...] = ()) -> dict[str, Any]:
         else:
             below[key] = content
     return below
-
-
-def _value(text: str) -> Any:
-    try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        return text
 
 
 def _check_key(key: str, known: Iterable[str], what: str) -> None:
