@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""Train `captions-small` and every `ablation-*` recipe with three seeds, and record the results.
+
+Chapter 16 shows the table. A run whose recipe has not changed since it was recorded is not
+repeated, so this can be stopped and started again. Nothing is read off the test split.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from common import ROOT
+
+RECORD = ROOT / "code" / "transformer_book" / "recipes" / "ablations.json"
+SEEDS = (1, 2, 3)
+
+
+def run(name: str, seed: int, threads: int) -> dict:
+    """Train one recipe with one seed, and measure it on the validation split."""
+    import torch
+
+    from transformer_book.evaluation import evaluate
+    from transformer_book.experiment import Experiment
+    from transformer_book.recipes import load_recipe
+    from transformer_book.training import NonFiniteLoss
+
+    torch.set_num_threads(threads)
+    recipe = load_recipe(name, [f"training.seed={seed}"])
+    experiment = Experiment(recipe)
+    trainer = experiment.trainer(progress=True)
+    diverged = None
+    try:
+        trainer.fit()
+    except NonFiniteLoss as error:
+        diverged = str(error)
+    history = trainer.history
+    tail = history[-50:]
+    measured = [(r["update"], r["validation_loss"]) for r in history if "validation_loss" in r]
+    entry = {
+        "recipe": name,
+        "seed": seed,
+        "settings": recipe.to_dict(),
+        "updates": trainer.update,
+        "parameters": trainer.model.n_parameters,
+        "train_nll": sum(r["nll"] for r in tail) / len(tail) if tail else None,
+        "validation": measured,
+        "diverged": diverged,
+    }
+    if diverged is None:
+        result = evaluate(experiment.translator(trainer.model), "validation", n=500)
+        entry |= {key: result[key] for key in ("exact_match", "bleu", "n", "torch")}
+        entry["hardware"] = result["hardware"]
+    return entry
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", nargs="+", metavar="RECIPE", help="only these recipes")
+    parser.add_argument("--seeds", nargs="+", type=int, default=SEEDS, help="only these seeds")
+    parser.add_argument("--threads", type=int, default=2, help="threads of one run")
+    parser.add_argument("--record", type=Path, default=RECORD, help="the file to keep them in")
+    arguments = parser.parse_args()
+
+    from transformer_book.files import read_json, write_json
+    from transformer_book.recipes import load_recipe, names
+
+    every = ["captions-small", *(name for name in names() if name.startswith("ablation-"))]
+    for seed in arguments.seeds:
+        for name in arguments.only or every:
+            # Read anew each time: another process may be recording, too.
+            known = read_json(arguments.record) if arguments.record.exists() else []
+            settings = load_recipe(name, [f"training.seed={seed}"]).to_dict()
+            settings = json.loads(json.dumps(settings))
+            if any(entry["settings"] == settings for entry in known):
+                continue
+            print(f"{name}, seed {seed}", flush=True)
+            entry = run(name, seed, arguments.threads)
+            known = read_json(arguments.record) if arguments.record.exists() else []
+            known = [k for k in known if (k["recipe"], k["seed"]) != (name, seed)] + [entry]
+            known.sort(key=lambda k: (every.index(k["recipe"]), k["seed"]))
+            write_json(arguments.record, known, indent=1)
+            print("  " + str(entry.get("exact_match") or entry["diverged"]), flush=True)
+
+
+if __name__ == "__main__":
+    main()
