@@ -54,24 +54,27 @@ def load_tensors(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     try:
         with safetensors.safe_open(path, framework="pt", device="cpu") as file:
             metadata = file.metadata() or {}
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            # Cloned, since these would read from the file later on, when it may have gone.
+            tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
         return tensors, json.loads(metadata.get("json", "{}"))
     except (safetensors.SafetensorError, ValueError) as error:
-        head = path.read_bytes()[:4]
-        pickle = head.startswith(b"PK") or head.startswith(b"\x80")
+        with path.open("rb") as file:
+            head = file.read(8)  # of a safetensors file the length of its header, below 2**32
+        pickle = head.startswith((b"PK", b"\x80")) and head[4:] != bytes(4)
         what = "a pickle, which could run any code" if pickle else f"damaged ({error})"
         raise ValueError(
-            f"{path} is {what}: a model is read from a complete safetensors file only."
+            f"{path} is {what}: tensors are read from a complete safetensors file only."
         ) from error
 
 
 def weights_of(model: nn.Module) -> dict[str, Tensor]:
-    """The parameters by name; a matrix that several layers share stands there once."""
-    return {name: parameter.detach() for name, parameter in model.named_parameters()}
+    """The parameters by name, and buffers; a matrix that several layers share stands there once."""
+    tensors = [*model.named_parameters(), *model.named_buffers()]
+    return {name: tensor.detach() for name, tensor in tensors}
 
 
 def load_weights(model: nn.Module, weights: Mapping[str, Tensor], origin: str | Path) -> None:
-    """Copy weights into a model, in the model's own type and on its device.
+    """Copy weights into a model, converted to the model's own type, on its device.
 
     Args:
         model: what they belong to.
@@ -86,15 +89,15 @@ def load_weights(model: nn.Module, weights: Mapping[str, Tensor], origin: str | 
     if missing or left_over:
         which = f"lacks {missing[0]!r}" if missing else f"has {left_over[0]!r} left over"
         raise ValueError(f"{origin} belongs to a model of another configuration: it {which}.")
-    for name, parameter in own.items():
-        if parameter.shape != weights[name].shape:
+    for name, tensor in own.items():
+        if tensor.shape != weights[name].shape:
             raise ValueError(
                 f"{origin} belongs to a model of another configuration: {name!r} has shape "
-                f"{tuple(weights[name].shape)} there and {tuple(parameter.shape)} here."
+                f"{tuple(weights[name].shape)} there and {tuple(tensor.shape)} here."
             )
     with torch.no_grad():
-        for name, parameter in own.items():
-            parameter.copy_(weights[name])
+        for name, tensor in own.items():
+            tensor.copy_(weights[name])
 
 
 def average(many: Iterable[Mapping[str, Tensor]]) -> dict[str, Tensor]:
@@ -103,21 +106,25 @@ def average(many: Iterable[Mapping[str, Tensor]]) -> dict[str, Tensor]:
     The models must stem from one run: averaging unrelated models gives nonsense.
 
     Raises:
-        ValueError: there is nothing to average.
+        ValueError: there is nothing to average, or the models differ in configuration.
 
     Source: Vaswani et al. (2017), section 6.1, who average the last 5 checkpoints.
     """
-    sums: dict[str, Tensor] = {}
-    types: dict[str, torch.dtype] = {}
-    n = 0
-    for weights in many:
-        n += 1
-        for name, tensor in weights.items():
-            types[name] = tensor.dtype
-            sums[name] = sums.get(name, 0) + tensor.double().cpu()
-    if not n:
+    many = iter(many)
+    first = next(many, None)
+    if first is None:
         raise ValueError("There are no checkpoints to average.")
-    return {name: (total / n).to(types[name]) for name, total in sums.items()}
+    sums = {name: t.to("cpu", torch.float64, copy=True) for name, t in first.items()}
+    n = 1
+    for n, weights in enumerate(many, 2):
+        if {name: t.shape for name, t in weights.items()} != {k: t.shape for k, t in sums.items()}:
+            raise ValueError(
+                f"Checkpoint {n} of those to average has weights of other names or shapes than the "
+                "first; average checkpoints of one run only."
+            )
+        for name, tensor in weights.items():
+            sums[name] += tensor.cpu().double()
+    return {name: (total / n).to(first[name].dtype) for name, total in sums.items()}
 
 
 # --- checkpoints ----------------------------------------------------------------------------------
@@ -147,6 +154,7 @@ def save_checkpoint(
         save_tensors(temporary / "model.safetensors", weights)
         save_tensors(temporary / "optimizer.safetensors", optimizer)
         write_json(temporary / "state.json", state)
+        _flush_folder(temporary)
         temporary.rename(final)
         _flush_folder(parent)
     finally:
@@ -157,7 +165,7 @@ def save_checkpoint(
 def list_checkpoints(run: str | Path) -> list[tuple[int, Path]]:
     """The complete checkpoints of a run, (update, folder), the oldest first."""
     folders = (Path(run) / "checkpoints").glob("[0-9]*")
-    return sorted((int(folder.name), folder) for folder in folders if folder.name.isdigit())
+    return sorted((int(folder.name), folder) for folder in folders if folder.name.isdecimal())
 
 
 def load_checkpoint(
@@ -173,20 +181,25 @@ def load_checkpoint(
         weights, _ = load_tensors(folder / "model.safetensors")
         optimizer, _ = load_tensors(folder / "optimizer.safetensors")
         return weights, optimizer, read_json(folder / "state.json")
-    except FileNotFoundError as error:
-        raise ValueError(f"The checkpoint {folder} is incomplete: {error}") from error
+    except (FileNotFoundError, ValueError) as error:
+        raise ValueError(
+            f"The checkpoint {folder} is incomplete or damaged ({error}); delete it, and the run "
+            "goes on from the one before it."
+        ) from error
 
 
 def prune_checkpoints(run: str | Path, keep: Iterable[int]) -> None:
     """Delete the checkpoints of all updates but those in `keep`, and what a killed run left."""
-    keep = set(keep)
+    run, keep = Path(run), set(keep)
     for update, folder in list_checkpoints(run):
         if update not in keep:
             # First out of sight, then away: a folder with a name must never be half deleted.
             hidden = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.tmp")
             folder.rename(hidden)
-    for leftover in (Path(run) / "checkpoints").glob(".*.tmp"):
+    for leftover in (run / "checkpoints").glob(".*.tmp"):
         shutil.rmtree(leftover, ignore_errors=True)
+    for leftover in run.glob(".model.safetensors.*.tmp"):
+        leftover.unlink(missing_ok=True)
 
 
 def _flush_folder(folder: Path) -> None:

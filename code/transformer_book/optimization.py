@@ -9,7 +9,7 @@ from torch import Tensor
 
 from transformer_book.choices import check_choice
 from transformer_book.tokens import PAD
-from transformer_book.validation import check_positive, check_probability
+from transformer_book.validation import check_positive, check_probability, check_tokens
 
 
 def label_smoothed_loss(
@@ -39,8 +39,8 @@ def label_smoothed_loss(
         token, whose exponential is the perplexity. It carries no gradient.
 
     Raises:
-        ValueError: if logits and target do not fit, if there is nothing but padding, or if
-            `smoothing` is out of range.
+        ValueError: if logits and target do not fit, a token lies outside the vocabulary, there is
+            nothing but padding, or `smoothing` is out of range.
 
     Source: Szegedy et al. (2016), section 7; Vaswani et al. (2017), section 5.4.
     """
@@ -51,15 +51,16 @@ def label_smoothed_loss(
             "but they must be (batch, length, vocabulary) and (batch, length)."
         )
     real = target != padding  # (B, T)
-    count = real.sum()
-    if not count:
+    if not real.any():
         raise ValueError("The target holds nothing but padding: there is no token to predict.")
-    log_probabilities = logits[real].log_softmax(dim=-1)  # (N, V), N real tokens
-    right = log_probabilities.gather(1, target[real][:, None])  # (N, 1)
-    nll = -right.sum() / count
+    right = target.masked_fill(~real, 0)  # (B, T): padding may be any number, such as -100
+    check_tokens(right, logits.size(-1))
+    log_p = logits.log_softmax(dim=-1)  # (B, T, V)
+    # Padding is left out last: taking rows out of (B, T, V) would cost as much as the softmax.
+    nll = -log_p.gather(2, right[..., None]).squeeze(2)[real].mean()
     loss = nll
     if smoothing:
-        spread = -log_probabilities.mean(dim=-1).sum() / count
+        spread = -log_p.mean(dim=-1)[real].mean()
         loss = (1 - smoothing) * nll + smoothing * spread
     return loss, nll.detach()
 
@@ -90,7 +91,7 @@ def learning_rate(
         peak: the highest learning rate.
         schedule: one of `SCHEDULES`.
         warmup: number of updates of the rise; 0 for none.
-        updates: number of updates in all; `"linear"` needs it.
+        updates: number of updates in all; needed by `"linear"` only.
 
     Raises:
         ValueError: for an unknown schedule, a peak that is not positive, or numbers out of range.
@@ -99,8 +100,10 @@ def learning_rate(
     """
     check_positive(update=update)
     check_choice("schedule", schedule, SCHEDULES)
-    if not peak > 0 or not math.isfinite(peak):
-        raise ValueError(f"The learning rate is {peak!r}, but it must be a positive number.")
+    if not 0 < peak < math.inf:
+        raise ValueError(f"The peak is {peak!r}, but it must be a positive number.")
+    if warmup < 0:
+        raise ValueError(f"warmup is {warmup!r}, but it must be at least 0 updates.")
     if update <= warmup:
         return peak * update / warmup
     if schedule == "inverse_sqrt":
@@ -108,8 +111,8 @@ def learning_rate(
     if schedule == "linear":
         if updates is None or updates < update:
             raise ValueError(
-                f"The schedule 'linear' ends after {updates} updates, and this is number {update}; "
-                "say how many there will be."
+                f"updates is {updates}, but this is update {update}: the schedule 'linear' must "
+                "know how many there will be."
             )
         return peak * (updates + 1 - update) / (updates + 1 - warmup)
     return peak

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import time
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +44,7 @@ class TrainingConfig:
     """Everything that decides the course of a training run, but for the model and the data.
 
     Attributes:
-        updates: number of optimizer steps; 0 leaves the model as it was initialised.
+        updates: number of optimizer steps; 0 leaves the model as it is.
         batch_size: pairs in a batch; or instead
         max_tokens: ids in a batch, padding included, on the longer side.
         learning_rate: the peak, see `optimization.learning_rate`.
@@ -78,6 +81,10 @@ class TrainingConfig:
 
     def __post_init__(self) -> None:
         check_positive(validate_every=self.validate_every, average=self.average)
+        for name in ("updates", "warmup", "seed"):
+            value = getattr(self, name)
+            if type(value) is not int or not 0 <= value < 2**63:
+                raise ValueError(f"{name} is {value!r}, but it must be a whole number, 0 or more.")
         if (self.batch_size is None) == (self.max_tokens is None):
             raise ValueError(
                 f"batch_size is {self.batch_size} and max_tokens is {self.max_tokens}; "
@@ -88,11 +95,13 @@ class TrainingConfig:
         rates = ("beta1", "beta2", "label_smoothing")
         check_probability(**{name: getattr(self, name) for name in rates})
         for name in ("learning_rate", "epsilon"):
-            if not 0 < getattr(self, name) < math.inf:
-                raise ValueError(f"{name} is {getattr(self, name)!r}, but it must be positive.")
-        for name in ("updates", "weight_decay", "clip_norm", "warmup", "seed"):
-            if not 0 <= getattr(self, name) < math.inf:
-                raise ValueError(f"{name} is {getattr(self, name)!r}, but it must be at least 0.")
+            value = getattr(self, name)
+            if not _is_number(value) or value <= 0:
+                raise ValueError(f"{name} is {value!r}, but it must be a number above 0.")
+        for name in ("weight_decay", "clip_norm"):
+            value = getattr(self, name)
+            if not _is_number(value) or value < 0:
+                raise ValueError(f"{name} is {value!r}, but it must be a number, 0 or more.")
         check_choice("schedule", self.schedule, SCHEDULES)
         if self.schedule == "linear" and self.warmup >= self.updates > 0:
             raise ValueError(
@@ -101,8 +110,12 @@ class TrainingConfig:
             )
 
 
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+
+
 class NonFiniteLoss(ValueError):
-    """The loss or its gradient is infinite or not a number: training cannot go on."""
+    """A loss or its gradient is infinite or not a number: training cannot go on."""
 
 
 def choose_device(name: str | None = None) -> torch.device:
@@ -111,17 +124,20 @@ def choose_device(name: str | None = None) -> torch.device:
     Raises:
         ValueError: an unknown device, or one that this machine does not have.
     """
-    available = {
-        "cpu": True,
-        "cuda": torch.cuda.is_available(),
-        "mps": torch.backends.mps.is_available(),
+    count = {
+        "cpu": 1,
+        "cuda": torch.cuda.device_count() if torch.cuda.is_available() else 0,
+        "mps": int(torch.backends.mps.is_available()),
     }
     if name is None:
-        return torch.device(next(d for d in ("cuda", "mps", "cpu") if available[d]))
-    check_choice("device", name.partition(":")[0], DEVICES)
-    if not available[name.partition(":")[0]]:
-        here = ", ".join(d for d in DEVICES if available[d])
-        raise ValueError(f"device is {name!r}, which this machine does not have; it has: {here}.")
+        return torch.device(next(kind for kind in ("cuda", "mps", "cpu") if count[kind]))
+    kind, colon, number = name.partition(":")
+    check_choice("device", kind, DEVICES)
+    if not count[kind] or (colon and number not in map(str, range(count[kind]))):
+        here = [kind if n == 1 else f"{kind}:0 to {kind}:{n - 1}" for kind, n in count.items() if n]
+        raise ValueError(
+            f"device is {name!r}, which this machine does not have; it has {', '.join(here)}."
+        )
     return torch.device(name)
 
 
@@ -137,7 +153,8 @@ def mean_loss(
     Args:
         model: is put into evaluation mode meanwhile.
         dataset: encoded pairs.
-        batch_size, max_tokens: how many at once, one of the two; no influence on the result.
+        batch_size, max_tokens: how many at once, one of the two; no influence on the result but for
+            rounding.
     """
     if max_tokens is not None:  # a long sentence must fit, though training would leave it out
         max_tokens = max(max_tokens, *map(max, dataset.lengths))
@@ -176,8 +193,8 @@ class Trainer:
         model: is moved to the device and trained in place.
         train, validation: encoded pairs.
         config: the course of the run.
-        device: where to compute.
-        folder: where to keep the run; `None` keeps nothing on disk.
+        device: where to compute, see `choose_device`.
+        folder: where to keep the run; without one nothing is kept: no best weights, no average.
         progress: show a progress bar.
         save_seconds: a checkpoint is written at least this often, seconds.
 
@@ -188,7 +205,7 @@ class Trainer:
         best: the update with the lowest validation loss, and that loss.
 
     Raises:
-        ValueError: if the folder holds a run already (see `resume`).
+        ValueError: for a device that this machine does not have.
     """
 
     def __init__(
@@ -203,9 +220,9 @@ class Trainer:
         progress: bool = False,
         save_seconds: float = 60.0,
     ) -> None:
-        self.model = model.to(device)
+        self.device = choose_device(str(device))
+        self.model = model.to(self.device)
         self.train, self.validation, self.config = train, validation, config
-        self.device = torch.device(device)
         self.folder = None if folder is None else Path(folder)
         self.progress, self.save_seconds = progress, save_seconds
         self.batches = BucketedBatches(
@@ -223,8 +240,13 @@ class Trainer:
         self.history: list[dict[str, Any]] = []
         self._random = _random_state_of(config.seed, self.device)
         self._unsaved: list[dict[str, Any]] = []
+        self._metrics_size = 0  # bytes of metrics.jsonl, up to the last whole record
+        self._measured: int | None = None  # the update last measured on the validation split
         self._stop = False
-        self._holds_a_run = self.folder is not None and bool(list_checkpoints(self.folder))
+        self._holds_a_run = False
+        if self.folder is not None:
+            self._holds_a_run = bool(list_checkpoints(self.folder))
+            self._data = {"train": _fingerprint(train), "validation": _fingerprint(validation)}
 
     @property
     def finished(self) -> bool:
@@ -238,11 +260,15 @@ class Trainer:
     def fit(self, *, updates: int | None = None, minutes: float | None = None) -> bool:
         """Train until the run is finished, or for so many updates or minutes, and save.
 
+        After an error, or an interruption, `fit` can be called again, or a new `Trainer` resume.
+
         Returns:
             Whether the run is finished.
 
         Raises:
             NonFiniteLoss: at which update, with which batch. The weights are those before it.
+            ValueError: the folder holds a run already (see `resume`), or an argument is out of
+                range.
             OSError: a checkpoint could not be written; those before it are intact.
         """
         if self._holds_a_run:
@@ -250,16 +276,16 @@ class Trainer:
                 f"{self.folder} holds a run already; call resume() to go on with it, or choose "
                 "another folder."
             )
-        self._stop = False
-        if self.folder is not None and not self.history:
-            # What a run left that was killed before its first checkpoint.
-            (self.folder / "metrics.jsonl").unlink(missing_ok=True)
+        if minutes is not None and not minutes > 0:
+            raise ValueError(f"minutes is {minutes!r}, but it must be above 0.")
         last = self.config.updates
         if updates is not None:
             check_positive(updates=updates)
             last = min(last, self.update + updates)
-        ends = math.inf if minutes is None else time.monotonic() + 60 * minutes
-        saved = time.monotonic()
+        self._stop = False
+        began = saved = time.monotonic()
+        ends = math.inf if minutes is None else began + 60 * minutes
+        tokens = 0
         bar = tqdm(
             total=self.config.updates,
             initial=self.update,
@@ -268,29 +294,25 @@ class Trainer:
             dynamic_ncols=True,
         )
         with bar, _random_numbers(self):
-            tokens, since = 0, time.monotonic()
-            for batch in self._remaining_batches():
+            batches = self._remaining_batches()
+            while True:
+                due = self._is_due()
+                if due:
+                    self._measure()
+                if due or time.monotonic() - saved > self.save_seconds:
+                    self._save()
+                    saved = time.monotonic()
                 if self.update >= last or self._stop or time.monotonic() >= ends:
                     break
-                record = self._step(batch)
+                record = self._step(next(batches))
                 tokens += record["tokens"]
-                validated = self.update % self.config.validate_every == 0 or self.finished
-                if validated:
-                    self._validate(record)
-                now = time.monotonic()
-                if validated or now - saved > self.save_seconds:
-                    self._save()
-                    saved = now
                 bar.update()
-                if self.update % 10 == 0 or validated:
+                if self.update % 10 == 0:
                     bar.set_postfix_str(
                         f"loss {record['loss']:.3f}, perplexity {_perplexity(record['nll'])}, "
-                        f"{tokens / max(now - since, 1e-9):,.0f} tokens/s",
+                        f"{tokens / max(time.monotonic() - began, 1e-9):,.0f} tokens/s",
                         refresh=False,
                     )
-            if self.finished and self.best is None:  # a run of no updates
-                self.best = (self.update, self.validate())
-                self._write_best(weights_of(self.model), {"updates": [self.update]})
             self._save()
             if self.finished and self.config.average > 1:
                 self._average()
@@ -308,25 +330,31 @@ class Trainer:
         """
         if self.folder is None:
             raise ValueError("There is nothing to resume: this Trainer was given no folder.")
-        self._holds_a_run = False
         checkpoints = list_checkpoints(self.folder)
         if not checkpoints:
             return False
+        self._holds_a_run = True  # until all of it is loaded
         _, newest = checkpoints[-1]
         weights, tensors, state = load_checkpoint(newest)
-        self._check_belongs(state, newest)
-        load_weights(self.model, weights, newest)
-        self._restore_optimizer(tensors, state, newest)
-        self._random = {
-            name.removeprefix("random."): tensor
-            for name, tensor in tensors.items()
-            if name.startswith("random.")
-        }
-        self.update, self.epoch, self.position = state["update"], state["epoch"], state["position"]
-        self.best = None if state["best"] is None else tuple(state["best"])
+        try:
+            self._check_belongs(state, self.folder)
+            self.update, self.epoch, self.position = (
+                state[name] for name in ("update", "epoch", "position")
+            )
+            self.best = None if state["best"] is None else tuple(state["best"])
+            self._measured, threads = state["measured"], state["threads"]
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ValueError(
+                f"{newest / 'state.json'} does not describe the state of a run: {error!r}."
+            ) from error
+        load_weights(self.model, weights, newest / "model.safetensors")
+        self._restore_optimizer(tensors)
+        for kind in self._random:  # a run that moves to a GPU begins that one's anew
+            self._random[kind] = tensors.get(f"random.{kind}", self._random[kind])
         self._read_metrics()
-        if self.device.type == "cpu" and torch.get_num_threads() != state["threads"]:
-            torch.set_num_threads(state["threads"])  # sums are split, and rounded, as before
+        self._holds_a_run = False
+        if self.device.type == "cpu" and torch.get_num_threads() != threads:
+            torch.set_num_threads(threads)  # sums are split, and rounded, as before
         return True
 
     def validate(self) -> float:
@@ -353,15 +381,16 @@ class Trainer:
         loss, nll = label_smoothed_loss(logits, batch.target_out, config.label_smoothing)
         self.optimizer.zero_grad()
         loss.backward()
-        norm = torch.nn.utils.clip_grad_norm_(
-            self.model.parameters(), config.clip_norm or math.inf
-        ).item()
-        if not math.isfinite(loss.item()) or not math.isfinite(norm):
-            what = "loss" if not math.isfinite(loss.item()) else "gradient"
+        norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), config.clip_norm or math.inf)
+        # Together: a GPU is waited for once, not three times.
+        loss, nll, norm = torch.stack([loss.detach(), nll, norm]).tolist()
+        if not math.isfinite(loss) or not math.isfinite(norm):
+            what = "gradient" if math.isfinite(loss) else "loss"
             raise NonFiniteLoss(
                 f"The {what} is not finite at update {number} (epoch {self.epoch}, batch "
-                f"{self.position}, learning rate {rate:.2g}); the last good checkpoint is kept. "
-                "Lower the learning rate or lengthen the warm-up."
+                f"{self.position}, both counted from 0; learning rate {rate:.2g}); the weights are "
+                "those before it, and checkpoints stay as they are. Lower the learning rate or "
+                "lengthen the warm-up."
             )
         self.optimizer.step()
         self.update = number
@@ -370,8 +399,8 @@ class Trainer:
             "update": number,
             "epoch": self.epoch,
             "learning_rate": rate,
-            "loss": loss.item(),
-            "nll": nll.item(),
+            "loss": loss,
+            "nll": nll,
             "gradient_norm": norm,
             "tokens": batch.n_tokens,
         }
@@ -387,35 +416,47 @@ class Trainer:
                 yield collate([self.train[i] for i in indices]).to(self.device)
             self.epoch, self.position = self.epoch + 1, 0
 
-    def _validate(self, record: dict[str, Any]) -> None:
-        record["validation_loss"] = self.validate()
-        if self.best is None or record["validation_loss"] < self.best[1]:
-            self.best = (self.update, record["validation_loss"])
-            self._write_best(weights_of(self.model), {"updates": [self.update]})
+    def _is_due(self) -> bool:
+        """Whether the validation loss is to be measured after this update, and has not been yet."""
+        regular = self.update > 0 and self.update % self.config.validate_every == 0
+        return (regular or self.finished) and self._measured != self.update
 
-    def _write_best(self, weights: dict[str, Tensor], origin: dict[str, Any]) -> None:
+    def _measure(self) -> None:
+        loss = self.validate()
+        if not math.isfinite(loss):
+            raise NonFiniteLoss(
+                f"The validation loss is not finite after update {self.update}; checkpoints stay "
+                "as they are. Lower the learning rate or lengthen the warm-up."
+            )
+        if self.best is None or loss < self.best[1]:
+            self._write_best(weights_of(self.model), [self.update], loss)
+            self.best = (self.update, loss)
+        if self.history:
+            self.history[-1]["validation_loss"] = loss
+        self._measured = self.update
+
+    def _write_best(self, weights: dict[str, Tensor], updates: list[int], loss: float) -> None:
         if self.folder is not None:
             self.folder.mkdir(parents=True, exist_ok=True)
-            metadata = {**origin, "validation_loss": self.best[1]}
+            metadata = {"updates": updates, "validation_loss": loss}
             save_tensors(self.folder / "model.safetensors", weights, metadata)
 
     def _average(self) -> None:
         """Put the average of the last checkpoints in place of the best weights, if it is better."""
         if self.folder is None:
             return
-        kept = [
-            (update, folder)
-            for update, folder in list_checkpoints(self.folder)
-            if update in self._worth_averaging()
-        ]
+        chosen = self._worth_averaging()
+        kept = {update: path for update, path in list_checkpoints(self.folder) if update in chosen}
         here = {name: tensor.clone() for name, tensor in weights_of(self.model).items()}
-        mean = average(load_tensors(folder / "model.safetensors")[0] for _, folder in kept)
-        load_weights(self.model, mean, "the average")
-        loss = self.validate()
-        if self.best is None or loss < self.best[1]:
+        mean = average(load_tensors(path / "model.safetensors")[0] for path in kept.values())
+        try:
+            load_weights(self.model, mean, "the average")
+            loss = self.validate()
+        finally:
+            load_weights(self.model, here, "the last weights")
+        if loss < self.best[1]:
+            self._write_best(mean, list(kept), loss)
             self.best = (self.update, loss)
-            self._write_best(mean, {"updates": [update for update, _ in kept]})
-        load_weights(self.model, here, "the last weights")
 
     def load_best(self) -> None:
         """Put the best weights of the folder (perhaps an average) into the model.
@@ -456,66 +497,84 @@ class Trainer:
             "epoch": self.epoch,
             "position": self.position,
             "best": self.best,
+            "measured": self._measured,
             "threads": torch.get_num_threads(),
             "training": asdict(self.config),
-            "n_train": len(self.train),
+            "model": asdict(self.model.config),
+            "data": self._data,
         }
         save_checkpoint(self.folder, self.update, weights_of(self.model), tensors, state)
         prune_checkpoints(self.folder, {self.update} | self._worth_averaging())
 
-    def _restore_optimizer(
-        self, tensors: dict[str, Tensor], state: dict[str, Any], origin: Path
-    ) -> None:
-        if not state["update"]:
-            return
+    def _restore_optimizer(self, tensors: dict[str, Tensor]) -> None:
+        self.optimizer.state.clear()
         for name, parameter in self.model.named_parameters():
-            moments = {}
-            for key in ("step", "exp_avg", "exp_avg_sq"):
-                value = tensors.get(f"{key}.{name}")
-                if value is None:
-                    raise ValueError(f"{origin} lacks {key!r} of {name!r}: it cannot be resumed.")
-                # The counter of steps stays where the optimizer wants it, the moments move along.
-                fused_counter = key == "step" and self.device.type == "cuda"
-                moments[key] = value.to(self.device) if key != "step" or fused_counter else value
-            self.optimizer.state[parameter] = moments
+            moments = {
+                key: tensors[f"{key}.{name}"]
+                for key in ("step", "exp_avg", "exp_avg_sq")
+                if f"{key}.{name}" in tensors  # a weight without a gradient has none
+            }
+            for key, value in moments.items():
+                # The count of steps stays where Adam wants it; the moments move to the device.
+                if key != "step" or self.device.type == "cuda":
+                    moments[key] = value.to(self.device)
+            if moments:
+                self.optimizer.state[parameter] = moments
 
-    def _check_belongs(self, state: dict[str, Any], origin: Path) -> None:
-        then, now = dict(state["training"]), asdict(self.config)
-        if self.config.schedule != "linear":  # only there the end decides what comes before it
-            then["updates"] = now["updates"]
-        for name in now:
-            if now[name] != then.get(name):
+    def _check_belongs(self, state: dict[str, Any], run: Path) -> None:
+        another = "resume it as it began, or choose another folder"
+        now = {"training": asdict(self.config), "model": asdict(self.model.config)}
+        for section, fields in now.items():
+            for name, value in fields.items():
+                if name == "updates" and self.config.schedule != "linear":
+                    continue  # without influence on the updates before
+                if state[section].get(name) != value:
+                    raise ValueError(
+                        f"The run in {run} has {section}.{name} = {state[section].get(name)!r}, "
+                        f"not {value!r}; {another}."
+                    )
+        for split, value in self._data.items():
+            if state["data"][split] != value:
                 raise ValueError(
-                    f"The run in {origin.parents[1]} has training.{name} = {then.get(name)!r}, not "
-                    f"{now[name]!r}; resume it with its own recipe, or choose another folder."
+                    f"The run in {run} has other {split} data: {state['data'][split]['pairs']} "
+                    f"pairs, and now {value['pairs']} that are not the same; {another}."
                 )
-        if state["n_train"] != len(self.train):
-            raise ValueError(
-                f"The run in {origin.parents[1]} was trained on {state['n_train']} pairs, not on "
-                f"{len(self.train)}; resume it with its own data, or choose another folder."
-            )
 
     def _write_metrics(self) -> None:
+        """Append the new records; what a failed attempt left behind the old ones is replaced."""
         path = self.folder / "metrics.jsonl"
-        lines = "".join(json.dumps(record) + "\n" for record in self._unsaved)
-        if lines:
-            with path.open("a", encoding="utf-8") as file:
-                file.write(lines)
-            self._unsaved = []
+        path.touch()
+        with path.open("r+b") as file:
+            file.truncate(min(self._metrics_size, path.stat().st_size))
+            file.seek(0, os.SEEK_END)
+            file.write(_lines(self._unsaved))
+            file.flush()
+            os.fsync(file.fileno())
+            self._metrics_size, self._unsaved = file.tell(), []
 
     def _read_metrics(self) -> None:
-        """The records up to the checkpoint; later ones, and a half-written line, are dropped."""
+        """The records up to the checkpoint; later ones, and damaged lines, are dropped."""
         path = self.folder / "metrics.jsonl"
         self.history, self._unsaved = [], []
-        for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
+        for line in path.read_bytes().splitlines() if path.exists() else ():
             try:
                 record = json.loads(line)
-            except ValueError:
-                break
-            if record["update"] <= self.update:
-                self.history.append(record)
-        lines = "".join(json.dumps(record) + "\n" for record in self.history)
-        write_atomically(path, lines.encode())
+                if record["update"] <= self.update:
+                    self.history.append(record)
+            except (ValueError, KeyError, TypeError):
+                continue
+        write_atomically(path, _lines(self.history))
+        self._metrics_size = path.stat().st_size
+
+
+def _lines(records: list[dict[str, Any]]) -> bytes:
+    return "".join(json.dumps(record) + "\n" for record in records).encode()
+
+
+def _fingerprint(dataset: PairDataset) -> dict[str, int]:
+    """What tells one set of pairs from another."""
+    examples = [dataset[i] for i in range(len(dataset))]
+    return {"pairs": len(dataset), "crc32": zlib.crc32(repr(examples).encode())}
 
 
 # --- random numbers -------------------------------------------------------------------------------
