@@ -1,7 +1,8 @@
 """Recipes: one TOML file for each reproducible training run.
 
     description = "one line"
-    base = "another-recipe"     # optional: start from that one, and change what stands below
+    base = "another-recipe"     # optional: start from that one, and change what stands below;
+                                # or "another.toml", a file in the same folder
     [task]                      # name, and the options of that task
     [data]                      # how many pairs of each split, and the seed they are drawn with
     [tokens]                    # how text becomes ids
@@ -26,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from transformer_book.choices import check_choice
+from transformer_book.tasks import check_whole
 
 FOLDER = Path(__file__).parent
 SECTIONS = ("task", "data", "tokens", "model", "training", "decoding")
@@ -40,12 +42,21 @@ class DataConfig:
         seed: of the order in which a task that generates its pairs draws them.
         max_length: longest source and target that is trained on, special tokens included; longer
             ones are left out. `None`: as long as the model allows, and a longer one is an error.
+
+    Raises:
+        ValueError: for a value out of range.
     """
 
     train: int = 20000
     validation: int = 1000
     seed: int = 0
     max_length: int | None = None
+
+    def __post_init__(self) -> None:
+        check_whole(1, **{"data.train": self.train, "data.validation": self.validation})
+        check_whole(**{"data.seed": self.seed})
+        if self.max_length is not None:
+            check_whole(3, **{"data.max_length": self.max_length})
 
 
 @dataclass(frozen=True)
@@ -55,12 +66,15 @@ class TokensConfig:
     Attributes:
         kind: `"words"`: the task's own tokens; `"subwords"`: byte-pair encoding, learned from the
             training split.
-        min_frequency: a token that occurs less often becomes `<unk>`.
-        max_size: the largest vocabulary, special tokens included.
-        vocab_size: of subwords: the size of each vocabulary.
+        min_frequency: of words: one that occurs less often becomes `<unk>`.
+        max_size: of words: the largest vocabulary, special tokens included.
+        vocab_size: of subwords: the size of each vocabulary, special tokens included.
         joint: one vocabulary for source and target.
         lowercase: of subwords: lower-case the text first.
         source_sos: begin sources with `<sos>`, as the tutorial recipes do.
+
+    Raises:
+        ValueError: for a value out of range.
     """
 
     kind: str = "words"
@@ -73,6 +87,10 @@ class TokensConfig:
 
     def __post_init__(self) -> None:
         check_choice("tokens.kind", self.kind, ("words", "subwords"))
+        sizes = {"min_frequency": 1, "max_size": 5, "vocab_size": 5}
+        for name, least in sizes.items():
+            if getattr(self, name) is not None:
+                check_whole(least, **{f"tokens.{name}": getattr(self, name)})
 
 
 @dataclass(frozen=True)
@@ -228,8 +246,10 @@ def recipe_from_dict(data: Mapping[str, Any]) -> Recipe:
     from transformer_book.transformer import TransformerConfig
 
     data = dict(data)
-    name = data.pop("name")
-    about = data.pop("description", "")
+    name, about = data.pop("name", "unnamed"), data.pop("description", "")
+    for key, text in (("name", name), ("description", about)):
+        if not isinstance(text, str):
+            raise ValueError(f"recipe {name!r}: {key} is {text!r}, but it must be a string.")
     for section, content in data.items():
         _check_key(section, SECTIONS, f"recipe {name!r}: section")
         if not isinstance(content, Mapping):
@@ -240,7 +260,6 @@ def recipe_from_dict(data: Mapping[str, Any]) -> Recipe:
     task = dict(data["task"])
     if "name" not in task:
         raise ValueError(f"recipe {name!r} does not say task.name.")
-    task = make_task(**task).to_dict()
     model = dict(data.get("model", {}))
     sizes = ("source_vocab_size", "target_vocab_size")
     _check_section(name, "model", model, TransformerConfig, without=sizes)
@@ -254,39 +273,63 @@ def recipe_from_dict(data: Mapping[str, Any]) -> Recipe:
     decoding = _check_section(name, "decoding", dict(data.get("decoding", {})), DecodingConfig)
     try:
         config = asdict(TransformerConfig(**dict.fromkeys(sizes, 8), **model))
-        return Recipe(
+        recipe = Recipe(
             name=name,
             description=about,
-            task=task,
+            task=make_task(**task).to_dict(),
             data=DataConfig(**parts["data"]),
             tokens=TokensConfig(**parts["tokens"]),
             model={key: value for key, value in config.items() if key not in sizes},
             training=asdict(TrainingConfig(**training)),
             decoding=DecodingConfig(**decoding),
         )
+        _check_together(recipe)
     except ValueError as error:
         raise ValueError(f"recipe {name!r}: {error}") from error
+    return recipe
 
 
-def _read(name: str | Path, above: tuple[str, ...] = ()) -> dict[str, Any]:
+def _check_together(recipe: Recipe) -> None:
+    """Raise `ValueError` where one section does not fit another."""
+    longest = recipe.model["max_length"]
+    for what, length, limit in (
+        ("data.max_length", recipe.data.max_length, longest),
+        ("decoding.max_length", recipe.decoding.max_length, longest - 1),  # after <sos>
+    ):
+        if length is not None and length > limit:
+            raise ValueError(
+                f"{what} is {length}, but with model.max_length = {longest} it must be at most "
+                f"{limit}."
+            )
+    if recipe.model["tie_embeddings"] == "all" and not recipe.tokens.joint:
+        raise ValueError("model.tie_embeddings = 'all' needs one vocabulary: set tokens.joint.")
+
+
+def _read(name: str | Path, above: tuple[Path, ...] = ()) -> dict[str, Any]:
     """The TOML of a recipe, on top of the one it is based on."""
     path = Path(name)
     if path.suffix != ".toml":
         check_choice("recipe", str(name), names())
         path = FOLDER / f"{name}.toml"
+    above = (*above, path.resolve())
+    if path.resolve() in above[:-1]:
+        way = " → ".join(one.stem for one in above)
+        raise ValueError(f"recipe {path.stem!r} is based on itself: {way}.")
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise ValueError(f"There is no recipe {path}.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{path} is not TOML: {error}") from error
+    for key in data:
+        known = (*SECTIONS, "base", "description")
+        _check_key(key, known, f"recipe {path.stem!r}: section")
     base = data.pop("base", None)
     if base is None:
         return data
-    above = (*above, path.stem)
-    if base in above:
-        raise ValueError(f"recipe {base!r} is based on itself: {' → '.join((*above, base))}.")
-    below = _read(base, above)
+    if not isinstance(base, str):
+        raise ValueError(f"recipe {path.stem!r}: base is {base!r}, but it must be a string.")
+    below = _read(path.parent / base if base.endswith(".toml") else base, above)
     for key, content in data.items():
         if isinstance(content, Mapping) and isinstance(below.get(key), Mapping):
             below[key] = {**below[key], **content}
