@@ -39,8 +39,10 @@ def evaluate(
         beam_size, length_penalty: instead of those of the recipe.
 
     Returns:
-        `exact_match` with its binomial error, `perplexity` per token, for languages `bleu` with its
-        signature, and everything that is needed to repeat the measurement.
+        `exact_match` with its binomial error, `perplexity` per token, for languages three times
+        BLEU with its signature (`bleu`; `bleu_lowercase`; `bleu_tokens`, on the lower-cased tokens
+        of the task's own tokenizer, as tutorials measure it), and everything that is needed to
+        repeat the measurement.
 
     Raises:
         ValueError: an unknown split, or a model that was saved without a recipe.
@@ -76,8 +78,12 @@ def evaluate(
     }
     if translator.recipe["task"]["name"] in LANGUAGE_TASKS:
         result["bleu"] = _known(bleu(predictions, references))
-        lower = [text.lower() for text in predictions], [text.lower() for text in references]
-        result["bleu_lowercase"] = _known(bleu(*lower))
+        result["bleu_lowercase"] = _known(bleu(predictions, references, lowercase=True))
+        tokens = [
+            [" ".join(task.target_tokenizer(text)) for text in texts]
+            for texts in (predictions, references)
+        ]
+        result["bleu_tokens"] = _known(bleu(*tokens, tokenize="none", lowercase=True))
     device = translator.model.output.weight.device
     name = torch.cuda.get_device_name(device) if device.type == "cuda" else platform.machine()
     result |= {
@@ -107,11 +113,11 @@ def record(folder: str | Path, result: dict[str, Any]) -> None:
     if not isinstance(kept, list) or not all(isinstance(old, dict) for old in kept):
         raise ValueError(f"{path} does not hold results: move it away, and evaluate again.")
     kept = [old for old in kept if any(old.get(name) != result[name] for name in same)]
-    write_json(path, [*kept, result], indent=1)
-    if result["split"] in ("test", "compositional"):
+    if result["split"] in ("test", "compositional"):  # first: no result without its look
         look = {name: result[name] for name in ("recipe", *same, "exact_match")}
         with (folder / "test_looks.jsonl").open("a", encoding="utf-8") as file:
             file.write(json.dumps(look) + "\n")
+    write_json(path, [*kept, result], indent=1)
 
 
 def _known(measured: Any) -> dict[str, Any]:

@@ -72,8 +72,12 @@ class Experiment:
     def vocabularies(self) -> tuple[Vocabulary, Vocabulary]:
         """Source and target vocabulary, built from the training split only."""
         config = self.recipe.tokens
-        pairs = self._tokens(self.train_pairs)
-        sides = [[source for source, _ in pairs], [target for _, target in pairs]]
+        if config.kind == "subwords":
+            # All pieces, even those that the training split never ends up with: new words do.
+            source, target = (Vocabulary(tokenizer.pieces) for tokenizer in self.tokenizers)
+            return (source, source) if config.joint else (source, target)
+        pairs = self.train_pairs
+        sides = [[pair.source for pair in pairs], [pair.target for pair in pairs]]
         limits = {"min_frequency": config.min_frequency, "max_size": config.max_size}
         if config.joint:
             both = Vocabulary.build(sides[0] + sides[1], **limits)
@@ -106,7 +110,7 @@ class Experiment:
     def new_model(self) -> Transformer:
         """An untrained model; its weights depend on the recipe's seed and on nothing else."""
         with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(self.training.seed)
+            torch.default_generator.manual_seed(self.training.seed)  # and that of no GPU
             return Transformer(self.model_config)
 
     def trainer(self, model: Transformer | None = None, **options: object) -> Trainer:

@@ -39,16 +39,24 @@ def exact_match(predictions: Sequence[str], references: Sequence[str]) -> Measur
 def perplexity(nll: float) -> float:
     r"""$e^{\text{nll}}$ of a negative log-likelihood per token in nats: how many tokens a model
     hesitates between on average; infinite where that exceeds the range of numbers."""
-    return math.exp(nll) if nll < 700 else math.inf
+    try:
+        return math.exp(nll)
+    except OverflowError:
+        return math.inf
 
 
 def bleu(
-    predictions: Sequence[str], references: Sequence[str], *, tokenize: str = "13a"
+    predictions: Sequence[str],
+    references: Sequence[str],
+    *,
+    tokenize: str = "13a",
+    lowercase: bool = False,
 ) -> Measured:
     """Corpus BLEU by sacreBLEU, 0 to 100, with its signature.
 
     Args:
         predictions, references: texts; with `tokenize="none"` already split, by single spaces.
+        lowercase: compare without regard to capitals.
         tokenize: `"13a"` splits off punctuation as the shared tasks of WMT do; `"none"` leaves
             the texts as they are, for comparison with papers that used a tokenizer of their own.
 
@@ -61,7 +69,7 @@ def bleu(
     _check_pairs(predictions, references)
     from sacrebleu.metrics import BLEU
 
-    metric = BLEU(tokenize=tokenize, force=True)
+    metric = BLEU(tokenize=tokenize, lowercase=lowercase, force=True)
     value = metric.corpus_score(list(predictions), [list(references)]).score
     return Measured(value, signature=str(metric.get_signature()))
 

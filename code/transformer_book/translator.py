@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -13,11 +14,21 @@ from torch import Tensor
 from transformer_book import __version__, pretrained
 from transformer_book.batches import collate
 from transformer_book.checkpoints import load_tensors, load_weights, save_tensors, weights_of
+from transformer_book.choices import check_choice
 from transformer_book.decoding import Hypothesis, beam_search, greedy_search, sample
 from transformer_book.files import read_json, write_json
 from transformer_book.recipes import DecodingConfig
-from transformer_book.tokens import EOS, SOS, UNK, Tokenizer, Vocabulary, tokenizer_from_dict
+from transformer_book.tokens import (
+    EOS,
+    SOS,
+    TOKENIZERS,
+    UNK,
+    Tokenizer,
+    Vocabulary,
+    tokenizer_from_dict,
+)
 from transformer_book.transformer import Transformer, TransformerConfig
+from transformer_book.validation import check_positive
 
 FORMAT = 1
 FILES = ("config.json", "source_vocabulary.json", "target_vocabulary.json", "model.safetensors")
@@ -53,6 +64,9 @@ class Translation:
     attention: Tensor | None = None
     candidates: tuple[tuple[tuple[str, float], ...], ...] | None = None
     alternatives: tuple[Translation, ...] = ()
+
+
+NOTHING = Translation("", (), (), (), 0.0, (), 0.0, True)  # of an empty text
 
 
 class Translator:
@@ -117,7 +131,8 @@ class Translator:
         if not isinstance(config, dict) or config.get("format") != FORMAT:
             raise ValueError(f"{folder / 'config.json'} does not describe a model of this book.")
         try:
-            model = Transformer(TransformerConfig(**config["model"]))
+            with torch.random.fork_rng(devices=[]):  # loading draws no random numbers
+                model = Transformer(TransformerConfig(**config["model"]))
             weights, _ = load_tensors(folder / "model.safetensors")
             load_weights(model, weights, folder / "model.safetensors")
             translator = cls(
@@ -131,7 +146,7 @@ class Translator:
                 decoding=DecodingConfig(**config["decoding"]),
                 recipe=config["recipe"],
             )
-        except (KeyError, TypeError) as error:
+        except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(
                 f"{folder / 'config.json'} does not describe a model of this book: {error}."
             ) from error
@@ -160,7 +175,7 @@ class Translator:
         self.save_description(folder)
         weights = weights_of(self.model)
         if dtype is not None:
-            weights = {name: tensor.to(dtype) for name, tensor in weights.items()}
+            weights = {n: t.to(dtype) if t.is_floating_point() else t for n, t in weights.items()}
         save_tensors(Path(folder) / "model.safetensors", weights)
 
     # --- translating ------------------------------------------------------------------------------
@@ -185,22 +200,17 @@ class Translator:
         return ids, tuple(dict.fromkeys(unknown))
 
     def translate(self, text: str | Sequence[str], **options: Any) -> str | list[str]:
-        """Translate a text, or many at once; an empty text stays empty.
+        """Translate a text, or several; an empty one stays empty.
 
         Args:
             text: one text, or several.
             **options: see `search`.
 
         Raises:
-            ValueError: a text is longer than the model can read.
+            ValueError: as for `search`.
         """
-        texts = [text] if isinstance(text, str) else list(text)
-        full = [i for i, one in enumerate(texts) if one.strip()]
-        found = self.search([texts[i] for i in full], **options) if full else []
-        results = [""] * len(texts)
-        for i, translation in zip(full, found, strict=True):
-            results[i] = translation.text
-        return results[0] if isinstance(text, str) else results
+        found = self.search([text] if isinstance(text, str) else text, **options)
+        return found[0].text if isinstance(text, str) else [one.text for one in found]
 
     def search(
         self,
@@ -220,9 +230,10 @@ class Translator:
         """Translate several texts and tell how each translation came about.
 
         Args:
-            texts: what to translate, none of them empty.
+            texts: what to translate; an empty one has an empty translation.
             beam_size, length_penalty, max_length: instead of those of `decoding`.
-            n_best: how many translations of each text; needs a beam of that size.
+            n_best: how many translations of each text; needs a beam of that size. At random: so
+                many draws.
             temperature, top_k: draw at random instead of searching (see `decoding.sample`).
             seed: of these draws.
             keep_attention: also return the attention.
@@ -230,21 +241,26 @@ class Translator:
             batch_size: texts that are searched together; has no influence on the result.
 
         Returns:
-            The best translation of each text, the others in its `alternatives`.
+            The best translation of each text, or the first draw, the others in its `alternatives`.
 
         Raises:
-            ValueError: an empty or too long text (which), or an option out of range.
+            ValueError: a text that is longer than the model can read (which, counted from 0), or an
+                option out of range.
         """
+        if isinstance(texts, str):
+            raise ValueError("texts is a string: pass a list of texts, or call translate.")
+        check_positive(n_best=n_best, batch_size=batch_size)
         given = {"beam_size": beam_size, "length_penalty": length_penalty, "max_length": max_length}
         chosen = replace(self.decoding, **{k: v for k, v in given.items() if v is not None})
-        encoded = []
+        encoded = {}
         for i, text in enumerate(texts):
             try:
-                encoded.append(self.encode(text))
+                if text.strip():
+                    encoded[i] = self.encode(text)
             except ValueError as error:
                 which = f"Text {i}: " if len(texts) > 1 else ""
                 raise ValueError(f"{which}{error}") from error
-        order = sorted(range(len(encoded)), key=lambda i: len(encoded[i][0]))
+        order = sorted(encoded, key=lambda i: len(encoded[i][0]))
         generator = torch.Generator(self.model.output.weight.device).manual_seed(seed)
         found: dict[int, Translation] = {}
         for start in range(0, len(order), batch_size):
@@ -254,11 +270,15 @@ class Translator:
             asked = {"keep_attention": keep_attention, "n_candidates": n_candidates}
             asked["max_length"] = chosen.max_length
             if temperature is not None or top_k is not None:
-                options = {"temperature": 1.0 if temperature is None else temperature}
                 drawn = sample(
-                    self.model, source, top_k=top_k, generator=generator, **options, **asked
+                    self.model,
+                    source.repeat_interleave(n_best, dim=0),  # (B n_best, S)
+                    temperature=1.0 if temperature is None else temperature,
+                    top_k=top_k,
+                    generator=generator,
+                    **asked,
                 )
-                many = [[hypothesis] for hypothesis in drawn]
+                many = [drawn[i : i + n_best] for i in range(0, len(drawn), n_best)]
             elif chosen.beam_size == 1 and n_best == 1:
                 many = [[hypothesis] for hypothesis in greedy_search(self.model, source, **asked)]
             else:
@@ -273,7 +293,7 @@ class Translator:
             for i, hypotheses in zip(rows, many, strict=True):
                 best, *rest = (self._translation(h, *encoded[i]) for h in hypotheses)
                 found[i] = replace(best, alternatives=tuple(rest))
-        return [found[i] for i in range(len(encoded))]
+        return [found.get(i, NOTHING) for i in range(len(texts))]
 
     def _translation(
         self, hypothesis: Hypothesis, source: list[int], unknown: tuple[str, ...]
@@ -286,8 +306,8 @@ class Translator:
             source_tokens=tuple(self.source_vocabulary.decode(source, keep_specials=True)),
             tokens=tuple(names[i] for i in hypothesis.tokens),
             unknown=unknown,
-            log_probability=sum(hypothesis.log_probabilities),
-            probabilities=tuple(torch.tensor(hypothesis.log_probabilities).exp().tolist()),
+            log_probability=math.fsum(hypothesis.log_probabilities),
+            probabilities=tuple(map(math.exp, hypothesis.log_probabilities)),
             score=hypothesis.score,
             finished=hypothesis.finished,
             attention=hypothesis.attention,
@@ -301,6 +321,7 @@ class LazyTokenizer:
     """A tokenizer that is made when it is first used: spaCy takes a second to import."""
 
     def __init__(self, description: Mapping[str, Any]) -> None:
+        check_choice("tokenizer type", description["type"], TOKENIZERS)
         self._description = dict(description)
         self._tokenizer: Tokenizer | None = None
 
