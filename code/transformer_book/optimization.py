@@ -105,7 +105,7 @@ def learning_rate(
     if warmup < 0:
         raise ValueError(f"warmup is {warmup!r}, but it must be at least 0 updates.")
     if update <= warmup:
-        return peak * update / warmup
+        return peak * (update / warmup)  # in this order: the last one is the peak exactly
     if schedule == "inverse_sqrt":
         return peak * math.sqrt(max(warmup, 1) / update)
     if schedule == "linear":
