@@ -42,6 +42,21 @@ MAY_IMPORT = {
         "transformer",
         "validation",
     },
+    "pretrained/__init__": {"files"},
+    "cli": {
+        "__version__",
+        "checkpoints",
+        "evaluation",
+        "experiment",
+        "files",
+        "metrics",
+        "pretrained",
+        "recipes",
+        "tasks",
+        "tokens",
+        "training",
+        "translator",
+    },
 }
 
 
