@@ -581,7 +581,7 @@ class _Session:
     def name_unknown(self) -> None:
         """Say which words the model has not learned, and forget them."""
         if self.unknown:
-            some, more = list(self.unknown)[:NAMED], len(self.unknown) - NAMED
+            some, more = map(_word, list(self.unknown)[:NAMED]), len(self.unknown) - NAMED
             others = f" and {more} more" if more > 0 else ""
             _warn(f"The model has never seen: {', '.join(some)}{others}.")
         self.unknown = {}
@@ -845,6 +845,12 @@ def _out_of_memory(error: BaseException) -> bool:
         or type(error).__name__ == "OutOfMemoryError"
         or "can't allocate memory" in str(error)
     )
+
+
+def _word(word: str) -> str:
+    """A word as it can be shown on any terminal: without control characters, and not too long."""
+    word = word if len(word) <= 40 else f"{word[:39]}…"
+    return word if word.isprintable() else repr(word)
 
 
 def _command(*arguments: str) -> str:
