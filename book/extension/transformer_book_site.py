@@ -7,7 +7,8 @@ for the website; nothing in a chapter depends on it.
 * An SVG output whose metadata carries ``alt`` and ``caption`` becomes ``<figure>``, ``<img alt>``
   and ``<figcaption>``. The caption that `plots.show` also prints for notebook front ends is dropped
   here, so that it appears once.
-* ``{architecture}`` draws ``book/assets/figures/architecture.svg`` inline. A box links to its
+* ``{architecture}``, or in a chapter the image of that name, draws
+  ``book/assets/figures/architecture.svg`` inline. A box links to its
   chapter as soon as ``_toc.yml`` lists that chapter.
 * ``{chapters}`` lists the chapters that exist.
 * Every entry of the bibliography gets its key as an anchor:
@@ -142,6 +143,22 @@ class ArchitectureDirective(SphinxDirective):
         return [Architecture(path=path)]
 
 
+class ArchitectureImages(SphinxTransform):
+    """A chapter shows the drawing as an ordinary image; the website puts the live one there."""
+
+    default_priority = 450
+
+    def apply(self, **kwargs) -> None:
+        for image in list(self.document.findall(nodes.image)):
+            if not image["uri"].endswith("book/assets/figures/architecture.svg"):
+                continue
+            relative, path = self.env.relfn2path("/book/assets/figures/architecture.svg")
+            self.env.note_dependency(relative)
+            self.env.note_dependency(str(Path(self.env.srcdir) / "_toc.yml"))
+            alone = isinstance(image.parent, nodes.paragraph) and len(image.parent) == 1
+            (image.parent if alone else image).replace_self(Architecture(path=path))
+
+
 def chapters_by_number(docnames) -> dict[str, str]:
     """``{"07": "chapters/07_scaled_dot_product_attention"}`` for the chapters of the book."""
     found = (re.fullmatch(r"chapters/(\d\d)_.*", name) for name in docnames)
@@ -267,6 +284,7 @@ def setup(app: Sphinx) -> dict:
         load_mime_renders().append(Figures)
     app.add_node(Architecture, html=(visit_architecture, None))
     app.add_directive("architecture", ArchitectureDirective)
+    app.add_transform(ArchitectureImages)
     app.add_directive("chapters", ChaptersDirective)
     app.connect("env-updated", name_entries)
     app.connect("html-page-context", mend_body)
