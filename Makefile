@@ -7,7 +7,9 @@ RUN := $(VENV)/bin/python
 READY := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help book test site serve chapters
+SHIPPED := captions-de-en captions-en-it
+
+.PHONY: help book test site serve chapters results
 
 help: ## list the targets
 	@echo "Transformers, Cell by Cell"
@@ -30,6 +32,12 @@ serve: ## show the built website at http://localhost:8000 (PORT=... for another)
 chapters: $(READY) ## execute the chapters in place and normalise them
 	@$(RUN) tools/setup_cell.py --write
 	@$(RUN) tools/execute_chapters.py
+
+results: $(READY) ## train and measure what the book quotes: hours, resumes where it was
+	@for recipe in $(SHIPPED); do \
+		$(RUN) -m transformer_book train $$recipe --output runs/$$recipe --resume \
+		&& $(RUN) tools/ship_model.py runs/$$recipe || exit $$?; done
+	@$(RUN) tools/record_ablations.py
 
 # torch first, by its pin: everything else then fits around it.
 $(READY): requirements.txt pyproject.toml
