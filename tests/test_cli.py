@@ -526,6 +526,24 @@ def test_the_second_signal_ends_at_once(call, book, monkeypatch, tmp_path, whole
     assert left_by(tmp_path / "run") == whole
 
 
+def test_a_signal_that_was_ignored_stays_ignored(call, book, monkeypatch, tmp_path, whole):
+    """As in a background job of a shell: Ctrl-C is meant for what runs in the foreground."""
+    step = book.training.Trainer._step
+
+    def interrupted(self, batch):
+        signal.raise_signal(signal.SIGINT)
+        return step(self, batch)
+
+    monkeypatch.setattr(book.training.Trainer, "_step", interrupted)
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        assert call(*tiny(Path("run"))).status == 0
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert left_by(tmp_path / "run") == whole
+
+
 KILLED = """
 import os, signal, sys
 from transformer_book import checkpoints, training
