@@ -49,7 +49,7 @@ class TrainingConfig:
         max_tokens: ids in a batch, padding included, on the longer side.
         learning_rate: the peak, see `optimization.learning_rate`.
         schedule: `"constant"`, `"inverse_sqrt"` or `"linear"`.
-        warmup: updates until the peak is reached; 0 for none.
+        warmup: updates until the peak is reached; 0 for none; a shorter run ends on the way up.
         beta1, beta2, epsilon: of Adam.
         weight_decay: of AdamW; 0 is plain Adam.
         label_smoothing: ε of the loss.
@@ -103,15 +103,6 @@ class TrainingConfig:
             if not _is_number(value) or value < 0:
                 raise ValueError(f"{name} is {value!r}, but it must be a number, 0 or more.")
         check_choice("schedule", self.schedule, SCHEDULES)
-        if self.schedule == "linear" and self.warmup >= self.updates > 0:
-            raise ValueError(
-                f"warmup is {self.warmup} and updates {self.updates}; with the schedule 'linear' "
-                "the warm-up must be shorter than the run."
-            )
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
 
 
 class NonFiniteLoss(ValueError):
@@ -295,6 +286,8 @@ class Trainer:
         )
         with bar, _random_numbers(self):
             batches = self._remaining_batches()
+            if self.update == 0:
+                self._save()  # from here on there is always something to resume
             while True:
                 due = self._is_due()
                 if due:

@@ -17,6 +17,8 @@ from common import CHAPTERS, ROOT, configuration, notebooks, repository_url
 from nbclient import NotebookClient
 from packaging.requirements import Requirement
 
+import transformer_book
+
 LIMIT = 45_000_000  # bytes of the whole tracked tree
 SHOW = "import code; print(code.__file__)"
 
@@ -137,7 +139,8 @@ def test_the_package_asks_for_no_upper_bound_of_python_or_of_what_colab_brings()
         requirement = Requirement(line)
         if version := {**colab, "ipython": "7.34"}.get(requirement.name):
             assert requirement.specifier.contains(version), f"{line} would change Colab's"
-    assert importlib.metadata.version("transformer-book") == project["version"]
+    assert project["dynamic"] == ["version"], "the version stands in the package, and nowhere else"
+    assert importlib.metadata.version("transformer-book") == transformer_book.__version__
 
 
 def test_one_repository_address() -> None:
