@@ -105,6 +105,10 @@ class TrainingConfig:
         check_choice("schedule", self.schedule, SCHEDULES)
 
 
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+
+
 class NonFiniteLoss(ValueError):
     """A loss or its gradient is infinite or not a number: training cannot go on."""
 
