@@ -42,6 +42,13 @@ MAY_IMPORT = {
         "transformer",
         "validation",
     },
+    "tasks/__init__": {"choices", "tokens"},
+    "tasks/copy": {"choices", "tasks", "tokens"},
+    "tasks/captions/task": {"choices", "tasks", "tokens"},
+    "tasks/series/__init__": {"choices", "tasks", "tokens"},
+    "tasks/series/expressions": {"tokens"},
+    "tasks/series/expansion": {"tasks"},
+    "tasks/series/generator": {"tasks"},
     "pretrained/__init__": {"files"},
     "cli": {
         "__version__",

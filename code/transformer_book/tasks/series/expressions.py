@@ -8,7 +8,8 @@ the same value with the same spelling:
 * factors of a product: numbers, letters by the alphabet, functions in the order of `FUNCTIONS`,
   then by their argument, then sums in parentheses; what is divided by stands behind one `/`;
 * terms of a sum: by their factors in that order, higher powers first, numbers last;
-* equal factors become a power, equal terms a multiple;
+* equal factors become a power, equal terms a multiple, and a number that all terms of a factor
+  share stands before the product, as in -2*sin(a*x)*(cos(b*x)-tan(c*x));
 * a product or power of exponentials becomes one exponential, such as exp(3*a*x) or exp(x*(a-b)).
 
 Nothing is expanded, and no other identity is used.
@@ -17,6 +18,7 @@ Nothing is expanded, and no other identity is used.
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from typing import NamedTuple, TypeAlias
@@ -142,8 +144,11 @@ def _product(value: Fraction, factors: Iterable[tuple[Base, int]]) -> Sum:
         if isinstance(base, Call) and base.function == "exp":
             multiple = (Term(a * exponent, rest) for a, rest in _spread(base.argument))
             exponential = _sum([*exponential.terms, *multiple])
-        else:
-            exponents[base] = exponents.get(base, 0) + exponent
+            continue
+        if isinstance(base, Sum):
+            content, base = _primitive(base)
+            value *= content**exponent
+        exponents[base] = exponents.get(base, 0) + exponent
     if exponential.terms:
         exponents[Call("exp", _gathered(exponential))] = 1
     if value == 0:
@@ -160,6 +165,20 @@ def _product(value: Fraction, factors: Iterable[tuple[Base, int]]) -> Sum:
     return Sum((Term(_bounded(value), tuple(kept)),))
 
 
+def _primitive(expression: Sum) -> tuple[Fraction, Sum]:
+    """A number times a sum with whole coprime numbers, the first of them positive."""
+    numbers = [term.number for term in expression.terms]
+    content = Fraction(
+        math.gcd(*(value.numerator for value in numbers)),
+        math.lcm(*(value.denominator for value in numbers)),
+    )
+    if numbers[0] < 0:
+        content = -content
+    if content == 1:
+        return content, expression
+    return content, Sum(tuple(Term(value / content, rest) for value, rest in expression.terms))
+
+
 _X = (VARIABLE, 1)
 
 
@@ -169,7 +188,7 @@ def _spread(argument: Sum) -> Iterator[Term]:
         match factors:
             case ((letter, 1), (Sum() as inner, 1)) if letter == VARIABLE:
                 for a, rest in inner.terms:
-                    yield _product(value * a, [*rest, _X]).terms[0]
+                    yield from _product(value * a, [*rest, _X]).terms
             case _:
                 yield Term(value, factors)
 
@@ -182,7 +201,10 @@ def _gathered(argument: Sum) -> Sum:
         Term(value, tuple(factor for factor in factors if factor != _X))
         for value, factors in argument.terms
     )
-    return Sum((Term(Fraction(1), (_X, (inner, 1))),))
+    content, inner = _primitive(inner)
+    if content < 0:  # exp(x*(-a+b)), not exp(-x*(a-b))
+        content, inner = -content, negate(inner)
+    return Sum((Term(content, (_X, (inner, 1))),))
 
 
 def _bounded(value: Fraction) -> Fraction:
@@ -257,17 +279,19 @@ def shape(expression: Sum) -> str:
     """
     terms = []
     for value, factors in expression.terms:
-        bases = sorted(f"{_shape(base)}^{exponent}" for base, exponent in factors)
-        terms.append(f"{value}.{'.'.join(bases)}")
+        bases = []
+        for base, exponent in factors:
+            if isinstance(base, Sum):
+                # Whether a product holds A-B or -(B-A) depends on the letters: both are one shape.
+                either = min(shape(base), shape(negate(base)))
+                value = abs(value) if exponent % 2 else value
+                bases.append(f"({either})^{exponent}")
+            elif isinstance(base, Call):
+                bases.append(f"{base.function}({shape(base.argument)})^{exponent}")
+            else:
+                bases.append(f"{base if base == VARIABLE else '_'}^{exponent}")
+        terms.append(f"{value}.{'.'.join(sorted(bases))}")
     return "+".join(sorted(terms))
-
-
-def _shape(base: Base) -> str:
-    if isinstance(base, str):
-        return base if base == VARIABLE else "_"
-    if isinstance(base, Call):
-        return f"{base.function}({shape(base.argument)})"
-    return f"({shape(base)})"
 
 
 # --- reading --------------------------------------------------------------------------------------
