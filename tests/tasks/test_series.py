@@ -2,6 +2,7 @@
 
 import hashlib
 import itertools
+import random
 import re
 import time
 from functools import cache
@@ -49,6 +50,7 @@ def text(tokens) -> str:
         ("sinh(b*x)-cosh(b*x)+1", "b*x-b**2*x**2/2+b**3*x**3/6-b**4*x**4/24+b**5*x**5/120+O(x**6)"),
         # Poles, among them one that only shows when leading terms cancel.
         ("1/sin(a*x)", "1/(a*x)+a*x/6+7*a**3*x**3/360+31*a**5*x**5/15120+O(x**6)"),
+        ("1/sin(-x)", "-1/x-x/6-7*x**3/360-31*x**5/15120+O(x**6)"),
         ("cos(x)/x**2", "1/x**2-1/2+x**2/24-x**4/720+O(x**6)"),
         ("tan(x)/(tan(x)-tanh(x))", "3/(2*x**2)+1/2-3*x**2/70+O(x**6)"),
         ("(a+b)*x**5/x**7+1/x", "(a+b)/x**2+1/x+O(x**6)"),
@@ -379,11 +381,15 @@ def test_renamed_letters_leak_at_random_and_not_where_shapes_are_disjoint(
     assert leaks(size, "random", most_letters) > at_random  # as in a public corpus
 
 
-@given(i=st.integers(0, 2999), size=st.sampled_from(SIZES), others=st.permutations(list("abcdfgh")))
-def test_the_shape_does_not_depend_on_the_letters(i, size, others):
-    source = text(pairs(size)[i].source)
-    renamed = rename(source, dict(zip("abcdfgh", others, strict=True)))
-    assert e.shape(e.read(renamed)) == e.shape(e.read(source))
+@pytest.mark.parametrize("size", SIZES)
+def test_the_shape_does_not_depend_on_the_letters(size):
+    rng = random.Random(1)
+    letters = list("abcdfgh")
+    for expression in take(size, 2000):
+        renamed = rename(
+            e.write(expression), dict(zip(letters, rng.sample(letters, 7), strict=True))
+        )
+        assert e.shape(e.read(renamed)) == e.shape(expression), renamed
 
 
 def test_shapes_tell_structures_apart():

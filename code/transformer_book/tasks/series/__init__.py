@@ -8,6 +8,11 @@ Expressions are drawn at random and written in one canonical way (`expressions`)
 comes back with its terms in another order; their series are computed by exact arithmetic
 (`expansion`), without sympy, which the tests compare with.
 
+**Order.** Terms have ascending powers of x; within a coefficient, powers of the first letter
+descend, then those of the second (`series_of`). A public two-term corpus of this kind
+([hbprosper/Terascale](https://github.com/hbprosper/Terascale)) has the same spelling, but sorts the
+terms by the text of their power, so that 1/x stands beside x.
+
 **Lengths.** Among the first 46 000 pairs of size "long", sources have 29 tokens on average and
 targets 97 (in the public corpus they are modelled on, 29 and 142); of size "two-terms", 14 and 60.
 7 to 9 % of the series begin with a pole.
