@@ -42,6 +42,7 @@ MAY_IMPORT = {
         "transformer",
         "validation",
     },
+    "decoding": {"attention", "decoder", "masks", "tokens", "transformer", "validation"},
     "tasks/__init__": {"choices", "tokens"},
     "tasks/copy": {"choices", "tasks", "tokens"},
     "tasks/captions/task": {"choices", "tasks", "tokens"},

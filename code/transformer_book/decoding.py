@@ -97,8 +97,8 @@ class DecoderCache:
         if not can_be_cached(model):
             raise ValueError(
                 "This decoder cannot be cached, because it sees the future (causal=False) or has "
-                "parts of your own; decode with cached=False, or call model.decode on the whole "
-                "target so far."
+                "parts of your own; call model.decode on the whole target so far, as the searches "
+                "do with cached=False."
             )
         self.layers: list[LayerCache] = []
         for layer in model.decoder.layers:
@@ -525,7 +525,7 @@ def sample(
         ValueError: as for `greedy_search`; for a temperature that is not a positive number and a
             `top_k` below 1 or beyond the vocabulary.
 
-    Source: top-k: Fan et al. (2018), section 5.1.
+    Source: top-k: Fan et al. (2018).
     """
     size = model.config.target_vocab_size
     if not _finite(temperature) or temperature <= 0:
