@@ -180,7 +180,10 @@ def load_checkpoint(
     try:
         weights, _ = load_tensors(folder / "model.safetensors")
         optimizer, _ = load_tensors(folder / "optimizer.safetensors")
-        return weights, optimizer, read_json(folder / "state.json")
+        state = read_json(folder / "state.json")
+        if not isinstance(state, dict):
+            raise ValueError(f"{folder / 'state.json'} does not describe the state of a run")
+        return weights, optimizer, state
     except (FileNotFoundError, ValueError) as error:
         raise ValueError(
             f"The checkpoint {folder} is incomplete or damaged ({error}); delete it, and the run "

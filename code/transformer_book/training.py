@@ -290,7 +290,7 @@ class Trainer:
         )
         with bar, _random_numbers(self):
             batches = self._remaining_batches()
-            if self.update == 0:
+            if self.update == 0 and not self.finished:
                 self._save()  # from here on there is always something to resume
             while True:
                 due = self._is_due()
