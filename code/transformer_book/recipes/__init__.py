@@ -158,6 +158,22 @@ def description(name: str) -> str:
     return _read(name).get("description", "")
 
 
+def recorded_ablations() -> dict[str, list[dict[str, Any]]]:
+    """The recorded runs of the `ablation-*` recipes, by recipe, in the order of their seeds.
+
+    Each run has its `recipe`, `seed`, `settings` (the whole recipe, as `Recipe.to_dict` gives it),
+    `updates` made, `parameters`, `train_nll` (mean of the last 50 updates, nats per token),
+    `validation` (pairs of update and loss), `diverged` (`None`, or why the run stopped), and, where
+    it did not diverge, `exact_match` and `bleu` on `n` validation pairs.
+
+    They are recorded by `tools/record_ablations.py`, never by hand.
+    """
+    runs: dict[str, list[dict[str, Any]]] = {}
+    for run in json.loads((FOLDER / "ablations.json").read_text(encoding="utf-8")):
+        runs.setdefault(run["recipe"], []).append(run)
+    return {name: sorted(runs[name], key=lambda run: run["seed"]) for name in runs}
+
+
 def load_recipe(name: str | Path, changes: Iterable[str] = ()) -> Recipe:
     """Read a recipe of the book by its name, or any recipe by the path of its TOML file.
 

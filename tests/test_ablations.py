@@ -1,0 +1,47 @@
+"""The recorded ablations: what chapter 16 shows is what the committed recipes gave."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from transformer_book import recipes
+from transformer_book.recipes import load_recipe, names, recorded_ablations
+
+ABLATIONS = [name for name in names() if name.startswith("ablation-")]
+
+
+def test_every_ablation_was_recorded_with_three_seeds() -> None:
+    seeds = {name: [run["seed"] for run in runs] for name, runs in recorded_ablations().items()}
+    assert seeds == {name: [1, 2, 3] for name in ABLATIONS}
+
+
+@pytest.mark.parametrize("name", ABLATIONS)
+def test_a_recorded_run_is_one_of_the_present_recipe(name: str) -> None:
+    for run in recorded_ablations()[name]:
+        settings = load_recipe(name, [f"training.seed={run['seed']}"]).to_dict()
+        assert run["settings"] == json.loads(json.dumps(settings)), (
+            f"{name} has changed since it was recorded: run python tools/record_ablations.py"
+        )
+        assert run["diverged"] or run["updates"] == settings["training"]["updates"]
+        assert run["diverged"] or 0 <= run["exact_match"]["value"] <= 1
+
+
+def test_an_ablation_differs_from_the_baseline_in_one_setting() -> None:
+    def settings(name: str) -> dict[tuple[str, str], object]:
+        data = load_recipe(name).to_dict()
+        return {(s, key): data[s][key] for s in recipes.SECTIONS for key in data[s]}
+
+    baseline = settings("ablation-baseline")
+    for name in ABLATIONS:
+        changed = [key for key, value in settings(name).items() if value != baseline[key]]
+        assert len(changed) == (name != "ablation-baseline"), (name, changed)
+
+
+def test_runs_come_by_recipe_and_in_the_order_of_seeds(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(recipes, "FOLDER", tmp_path)
+    recorded = [{"recipe": "b", "seed": 2}, {"recipe": "a", "seed": 1}, {"recipe": "b", "seed": 1}]
+    (tmp_path / "ablations.json").write_text(json.dumps(recorded), encoding="utf-8")
+    runs = recorded_ablations()
+    assert {name: [run["seed"] for run in runs[name]] for name in runs} == {"b": [1, 2], "a": [1]}
