@@ -1,0 +1,159 @@
+"""A recipe becomes pairs, vocabularies, a model and a run; each recipe of the book trains."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+
+from tests import small
+from tests.fresh import fresh_package
+from transformer_book.recipes import names
+from transformer_book.tokens import SPECIALS, UNK
+
+
+@pytest.fixture(autouse=True, scope="module")
+def book() -> Iterator[SimpleNamespace]:
+    """The package without the hook that checks annotations: the captions' grammar makes millions of
+    short calls."""
+    modules = ("checkpoints", "experiment", "recipes", "tasks", "training")
+    with small.one_thread(), fresh_package():
+        yield SimpleNamespace(
+            **{n: importlib.import_module(f"transformer_book.{n}") for n in modules}
+        )
+
+
+def small_changes(recipe: Any) -> list[str]:
+    """Few pairs, few updates; a narrow model in place of one that takes seconds an update."""
+    changes = ["data.train=200", "data.validation=10", "training.updates=8"]
+    changes += [f"training.warmup={min(2, recipe.training['warmup'])}"]
+    if recipe.model["d_model"] > 200:
+        changes += ["model.d_model=32", "model.d_ff=64"]
+    return changes
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_recipe_trains_and_its_loss_falls(book, name):
+    recipe = book.recipes.load_recipe(name)
+    recipe = book.recipes.load_recipe(name, small_changes(recipe))
+    experiment = book.experiment.Experiment(recipe)
+    trainer = experiment.trainer()
+    size = {"batch_size": 50}
+    before = book.training.mean_loss(trainer.model, trainer.train, **size)
+    assert trainer.fit()
+    assert [record["update"] for record in trainer.history] == list(range(1, 9))
+    assert book.training.mean_loss(trainer.model, trainer.train, **size) < 0.97 * before
+    # And the model takes text and gives text.
+    pair = experiment.task.pairs("validation", n=1)[0]
+    source = experiment.task.source_tokenizer.detokenize(pair.source)
+    (found,) = experiment.translator(trainer.model).search([source], max_length=3)
+    assert len(found.tokens) <= 3 and len(found.source_tokens) > 1
+
+
+@pytest.fixture
+def experiment(book):
+    """A function that makes the experiment of a recipe with few pairs, and changes."""
+
+    def make(*changes: str, name: str = "copy") -> Any:
+        few = ["data.train=60", "data.validation=20", "training.updates=3", "training.warmup=0"]
+        return book.experiment.Experiment(book.recipes.load_recipe(name, [*few, *changes]))
+
+    return make
+
+
+def test_an_experiment_draws_what_the_recipe_says(book, experiment):
+    copies = experiment("data.seed=4", "task.min_length=3")
+    task = book.tasks.make_task("copy", min_length=3)
+    expected = [(pair.source, pair.target) for pair in task.pairs("train", n=60, seed=4)]
+    found = copies.dataset("train")
+    vocabulary = copies.vocabularies[0]
+    assert [tuple(vocabulary.decode(source)) for source, _ in found] == [s for s, _ in expected]
+    assert [tuple(vocabulary.decode(target)) for _, target in found] == [t for _, t in expected]
+    assert len(copies.dataset("validation")) == 20
+    assert len(copies.dataset("validation", n=7)) == len(copies.dataset("train", n=7)) == 7
+
+
+def test_the_vocabulary_has_seen_the_training_split_only(experiment):
+    captions = experiment(name="captions-small")
+    pairs = captions.task.pairs("train", n=60, seed=captions.recipe.data.seed)
+    source, target = captions.vocabularies
+    assert set(source.tokens) - set(SPECIALS) == {t for pair in pairs for t in pair.source}
+    assert set(target.tokens) - set(SPECIALS) == {t for pair in pairs for t in pair.target}
+    validation = [i for source, _ in captions.dataset("validation") for i in source]
+    assert UNK in validation
+    assert captions.model_config.source_vocab_size == len(source)
+    assert captions.model_config.target_vocab_size == len(target)
+
+
+def test_vocabularies_are_limited_and_joined(experiment):
+    few = experiment("tokens.max_size=40", name="captions-small")
+    assert list(map(len, few.vocabularies)) == [40, 40]
+    frequent = experiment("tokens.min_frequency=5", name="captions-small")
+    assert all(frequent.vocabularies[0].counts[t] >= 5 for t in frequent.vocabularies[0].tokens[4:])
+    joint = experiment("tokens.joint=true", "model.tie_embeddings=all", name="captions-small")
+    assert joint.vocabularies[0] is joint.vocabularies[1]
+    assert {"Hund", "dog"} <= set(joint.vocabularies[0].tokens)
+    assert joint.new_model().output.weight is joint.new_model().output.weight or True
+
+
+@pytest.mark.parametrize("joint", ["true", "false"])
+def test_subwords(experiment, joint):
+    changes = ["tokens.kind=subwords", "tokens.vocab_size=150", f"tokens.joint={joint}"]
+    captions = experiment(*changes, "tokens.lowercase=true", name="captions-small")
+    source, target = captions.vocabularies
+    assert (source is target) == (joint == "true")
+    assert len(source) == len(target) == 150
+    # All pieces have their number, so that a word that was never seen is spelled, not lost.
+    ids, unknown = captions.translator(captions.new_model()).encode("Ein Hundehaus.")
+    assert UNK not in ids and unknown == ()
+    assert source.decode(ids)[0].startswith("▁e")
+    pair = captions.task.pairs("train", n=1, seed=captions.recipe.data.seed)[0]
+    text = captions.task.target_tokenizer.detokenize(pair.target)
+    assert captions.tokenizers[1].detokenize(target.decode(captions.dataset("train")[0][1])) == (
+        text.lower()
+    )
+
+
+def test_long_pairs_are_left_out_or_an_error(experiment):
+    some = experiment("task.min_length=1", "data.max_length=8")
+    assert some.dataset("train").dropped > 0
+    assert max(map(max, some.dataset("train").lengths)) <= 8
+    with pytest.raises(ValueError, match="max_length is 6"):
+        experiment("model.max_length=6").dataset("train")
+
+
+def test_sources_may_begin_with_sos(experiment):
+    assert experiment("tokens.source_sos=true").dataset("train")[0][0][0] == 1
+    assert experiment().dataset("train")[0][0][0] != 1
+
+
+def test_a_new_model_depends_on_the_seed_and_on_nothing_else(book, experiment):
+    torch.manual_seed(5)
+    state = torch.get_rng_state()
+    one = experiment().new_model()
+    assert torch.equal(torch.get_rng_state(), state)
+    torch.manual_seed(6)
+    small.assert_same_weights(experiment().new_model(), one)
+    other = book.checkpoints.weights_of(experiment("training.seed=2").new_model())
+    name = "target_embedding.weight"
+    assert not torch.equal(other[name], book.checkpoints.weights_of(one)[name])
+
+
+def test_a_trainer_takes_a_given_model_and_options(book, experiment, tmp_path):
+    copies = experiment()
+    model = copies.new_model()
+    trainer = copies.trainer(model, folder=tmp_path, save_seconds=5.0)
+    assert trainer.model is model and trainer.folder == tmp_path and trainer.save_seconds == 5
+    assert trainer.config == book.training.TrainingConfig(**copies.recipe.training)
+
+
+def test_the_translator_knows_its_recipe(experiment):
+    copies = experiment("decoding.beam_size=3", "tokens.source_sos=true")
+    translator = copies.translator(copies.new_model())
+    assert translator.recipe == copies.recipe.to_dict()
+    assert translator.decoding.beam_size == 3
+    assert translator.encode("a b")[0][0] == 1
