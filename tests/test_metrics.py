@@ -1,0 +1,110 @@
+"""Metrics by hand, and BLEU as sacreBLEU measures it."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from transformer_book.metrics import Measured, bleu, exact_match, perplexity
+
+REFERENCES = [
+    "Two dogs run through the green garden.",
+    "A woman reads a book, and the cat sleeps.",
+    "The child's hat is red.",
+]
+PREDICTIONS = [
+    "Two dogs run through a green garden.",
+    "A woman reads a book, and the cat sleeps.",
+    "the child's Hat is blue.",
+]
+
+
+# --- exact match ----------------------------------------------------------------------------------
+
+
+def test_exact_match_by_hand():
+    found = exact_match(PREDICTIONS, REFERENCES)
+    assert found.value == pytest.approx(1 / 3)
+    assert found.error == pytest.approx(math.sqrt(2 / 9 / 3))
+    assert exact_match(REFERENCES, REFERENCES) == Measured(1.0, 0.0)
+    assert exact_match(["a "], ["a"]).value == 0
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=50))
+def test_the_error_is_that_of_a_mean_of_zeros_and_ones(right):
+    found = exact_match(["x" if r else "y" for r in right], ["x"] * len(right))
+    n, mean = len(right), sum(right) / len(right)
+    variance = sum((r - mean) ** 2 for r in right) / n
+    assert found.value == pytest.approx(mean)
+    assert found.error == pytest.approx(math.sqrt(variance / n), abs=1e-12)
+
+
+# --- perplexity -----------------------------------------------------------------------------------
+
+
+def test_perplexity():
+    assert perplexity(0.0) == 1.0
+    assert perplexity(math.log(8)) == pytest.approx(8)
+    assert perplexity(709.0) == math.exp(709)
+    assert perplexity(1e6) == math.inf
+    assert perplexity(math.inf) == math.inf
+    assert math.isnan(perplexity(math.nan))
+
+
+# --- BLEU -----------------------------------------------------------------------------------------
+
+
+def test_bleu_by_hand():
+    """One sentence of six tokens, one of them wrong: 5/6 · 3/5 · 2/4 · 1/3, no brevity penalty."""
+    found = bleu(["a b c d x e"], ["a b c d y e"], tokenize="none")
+    assert found.value == pytest.approx(100 * (5 / 6 * 3 / 5 * 2 / 4 * 1 / 3) ** 0.25)
+    # Four tokens where there should be five: exp(1 − 5/4) times nothing wrong.
+    assert bleu(["a b c d"], ["a b c d e"], tokenize="none").value == pytest.approx(
+        100 * math.exp(1 - 5 / 4)
+    )
+
+
+def test_bleu_counts_over_the_corpus():
+    both = bleu(["a b c d e", "x y"], ["a b c d e", "z y"], tokenize="none").value
+    assert both == pytest.approx(100 * (6 / 7 * 4 / 5 * 3 / 3 * 2 / 2) ** 0.25)
+
+
+def test_bleu_splits_off_punctuation_and_sees_capitals():
+    assert bleu(REFERENCES, REFERENCES).value == pytest.approx(100)
+    spaced = [text.replace(",", " ,").replace(".", " .") for text in REFERENCES]
+    assert bleu(spaced, REFERENCES).value == pytest.approx(100)
+    assert bleu(spaced, REFERENCES, tokenize="none").value < 80
+    capitals = [text.upper() for text in REFERENCES]
+    assert bleu(capitals, REFERENCES).value < 10
+    assert bleu(capitals, REFERENCES, lowercase=True).value == pytest.approx(100)
+    assert bleu(PREDICTIONS, REFERENCES).value < bleu(PREDICTIONS, REFERENCES, lowercase=True).value
+
+
+def test_the_signature_says_how():
+    assert "case:mixed|eff:no|tok:13a|smooth:exp" in bleu(PREDICTIONS, REFERENCES).signature
+    other = bleu(PREDICTIONS, REFERENCES, tokenize="none", lowercase=True).signature
+    assert "case:lc|eff:no|tok:none" in other and "nrefs:1" in other and "version:" in other
+
+
+def test_an_empty_prediction_is_one():
+    assert bleu(["", "a b c d e"], ["a b", "a b c d e"]).value > 0
+    assert bleu([""], ["a b"]).value == 0
+
+
+# --- bad input ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("metric", [exact_match, bleu])
+def test_bad_input(metric):
+    with pytest.raises(ValueError, match="There are no predictions to measure"):
+        metric([], [])
+    with pytest.raises(ValueError, match="There are 2 predictions and 3 references; each"):
+        metric(PREDICTIONS[:2], REFERENCES)
+
+
+def test_an_unknown_tokenizer_is_refused():
+    with pytest.raises(ValueError, match=r"tokenize is '13b', but .* did you mean '13a'"):
+        bleu(PREDICTIONS, REFERENCES, tokenize="13b")
