@@ -13,7 +13,7 @@ import torch
 
 from transformer_book import __version__
 from transformer_book.batches import PairDataset
-from transformer_book.files import read_json, write_json
+from transformer_book.files import read_json, write_atomically, write_json
 from transformer_book.metrics import bleu, exact_match, perplexity
 from transformer_book.tasks import make_task
 from transformer_book.training import mean_loss
@@ -115,8 +115,9 @@ def record(folder: str | Path, result: dict[str, Any]) -> None:
     kept = [old for old in kept if any(old.get(name) != result[name] for name in same)]
     if result["split"] in ("test", "compositional"):  # first: no result without its look
         look = {name: result[name] for name in ("recipe", *same, "exact_match")}
-        with (folder / "test_looks.jsonl").open("a", encoding="utf-8") as file:
-            file.write(json.dumps(look) + "\n")
+        log = folder / "test_looks.jsonl"
+        before = log.read_bytes() if log.exists() else b""
+        write_atomically(log, before + json.dumps(look).encode() + b"\n")
     write_json(path, [*kept, result], indent=1)
 
 

@@ -1,0 +1,206 @@
+"""Evaluation measures what it says, says how, and counts the looks at the test split."""
+
+from __future__ import annotations
+
+import json
+import math
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+
+import transformer_book
+from tests import small
+from tests.faults import Killed, fault_in
+from transformer_book import evaluation
+from transformer_book.evaluation import evaluate, record
+from transformer_book.experiment import Experiment
+from transformer_book.metrics import bleu
+from transformer_book.recipes import load_recipe
+from transformer_book.tasks import Pair, make_task
+from transformer_book.tokens import SpaceTokenizer
+from transformer_book.translator import Translator
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    with small.one_thread():
+        yield
+
+
+@pytest.fixture(scope="module")
+def copier() -> Translator:
+    """Trained for a moment: it copies some short sequences, and not the others."""
+    changes = {
+        "task.max_length": 3,
+        "task.min_length": 1,
+        "data.train": 300,
+        "data.validation": 10,
+        "data.seed": 2,
+        "model.d_model": 16,
+        "model.d_ff": 16,
+        "training.updates": 60,
+        "training.warmup": 0,
+        "training.learning_rate": 0.02,
+        "training.max_tokens": 300,
+        "training.batch_size": "",
+        "decoding.max_length": 6,
+    }
+    changes = [f"{key}={value}" for key, value in changes.items()]
+    experiment = Experiment(load_recipe("copy", changes))
+    trainer = experiment.trainer()
+    trainer.fit()
+    return experiment.translator(trainer.model)
+
+
+# --- measuring ------------------------------------------------------------------------------------
+
+
+def by_hand(copier: Translator, split: str, n: int) -> tuple[float, float]:
+    """Exact match and perplexity, pair by pair and token by token."""
+    pairs = make_task(**copier.recipe["task"]).pairs(split, n=n, seed=2)
+    right, losses = 0, []
+    for pair in pairs:
+        right += copier.translate(" ".join(pair.source)) == " ".join(pair.target)
+        source = copier.source_vocabulary.encode_source(pair.source)
+        target = copier.target_vocabulary.encode_target(pair.target)
+        with torch.no_grad():
+            logits = copier.model.eval()(torch.tensor([source]), torch.tensor([target[:-1]]))[0]
+        log_p = logits.log_softmax(-1)
+        losses += [-log_p[t, token].item() for t, token in enumerate(target[1:])]
+    return right / n, math.exp(sum(losses) / len(losses))
+
+
+@pytest.mark.parametrize(("split", "n"), [("train", 30), ("validation", 12)])
+def test_what_is_measured_is_what_comes_out_by_hand(copier, split, n):
+    result = evaluate(copier, split, n=n)
+    match, perplexity = by_hand(copier, split, n)
+    assert 0 < match < 1
+    assert result["exact_match"]["value"] == match
+    assert result["exact_match"]["error"] == pytest.approx(math.sqrt(match * (1 - match) / n))
+    assert result["perplexity"] == {"value": pytest.approx(perplexity, rel=1e-4)}
+    assert (result["recipe"], result["split"], result["n"]) == ("copy", split, n)
+    assert result["seeds"] == 1
+    assert result["decoding"] == {"beam_size": 1, "length_penalty": 0.0, "max_length": 6}
+    assert result["transformer_book"] == transformer_book.__version__
+    assert torch.__version__.startswith(result["torch"]) and "+" not in result["torch"]
+    assert result["hardware"].startswith("cpu (") and "1 threads" in result["hardware"]
+    assert result["seconds"] >= 0
+    assert not any(name.startswith("bleu") for name in result)
+    assert json.loads(json.dumps(result)) == result
+
+
+def test_a_search_can_be_chosen(copier):
+    result = evaluate(copier, n=5, beam_size=3, length_penalty=0.6)
+    assert result["split"] == "validation"
+    assert result["decoding"] == {"beam_size": 3, "length_penalty": 0.6, "max_length": 6}
+
+
+def language_task(monkeypatch: pytest.MonkeyPatch, pairs: list[Pair]) -> list[Any]:
+    """Let `evaluate` find these pairs under the name of captions; returns what it asks for."""
+    asked: list[Any] = []
+
+    def task(**options: object) -> SimpleNamespace:
+        asked.append(options)
+        return SimpleNamespace(
+            source_tokenizer=SpaceTokenizer(),
+            target_tokenizer=SpaceTokenizer(),
+            pairs=lambda split, n, seed: asked.append((split, n, seed)) or pairs,
+        )
+
+    monkeypatch.setattr(evaluation, "make_task", task)
+    return asked
+
+
+def test_languages_are_measured_with_bleu_three_times(monkeypatch):
+    sides = ["a B c d e .", "b a d c , a", "e E e e a b"]
+    pairs = [Pair(tuple(side.split()), tuple(side.split())) for side in sides]
+    asked = language_task(monkeypatch, pairs)
+    recipe = {"name": "x", "task": {"name": "captions", "source": "de"}, "data": {"seed": 7}}
+    translator = small.translator(recipe=recipe)
+    predictions = ["a b c d e.", "b a d c , a", "e E e e b a"]
+    monkeypatch.setattr(translator, "translate", lambda sources, **options: predictions)
+    result = evaluate(translator, "test", n=3)
+    assert asked == [{"name": "captions", "source": "de"}, ("test", 3, 7)]
+    assert result["exact_match"]["value"] == pytest.approx(1 / 3)
+    expected = {
+        "bleu": bleu(predictions, sides),
+        "bleu_lowercase": bleu(predictions, sides, lowercase=True),
+        "bleu_tokens": bleu(predictions, sides, tokenize="none", lowercase=True),
+    }
+    for name, measured in expected.items():
+        assert result[name] == {"value": measured.value, "signature": measured.signature}
+    assert len({result[name]["value"] for name in expected}) == 3
+
+
+def test_it_must_be_known_what_to_ask(copier):
+    with pytest.raises(ValueError, match="saved without its recipe"):
+        evaluate(small.translator())
+    with pytest.raises(ValueError, match=r"split is 'tset', .* did you mean 'test'"):
+        evaluate(copier, "tset")
+    with pytest.raises(ValueError, match="n is 0"):
+        evaluate(copier, n=0)
+
+
+# --- keeping --------------------------------------------------------------------------------------
+
+
+def result(split: str = "validation", n: int = 5, beam_size: int = 1, value: float = 0.5) -> dict:
+    decoding = {"beam_size": beam_size, "length_penalty": 0.0, "max_length": None}
+    measured = {"exact_match": {"value": value, "error": 0.1}}
+    return {"recipe": "copy", "split": split, "n": n, "decoding": decoding, **measured}
+
+
+def test_a_newer_result_replaces_the_older_of_the_same_question(tmp_path):
+    first = [result(), result("train"), result(n=6), result(beam_size=4)]
+    for one in first:
+        record(tmp_path, one)
+    assert json.loads((tmp_path / "results.json").read_text()) == first
+    record(tmp_path, result("train", value=0.75))
+    kept = json.loads((tmp_path / "results.json").read_text())
+    assert kept == [first[0], first[2], first[3], result("train", value=0.75)]
+    assert not (tmp_path / "test_looks.jsonl").exists()
+
+
+def looks(folder: Any) -> list[dict]:
+    path = folder / "test_looks.jsonl"
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def test_every_look_at_the_test_split_is_counted(tmp_path):
+    for one in (result("test"), result("test"), result("compositional"), result()):
+        record(tmp_path, one)
+    assert [look["split"] for look in looks(tmp_path)] == ["test", "test", "compositional"]
+    assert looks(tmp_path)[0] == result("test")
+    assert len(json.loads((tmp_path / "results.json").read_text())) == 3
+
+
+def test_no_result_is_kept_without_its_look(tmp_path):
+    for step in range(1, 20):
+        folder = tmp_path / f"{step}"
+        folder.mkdir()
+        record(folder, result(value=0.1))
+        with fault_in("killed", step) as fault:
+            try:
+                record(folder, result("test"))
+            except Killed:
+                assert fault.happened
+        kept = json.loads((folder / "results.json").read_text())
+        assert kept[0] == result(value=0.1)
+        assert looks(folder) in ([], [result("test")])  # whole, if it is there
+        if len(kept) == 2:
+            assert looks(folder) == [result("test")]
+        if not fault.happened:
+            assert len(kept) == 2
+            return
+    pytest.fail("It never passed.")
+
+
+@pytest.mark.parametrize("content", ["{", "{}", "[3]", ""])
+def test_other_files_are_not_overwritten(tmp_path, content):
+    (tmp_path / "results.json").write_text(content)
+    with pytest.raises(ValueError, match=r"results\.json"):
+        record(tmp_path, result("test"))
+    assert (tmp_path / "results.json").read_text() == content
+    assert looks(tmp_path) == []
