@@ -97,3 +97,41 @@ def test_tables_stand_one_above_the_other(published):
     assert (upper.get_title(), lower.get_title()) == ("with", "without")
     assert (upper.get_xlabel(), lower.get_xlabel()) == ("", "rate")
     assert upper.texts[5].get_text() == f"{values['with'][1, 2]:.2f}"
+
+
+TREE = {
+    ("a",): (".6", "kept"),
+    ("the",): (".4", "best"),
+    ("a", "dog"): (".3", "kept"),
+    ("a", "cat"): (".3", "dropped"),
+    ("the", "dog"): (".4", "best"),
+}
+
+
+def test_a_tree_grows_to_the_right_and_its_branches_do_not_cross(published):
+    (axes,) = plots.tree(TREE).axes
+    texts = {text.get_text(): text for text in axes.texts}
+    assert set(texts) == {"a\n.6", "the\n.4", "dog\n.3", "cat\n.3", "dog\n.4"}
+    places = {name: text.get_position() for name, text in texts.items()}
+    assert [places[n] for n in ("dog\n.3", "cat\n.3", "dog\n.4")] == [(2, 0), (2, 1), (2, 2)]
+    assert places["a\n.6"] == (1, 0.5) and places["the\n.4"] == (1, 2)  # beside their children
+    lines = {tuple(zip(*line.get_data(), strict=True)): line for line in axes.lines}
+    assert lines[(1, 0.5), (2, 1)].get_linestyle() == ":"  # dropped
+    assert lines[(1, 0.5), (2, 0)].get_linestyle() == "-"
+    low, high = axes.get_ylim()
+    assert low > high  # the first beginning is on top
+    assert texts["dog\n.4"].get_color() == "white" and texts["cat\n.3"].get_color() != "white"
+
+
+@pytest.mark.parametrize(
+    ("nodes", "message"),
+    [
+        ({}, "no node"),
+        ({("a", "dog"): ("", "kept")}, r"add \('a',\)"),
+        ({(): ("", "kept")}, "no beginning"),
+        ({("a",): ("", "drooped")}, "did you mean 'dropped'"),
+    ],
+)
+def test_what_is_no_tree_is_refused(published, nodes, message):
+    with pytest.raises(ValueError, match=message):
+        plots.tree(nodes)

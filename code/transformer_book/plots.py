@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
-from itertools import cycle
+from itertools import count, cycle
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -240,3 +240,72 @@ def draw_runs(
     axes.set(xlabel=xlabel, ylabel=ylabel)
     axes.legend(frameon=True)
     sns.despine(ax=axes)
+
+
+BRANCHES = {
+    "best": {"face": "#0b5394", "text": "white", "line": "#0b5394", "style": "-", "width": 2.4},
+    "kept": {"face": "#d9e8f6", "text": "black", "line": "#0b5394", "style": "-", "width": 1.4},
+    "dropped": {"face": "white", "text": "#595959", "line": "#8c8c8c", "style": ":", "width": 1.4},
+}
+
+
+def tree(
+    nodes: Mapping[tuple[str, ...], tuple[str, str]], *, width: float = 5.0, height: float = 3.6
+) -> Figure:
+    """Beginnings of sentences as a tree that grows from left to right, one word a column.
+
+    Args:
+        nodes: by its words, what is written below the last word of a beginning, and what became of
+            it: `"kept"` (light, solid line), `"dropped"` (white, dotted line) or `"best"` (dark).
+            Its own beginning, one word shorter, must be among the nodes, too.
+        width, height: inches of the whole figure.
+
+    Raises:
+        ValueError: if there are no nodes, if the beginning of a node is missing, or for an unknown
+            state.
+    """
+    if not nodes:
+        raise ValueError("There is no node to draw; pass at least one.")
+    children: dict[tuple[str, ...], list[tuple[str, ...]]] = {words: [] for words in ((), *nodes)}
+    for words, (_, state) in nodes.items():
+        check_choice("state", state, BRANCHES)
+        if not words or words[:-1] not in children:
+            raise ValueError(
+                f"The node {words!r} has no beginning among the nodes; add {words[:-1]!r}."
+            )
+        children[words[:-1]].append(words)
+    rows = count()
+    places: dict[tuple[str, ...], float] = {}
+
+    def place(words: tuple[str, ...]) -> float:
+        """A leaf takes the next row, any other node stands in the middle of its children."""
+        below = [place(child) for child in children[words]]
+        places[words] = (below[0] + below[-1]) / 2 if below else next(rows)
+        return places[words]
+
+    place(())
+    drawn, (axes,) = figure(width=width, height=height)
+    for words, (number, state) in nodes.items():
+        look, x, y = BRANCHES[state], len(words), places[words]
+        line = {"color": look["line"], "linestyle": look["style"], "linewidth": look["width"]}
+        axes.plot([x - 1, x], [places[words[:-1]], y], zorder=1, **line)
+        axes.text(
+            x,
+            y,
+            f"{words[-1]}\n{number}",
+            color=look["text"],
+            size=9,
+            ha="center",
+            va="center",
+            linespacing=1.1,
+            bbox={
+                "boxstyle": "round,pad=0.3",
+                "facecolor": look["face"],
+                "edgecolor": look["line"],
+                "linestyle": look["style"],
+            },
+        )
+    axes.plot(0, places[()], "o", color=BRANCHES["kept"]["line"], markersize=6)
+    axes.set(xlim=(-0.15, max(map(len, nodes)) + 0.45), ylim=(next(rows) - 0.5, -0.5))
+    axes.axis("off")
+    return drawn
