@@ -63,6 +63,14 @@ def tiny(output: Path, **changes: object) -> list[str]:
     return ["train", "copy", "--output", str(output), "--threads", "1", *settings(changed)]
 
 
+@pytest.fixture(autouse=True)
+def hears_ctrl_c():
+    """A shell starts what runs in the background deaf to Ctrl-C; these tests send it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.fixture(scope="module")
 def book() -> Iterator[SimpleNamespace]:
     """The package as users import it, for as long as these tests last."""

@@ -198,7 +198,9 @@ def visit_architecture(self, node: Architecture) -> None:
             title = builder.env.titles[docname].astext()
             link = ElementTree.Element(f"{{{SVG}}}a")
             link.set("href", builder.get_relative_uri(builder.current_docname, docname))
-            link.set("aria-label", title)
+            # What is written in the box comes first: who speaks to the page says what they see.
+            shown = " ".join(" ".join(text.itertext()) for text in group.iter(f"{{{SVG}}}text"))
+            link.set("aria-label", f"{shown}: chapter {title}")
             parent = parents[group]
             position = list(parent).index(group)
             parent.remove(group)
