@@ -207,6 +207,18 @@ def test_a_run_cut_into_single_updates(tmp_path, uninterrupted):
     small.assert_same_run(trainer, uninterrupted)
 
 
+def test_nothing_is_measured_twice(tmp_path, monkeypatch):
+    measured, real = [], training.mean_loss
+    monkeypatch.setattr(training, "mean_loss", lambda *a, **o: measured.append(0) or real(*a, **o))
+    finished = False
+    while not finished:
+        trainer = small.trainer(tmp_path, average=1)
+        trainer.resume()
+        finished = trainer.fit(updates=1) or trainer.fit(updates=1)
+    assert trainer.fit()
+    assert len(measured) == 3  # after updates 2, 4 and 6
+
+
 def test_one_trainer_goes_on_by_itself(tmp_path, uninterrupted):
     trainer = small.trainer(tmp_path)
     assert [trainer.fit(updates=n) for n in (1, 2, 5)] == [False, False, True]
