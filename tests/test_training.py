@@ -651,15 +651,16 @@ def test_a_run_is_not_resumed_with_other_data(tmp_path, split, n):
 
 
 def test_a_damaged_checkpoint_is_refused_and_the_one_before_taken_up(tmp_path, uninterrupted):
-    small.trainer(tmp_path).fit(updates=3)
+    first = small.trainer(tmp_path)
+    first.fit(updates=3)
     (_, before), (_, newest) = list_checkpoints(tmp_path)
     path = newest / "optimizer.safetensors"
     path.write_bytes(path.read_bytes()[:-1])
-    trainer = small.trainer(tmp_path)
-    with pytest.raises(ValueError, match=f"{newest} is incomplete or damaged .*delete it"):
-        trainer.resume()
-    with pytest.raises(ValueError, match="holds a run already"):
-        trainer.fit()
+    for trainer in (first, small.trainer(tmp_path)):
+        with pytest.raises(ValueError, match=f"{newest} is incomplete or damaged .*delete it"):
+            trainer.resume()
+        with pytest.raises(ValueError, match="holds a run already"):
+            trainer.fit()
     shutil.rmtree(newest)
     assert trainer.resume() and trainer.update == int(before.name) == 2
     trainer.fit()
