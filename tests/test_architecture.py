@@ -96,6 +96,7 @@ MAY_IMPORT = {
             "checks/engine",
             "checks/watchdog",
             "checks/report",
+            "checks/exercise",
             "checks/inputs",
             "checks/attention",
             "checks/layers",

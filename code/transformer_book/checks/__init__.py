@@ -7,7 +7,8 @@ whether it is right. If it is wrong in a way people are often wrong, it says whi
 
     checks.merge_heads(my_merge_heads)
 
-An untouched stub is "not started". A wrong attempt raises `CheckFailed`, whose text is the verdict.
+`exercise` does the same for what a chapter asks once, with the cases that stand there. An untouched
+stub is "not started". A wrong attempt raises `CheckFailed`, whose text is the verdict.
 A mistake is named only if it gives your numbers on at least three inputs on which the right version
 gives others; where yours stops or gives nan, it may differ.
 """
@@ -19,6 +20,7 @@ from typing import Any
 
 from transformer_book.checks import attention, inputs, layers, learning, search
 from transformer_book.checks.engine import CheckFailed, Component, Mistake, Verdict, judge
+from transformer_book.checks.exercise import case, exercise
 from transformer_book.checks.mistakes import MISTAKES
 from transformer_book.checks.report import publish
 
@@ -44,4 +46,13 @@ def _check(component: Component) -> Callable[[Callable[..., Any]], None]:
 
 globals().update({name: _check(component) for name, component in COMPONENTS.items()})
 
-__all__ = ["COMPONENTS", "MISTAKES", "CheckFailed", "Mistake", "Verdict", *COMPONENTS]
+__all__ = [
+    "COMPONENTS",
+    "MISTAKES",
+    "CheckFailed",
+    "Mistake",
+    "Verdict",
+    "case",
+    "exercise",
+    *COMPONENTS,
+]

@@ -132,6 +132,7 @@ class Outcome:
     line: int | None = None
     printed: bool = False
     changed: tuple[int, ...] = ()  # which arguments were changed in place
+    endless: bool = False
 
 
 class CheckFailed(AssertionError):
@@ -152,7 +153,7 @@ class Verdict:
 
     Attributes:
         status: `"not started"`, `"right"`, `"convention"` or `"wrong"`.
-        component: its name.
+        component: the name of what was checked.
         sentences: what to tell the learner, in order.
         mistakes: the known mistakes that explain the learner's numbers; several if they
             cannot be told apart, or come together (then `together`).
@@ -161,7 +162,7 @@ class Verdict:
     """
 
     status: str
-    component: Component
+    component: str
     sentences: tuple[str, ...]
     mistakes: tuple[Mistake, ...] = ()
     together: bool = False
@@ -313,6 +314,7 @@ def call(
         return Outcome(
             trouble=f"It was still running after {seconds:g} seconds: probably an endless loop",
             line=learners_line(stop, source),
+            endless=True,
         )
     except RecursionError as error:
         return Outcome(trouble="It calls itself without end", line=learners_line(error, source))
@@ -448,13 +450,9 @@ def judge(
     Raises:
         TypeError: if `function` cannot be called.
     """
-    if not callable(function):
-        raise TypeError(
-            f"checks.{component.name} takes your function itself, not {_brief(function)}: write "
-            f"its name without parentheses."
-        )
+    must_be_callable(function, component.name)
     if is_untouched(function):
-        return Verdict("not started", component, ("Not started yet.",))
+        return Verdict("not started", component.name, ("Not started yet.",))
     cases = list(component.cases())
     gradients = component.differentiable
     expected = known_outcomes(component, ())
@@ -462,7 +460,7 @@ def judge(
     tried = component.observe(function)
     for case in cases:
         found.append(call(tried, case, gradients=gradients, seconds=seconds, source=function))
-        if found[-1].trouble and "still running" in found[-1].trouble:
+        if found[-1].endless:
             break  # it would not end on the other inputs either
     wrong = [
         i
@@ -477,21 +475,39 @@ def judge(
     if explained:
         return _named(component, cases, found, expected, wrong, explained)
     if all(outcome.answer is None and not outcome.trouble for outcome in found):
-        sentence = "It returns nothing (None): is the `return` missing?"
-        return Verdict("wrong", component, (sentence,), line=_last_line(function))
+        return Verdict("wrong", component.name, (unsaid(),), line=last_line(function))
     if mine.trouble:
-        at = f", in line {mine.line} of your cell or file" if mine.line else ""
-        sentence = f"{mine.trouble}{at}. The input was: {cases[first].name}."
-        return Verdict("wrong", component, (sentence, _shapes(cases[first])), line=mine.line)
+        return stopped(component.name, cases[first], mine)
     return Verdict(
         "wrong",
-        component,
+        component.name,
         (
             f"Right on {len(cases) - len(wrong)} of {len(cases)} inputs; the first that differs: "
             f"{cases[first].name}.",
         ),
         example=_example(mine, expected[first]),
     )
+
+
+def must_be_callable(function: object, check: str) -> None:
+    """Raise `TypeError` for what is no function."""
+    if not callable(function):
+        raise TypeError(
+            f"checks.{check} takes your function itself, not {_brief(function)}: write "
+            f"its name without parentheses."
+        )
+
+
+def unsaid() -> str:
+    """What to tell a learner whose function returns nothing."""
+    return "It returns nothing (None): is the `return` missing?"
+
+
+def stopped(name: str, case: Case, mine: Outcome) -> Verdict:
+    """The verdict on a function that raised an exception, or did not end."""
+    at = f", in line {mine.line} of your cell or file" if mine.line else ""
+    of = f" The input was: {case.name}." if case.name else ""
+    return Verdict("wrong", name, (f"{mine.trouble}{at}.{of}", _shapes(case)), line=mine.line)
 
 
 def _example(mine: Outcome, right: Outcome) -> str:
@@ -505,7 +521,8 @@ def _shapes(case: Case) -> str:
     return f"Its tensors have the shapes {', '.join(map(str, shapes))}." if shapes else ""
 
 
-def _last_line(function: Callable[..., Any]) -> int | None:
+def last_line(function: Callable[..., Any]) -> int | None:
+    """The last line of what the learner wrote."""
     code = _code(function)
     lines = [line for *_, line in code.co_lines() if line] if code else []
     return max(lines, default=None)
@@ -525,13 +542,13 @@ def _right_answers(
             name = names[mine.changed[0]].split("=")[0]
             return Verdict(
                 "wrong",
-                component,
+                component.name,
                 (
                     f"The numbers are right, but your function changes its argument `{name}`: "
                     "whoever called it loses their data. Work on a copy, and avoid operations "
                     f"whose name ends in an underscore, and `+=`. The input was: {case.name}.",
                 ),
-                line=_last_line(function),
+                line=last_line(function),
             )
     for case, mine, right in zip(cases, found, expected, strict=True):
         for i, (slope, target) in enumerate(zip(mine.gradients, right.gradients, strict=True)):
@@ -540,7 +557,7 @@ def _right_answers(
             if slope is None:
                 return Verdict(
                     "wrong",
-                    component,
+                    component.name,
                     (
                         "The numbers are right, but no gradient comes back: nothing would be "
                         "learned through this. `.item()`, `.detach()`, `.data`, NumPy, or a "
@@ -552,7 +569,7 @@ def _right_answers(
             if not same(slope, target):
                 return Verdict(
                     "wrong",
-                    component,
+                    component.name,
                     (
                         "The numbers are right, but the gradients are not "
                         f"(tensor {i + 1} of the input {case.name!r}): part of the computation is "
@@ -565,7 +582,7 @@ def _right_answers(
     ]
     if any(outcome.printed for outcome in found):
         sentences.append("(What it printed meanwhile was left out.)")
-    return Verdict("right", component, tuple(sentences))
+    return Verdict("right", component.name, tuple(sentences))
 
 
 KNOWN: dict[tuple[str, tuple[str, ...], bool], tuple[Outcome, ...]] = {}
@@ -689,7 +706,7 @@ def _named(
         (mistake,) = explained[0]
         sentences = (mistake.symptom, mistake.cause, where(component, mistake))
         status = "convention" if mistake.kind == "convention" else "wrong"
-        return Verdict(status, component, sentences, (mistake,), example=example)
+        return Verdict(status, component.name, sentences, (mistake,), example=example)
     if len(explained[0]) == 2:
         a, b = explained[0]
         sentences = (
@@ -697,13 +714,13 @@ def _named(
             f"First: {a.symptom} {a.cause} {where(component, a)}",
             f"Second: {b.symptom} {b.cause} {where(component, b)}",
         )
-        return Verdict("wrong", component, sentences, (a, b), together=True, example=example)
+        return Verdict("wrong", component.name, sentences, (a, b), together=True, example=example)
     candidates = tuple(mistake for (mistake,) in explained)
     sentences = (
         f"{len(candidates)} known mistakes explain your numbers, and no input tells them apart.",
         *(f"{m.symptom} {m.cause} {where(component, m)}" for m in candidates),
     )
-    return Verdict("wrong", component, sentences, candidates, example=example)
+    return Verdict("wrong", component.name, sentences, candidates, example=example)
 
 
 def where(component: Component, mistake: Mistake) -> str:

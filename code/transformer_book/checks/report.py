@@ -20,7 +20,7 @@ def as_html(verdict: Verdict) -> str:
     """The panel: plain HTML, no scripts, a live region for screen readers."""
     title, colour = LOOKS[verdict.status]
     lines = [part for part in (*verdict.sentences, verdict.example) if part]
-    name = html.escape(verdict.component.name.replace("_", " "))
+    name = html.escape(verdict.component.replace("_", " "))
     body = "".join(f"<p style='margin:0.3em 0'>{html.escape(line)}</p>" for line in lines)
     return (
         f"<div role='status' style='border:1px solid {colour};border-left:6px solid {colour};"
@@ -41,7 +41,7 @@ def publish(verdict: Verdict) -> None:
     Raises:
         CheckFailed: if it is that something is wrong.
     """
-    text = f"{LOOKS[verdict.status][0]} ({verdict.component.name}): {verdict.text()}"
+    text = f"{LOOKS[verdict.status][0]} ({verdict.component}): {verdict.text()}"
     if in_notebook():
         from IPython.display import publish_display_data
 
