@@ -19,6 +19,7 @@ from collections.abc import Callable
 from typing import Any
 
 from transformer_book.checks import attention, inputs, layers, learning, search
+from transformer_book.checks.builtin import published
 from transformer_book.checks.engine import CheckFailed, Component, Mistake, Verdict, judge
 from transformer_book.checks.exercise import case, exercise
 from transformer_book.checks.mistakes import MISTAKES
@@ -31,17 +32,32 @@ COMPONENTS: dict[str, Component] = {
 }
 
 
-def _check(component: Component) -> Callable[[Callable[..., Any]], None]:
-    def check(function: Any) -> None:
-        publish(judge(component, function, MISTAKES))
+def _check(component: Component) -> Callable[..., None]:
+    def check(function: Any, *, allow_builtin: bool = True) -> None:
+        publish(judge(component, function, MISTAKES, allow_builtin=allow_builtin))
 
     check.__name__ = check.__qualname__ = component.name
     check.__doc__ = (
         f"Check your `{component.name}({component.signature})`.\n\n"
         f"    It returns {component.returns}. Chapter {component.chapter}.\n\n"
+        f"    {_taken(component)}\n\n"
+        f"    {published(component.name)} A chapter never sets it.\n\n"
         f"    Raises:\n        CheckFailed: if it is wrong; the text says how.\n    "
     )
     return check
+
+
+def _taken(component: Component) -> str:
+    """What may be handed in, as the check's docstring publishes it."""
+    form = component.as_class
+    if form is None:
+        return "Hand in a function, or an instance of a class that is called like it."
+    return (
+        f"Hand in a function, or your class, an nn.Module (not an instance): it is built as "
+        f"Class({form.constructor}), its parameters are filled by name, and it is called in "
+        f"evaluation mode with ({form.forward}). The names: {form.weights}. Biases without a name "
+        "here are set to zero. functools.partial(Class, …) sets further arguments."
+    )
 
 
 globals().update({name: _check(component) for name, component in COMPONENTS.items()})

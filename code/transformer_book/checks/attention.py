@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from transformer_book.checks.engine import Case, Component
+from transformer_book.checks.engine import AsClass, Case, Component
 
 
 def normal(*shape: int, seed: int) -> Tensor:
@@ -49,6 +49,8 @@ def softmax_cases() -> Sequence[Case]:
         Case("negative scores", (torch.tensor([-3.0, -1.0, -2.0]),)),
         Case("random scores", (normal(2, 3, 4, seed=1),)),
         Case("a square of random scores", (normal(4, 4, seed=2),)),
+        Case("two sentences of random scores", (normal(2, 4, 5, seed=3),)),
+        Case("five sentences of random scores", (2 * normal(5, 2, 3, seed=4),)),
         Case(
             "scores near 1000",
             (torch.tensor([[1000.0, 1001.0], [1000.0, 1000.0]]),),
@@ -79,6 +81,7 @@ SOFTMAX = Component(
 
 
 def attention_pipeline(s, query, key, value, mask=None):
+    key, value = s.roles(key, value)
     scores = s.scores(query, key) * s.scale(query)  # (…, T, S)
     if mask is not None:
         scores = s.hide(scores, mask)  # (…, T, S)
@@ -166,6 +169,7 @@ ATTENTION = Component(
     signature="query, key, value, mask=None",
     pipeline=attention_pipeline,
     steps={
+        "roles": lambda key, value: (key, value),
         "scores": lambda query, key: query @ key.transpose(-2, -1),
         "scale": lambda query: 1 / math.sqrt(query.size(-1)),
         "hide": hide,
@@ -308,9 +312,10 @@ MERGE_HEADS = Component(
 def multi_head_pipeline(
     s, query, key, value, w_query, w_key, w_value, w_output, n_heads, mask=None
 ):
-    q = s.split_query(s.project_query(query, w_query), n_heads, key)  # (B, H, T, K)
-    k = s.split(s.project(key, w_key), n_heads)  # (B, H, S, K)
-    v = s.split(s.project(value, s.value_weight(w_key, w_value)), n_heads)  # (B, H, S, K)
+    w_value = s.value_weight(w_key, w_value)  # (D, D)
+    q = s.split_query(s.project_query(query, w_query, n_heads), n_heads, key)  # (B, H, T, K)
+    k = s.split(s.project(key, w_key, n_heads), n_heads)  # (B, H, S, K)
+    v = s.split(s.project(value, w_value, n_heads), n_heads)  # (B, H, S, K)
     heads = s.attend(q, k, v, s.mask(mask))  # (B, H, T, K)
     return s.output(s.merge(heads), w_output)  # (B, T, D)
 
@@ -334,7 +339,42 @@ def multi_head_cases() -> Sequence[Case]:
         Case("a padding mask (B, 1, 1, S)", (*inputs(2, 3, 5, 8, 60), 4), {"mask": padding}),
         Case("one head", (*inputs(2, 4, 4, 8, 70), 1)),
         Case("as many heads as sentences", (*inputs(2, 4, 4, 8, 80), 2), {"mask": causal}),
+        Case(
+            "as many heads as sentences, and a mask for each",
+            (*inputs(2, 4, 4, 8, 90), 2),
+            {"mask": some_keys(2, 1, 4, 4, seed=94)},
+        ),
+        Case(
+            "the same with three, and more keys than queries",
+            (*inputs(3, 2, 5, 6, 100), 3),
+            {"mask": some_keys(3, 1, 2, 5, seed=104)},
+        ),
+        Case(
+            "three sentences, three heads, a padding mask",
+            (*inputs(3, 4, 4, 6, 110), 3),
+            {"mask": some_keys(3, 1, 1, 4, seed=114)},
+        ),
     )
+
+
+def some_keys(*shape: int, seed: int) -> Tensor:
+    """A mask that hides about a third of the keys, and never the second one."""
+    return (normal(*shape, seed=seed) < 0.4) | (torch.arange(shape[-1]) == 1)
+
+
+PROJECTIONS = ("query", "key", "value", "output")
+
+
+def multi_head_class_cases() -> Sequence[Case]:
+    cases = []
+    for case in multi_head_cases():
+        query, key, value, *weights, n_heads = case.arguments
+        names = (f"{name}.weight" for name in PROJECTIONS)
+        mask = case.keywords.get("mask")
+        given = dict(zip(names, weights, strict=True))
+        inputs = (query, key, value) if mask is None else (query, key, value, mask)
+        cases.append(Case(case.name, ((query.size(-1), n_heads), given, inputs)))
+    return tuple(cases)
 
 
 MULTI_HEAD = Component(
@@ -344,8 +384,8 @@ MULTI_HEAD = Component(
     signature="query, key, value, w_query, w_key, w_value, w_output, n_heads, mask=None",
     pipeline=multi_head_pipeline,
     steps={
-        "project_query": lambda x, weight: x @ weight.T,
-        "project": lambda x, weight: x @ weight.T,
+        "project_query": lambda x, weight, n_heads: x @ weight.T,
+        "project": lambda x, weight, n_heads: x @ weight.T,
         "value_weight": lambda w_key, w_value: w_value,
         "split_query": lambda x, n_heads, key: x.unflatten(-1, (n_heads, -1)).transpose(1, 2),
         "split": lambda x, n_heads: x.unflatten(-1, (n_heads, -1)).transpose(1, 2),
@@ -357,6 +397,20 @@ MULTI_HEAD = Component(
     cases=multi_head_cases,
     returns="`(B, T, D)`; a weight is used as `x @ weight.T`, as `nn.Linear` does",
     settled=partly_masked,
+    as_class=AsClass(
+        constructor="d_model, n_heads",
+        forward="query, key, value, mask=None",
+        weights="`query.weight`, `key.weight`, `value.weight`, `output.weight`, each (D, D). "
+        "Keys and values exchanged both in the code and in the names give the same numbers, and "
+        "are not seen",
+        cases=multi_head_class_cases,
+        arguments=lambda sizes, weights, inputs: (
+            *inputs[:3],
+            *weights.values(),
+            sizes[1],
+            *inputs[3:],
+        ),
+    ),
 )
 
 COMPONENTS = (

@@ -17,7 +17,7 @@ import itertools
 import math
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import CodeType
 from typing import Any
 
@@ -25,7 +25,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from transformer_book.checks import watchdog
+from transformer_book.checks import builtin, watchdog
 
 SECONDS = 10.0
 CONFIRMATIONS = 3  # a mistake is named if it gives the learner's numbers on so many inputs
@@ -59,6 +59,7 @@ class Mistake:
         seen: where it was found in the wild.
         steps: by name, the wrong versions.
         chapter: if another one than the component's.
+        stops: it is seen by where it stops, with an exception, and not by numbers.
     """
 
     name: str
@@ -70,6 +71,28 @@ class Mistake:
     kind: str = "wrong"
     seen: str = ""
     chapter: int | None = None
+    stops: bool = False
+
+
+@dataclass(frozen=True)
+class AsClass:
+    """How a component is tried that a learner hands in as a class: an `nn.Module`, not an instance.
+
+    It is built with sizes, its parameters are filled by their published names, and it is called
+    with the inputs, in evaluation mode.
+
+    Attributes:
+        constructor, forward: the arguments of both, as text.
+        weights: the published names, with their shapes, as text.
+        cases: inputs whose arguments are `(sizes, weights, inputs)`.
+        arguments: `arguments(sizes, weights, inputs)` are those of the component's function.
+    """
+
+    constructor: str
+    forward: str
+    weights: str
+    cases: Callable[[], Sequence[Case]]
+    arguments: Callable[..., tuple[Any, ...]]
 
 
 @dataclass(frozen=True)
@@ -91,6 +114,8 @@ class Component:
             a mistake beside them gives other numbers, so mistakes are tried with them, too.
         settled: `settled(case, answer)`, the part of an answer by which a mistake is recognised
             when none gives the whole of it; the rest depends on how the mistake is written.
+        as_class: how a class is tried in place of a function, if one is taken.
+        form: `"function"`, or `"class"` for what `of_class` makes.
     """
 
     name: str
@@ -105,6 +130,8 @@ class Component:
     observe: Callable[[Callable[..., Any]], Callable[..., Any]] = lambda function: function
     alike: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     settled: Callable[[Case, Any], Any] | None = None
+    as_class: AsClass | None = None
+    form: str = "function"
 
     def reference(self, *arguments: Any, **keywords: Any) -> Any:
         """The right answer."""
@@ -114,6 +141,84 @@ class Component:
         """The component with some of its steps replaced."""
         steps = _Steps({**self.steps, **wrong})
         return lambda *arguments, **keywords: self.pipeline(steps, *arguments, **keywords)
+
+    def of_class(self) -> Component:
+        """The same component, tried on sizes, weights and inputs, as a class is."""
+        form = self.as_class
+        assert form is not None
+        settled = self.settled
+        names = list(inspect.signature(self.pipeline).parameters)[1:]
+
+        def pipeline(steps: Any, *given: Any) -> Any:
+            return self.pipeline(steps, *form.arguments(*given))
+
+        def settled_part(case: Case, answer: Any) -> Any:
+            given = dict(zip(names, form.arguments(*case.arguments), strict=False))
+            return settled(Case(case.name, tuple(given.values()), given), answer)
+
+        return replace(
+            self,
+            signature="sizes, weights, inputs",
+            pipeline=pipeline,
+            cases=form.cases,
+            observe=lambda made: lambda *given: built(made, *given),
+            settled=settled and settled_part,
+            form="class",
+        )
+
+
+class NamesDiffer(Exception):
+    """A learner's class whose parameters are called otherwise than the check's docstring says."""
+
+
+def built(
+    made: Callable[..., nn.Module],
+    sizes: tuple[int, ...],
+    weights: Mapping[str, Tensor],
+    inputs: tuple[Any, ...],
+) -> Any:
+    """What a learner's class gives, built with these sizes, filled with these weights.
+
+    A bias that has no published name is set to zero.
+
+    Raises:
+        NamesDiffer: if the parameters have other names, or other shapes.
+    """
+    module = made(*sizes).eval()
+    own = dict(module.named_parameters(remove_duplicate=False))
+    extra = [n for n in own if n not in weights and not n.endswith("bias")]
+    missing = [n for n in weights if n not in own]
+    if extra or missing:
+        has = ", ".join(own) or "none"
+        raise NamesDiffer(
+            f"The parameters of your class have other names than this check fills. Yours: {has}. "
+            f"It fills: {', '.join(weights)}. Give them these names."
+        )
+    for name, weight in weights.items():
+        if own[name].shape != weight.shape:
+            raise NamesDiffer(
+                f"The parameter {name} has the shape {tuple(own[name].shape)} in your class, "
+                f"built with {sizes}; it should be {tuple(weight.shape)}."
+            )
+    shared = [n for n in weights for m in weights if n < m and own[n] is own[m]]
+    if shared:
+        raise NamesDiffer(
+            f"Your class uses one and the same parameter twice: {shared[0]} is shared with another "
+            "one. A fresh model gives the same numbers, but the weights of a trained one have no "
+            "place in it: make a module for each."
+        )
+    zeros = {name: torch.zeros_like(p) for name, p in own.items() if name not in weights}
+    return torch.func.functional_call(module, {**zeros, **weights}, inputs)
+
+
+def is_class(function: object) -> bool:
+    """Whether it is a subclass of `nn.Module`, or a partial of one: something that makes modules.
+
+    `functools.partial(MyLayer, dropout=0.0)` sets what the check does not.
+    """
+    if isinstance(function, functools.partial):
+        return is_class(function.func)
+    return isinstance(function, type) and issubclass(function, nn.Module)
 
 
 class _Steps(dict):
@@ -133,6 +238,7 @@ class Outcome:
     printed: bool = False
     changed: tuple[int, ...] = ()  # which arguments were changed in place
     endless: bool = False
+    names_differ: bool = False
 
 
 class CheckFailed(AssertionError):
@@ -316,6 +422,8 @@ def call(
             line=learners_line(stop, source),
             endless=True,
         )
+    except NamesDiffer as error:
+        return Outcome(trouble=str(error), names_differ=True)
     except RecursionError as error:
         return Outcome(trouble="It calls itself without end", line=learners_line(error, source))
     except (Exception, SystemExit) as error:
@@ -409,8 +517,9 @@ def _code(function: Any) -> CodeType | None:
     """What the learner wrote: of a function, a method, a partial, a module, a callable object."""
     if isinstance(function, functools.partial):
         return _code(function.func)
-    if isinstance(function, nn.Module):
-        function = getattr(type(function), "forward", None)  # compiled ones have none
+    if isinstance(function, nn.Module) or is_class(function):
+        kind = function if isinstance(function, type) else type(function)
+        function = getattr(kind, "forward", None)  # compiled ones have none
     elif not hasattr(function, "__code__") and not hasattr(function, "__wrapped__"):
         function = getattr(type(function), "__call__", None)  # noqa: B004
     return getattr(inspect.unwrap(function), "__code__", None)
@@ -444,16 +553,35 @@ def judge(
     mistakes: Sequence[Mistake] = (),
     *,
     seconds: float = SECONDS,
+    allow_builtin: bool = True,
 ) -> Verdict:
     """Try a learner's function, and say what is wrong with it.
 
+    Args:
+        component: what it should be.
+        function: the function, or the class if the component takes one.
+        mistakes: those that may be named.
+        seconds: for each input.
+        allow_builtin: let it call ready-made functions that do the work, see `builtin`.
+
     Raises:
-        TypeError: if `function` cannot be called.
+        TypeError: if `function` cannot be called, or is a class where none is taken.
     """
     must_be_callable(function, component.name)
+    if isinstance(function, type) or is_class(function):
+        if component.as_class is None or not is_class(function):
+            raise TypeError(
+                f"checks.{component.name} takes a function, not a class: hand in an instance, "
+                "with parentheses, whose arguments are those of the function."
+            )
+        component = component.of_class()
     if is_untouched(function):
         return Verdict("not started", component.name, ("Not started yet.",))
     cases = list(component.cases())
+    if not allow_builtin:
+        ready_made = _ready_made(component, function, cases, seconds)
+        if ready_made is not None:
+            return ready_made
     gradients = component.differentiable
     expected = known_outcomes(component, ())
     found: list[Outcome] = []
@@ -489,6 +617,23 @@ def judge(
     )
 
 
+def _ready_made(
+    component: Component, function: Any, cases: Sequence[Case], seconds: float
+) -> Verdict | None:
+    """The verdict on a function that calls what it should do itself, or `None`."""
+    tried = component.observe(function)
+    for case in cases:
+        with builtin.watch(component.name, _code(function)) as noted:
+            outcome = call(tried, case, gradients=False, seconds=seconds, source=function)
+        if noted:
+            name, line = noted[0]
+            sentence = f"You call {name}, which this task asks you to write yourself."
+            return Verdict("wrong", component.name, (sentence,), line=line)
+        if outcome.endless:
+            return None
+    return None
+
+
 def must_be_callable(function: object, check: str) -> None:
     """Raise `TypeError` for what is no function."""
     if not callable(function):
@@ -505,6 +650,8 @@ def unsaid() -> str:
 
 def stopped(name: str, case: Case, mine: Outcome) -> Verdict:
     """The verdict on a function that raised an exception, or did not end."""
+    if mine.names_differ:
+        return Verdict("wrong", name, (mine.trouble or "",))
     at = f", in line {mine.line} of your cell or file" if mine.line else ""
     of = f" The input was: {case.name}." if case.name else ""
     return Verdict("wrong", name, (f"{mine.trouble}{at}.{of}", _shapes(case)), line=mine.line)
@@ -585,18 +732,20 @@ def _right_answers(
     return Verdict("right", component.name, tuple(sentences))
 
 
-KNOWN: dict[tuple[str, tuple[str, ...], bool], tuple[Outcome, ...]] = {}
+KNOWN: dict[tuple[str, str, tuple[str, ...], bool], tuple[Outcome, ...]] = {}
 
 
 def known_outcomes(
     component: Component, group: tuple[Mistake, ...], *, alike: bool = False
 ) -> tuple[Outcome, ...]:
     """What a component gives with these mistakes, or with none; computed once in a process."""
-    key = (component.name, tuple(mistake.name for mistake in group), alike)
+    key = (component.name, component.form, tuple(mistake.name for mistake in group), alike)
     if key not in KNOWN:
         wrong = dict(component.alike) if alike else {}
         wrong |= {name: step for mistake in group for name, step in mistake.steps.items()}
-        version = component.observe(component.version(wrong))
+        version = component.version(wrong)
+        if component.form == "function":
+            version = component.observe(version)
         gradients = component.differentiable and not group
         KNOWN[key] = tuple(call(version, case, gradients=gradients) for case in component.cases())
     return KNOWN[key]
@@ -646,12 +795,14 @@ def _confirmed(
     not on more than half of the inputs.
     """
     telling = excused = 0
+    stops = not loosely and any(mistake.stops for mistake in group)
     versions = known_outcomes(component, group, alike=alike)
     for i, (mine, right, theirs) in enumerate(zip(found, expected, versions, strict=True)):
         if bool(theirs.trouble) != bool(mine.trouble) and not loosely:
             return False
         if theirs.trouble or mine.trouble:
             excused += bool(theirs.trouble) != bool(mine.trouble)
+            telling += stops and not right.trouble
             continue
         answers = mine.answer, right.answer, theirs.answer
         if loosely:

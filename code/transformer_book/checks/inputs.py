@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from transformer_book.checks.attention import normal, sentences
-from transformer_book.checks.engine import Case, Component
+from transformer_book.checks.engine import AsClass, Case, Component
 
 SPECIALS = ("<pad>", "<sos>", "<eos>", "<unk>")
 
@@ -202,6 +202,17 @@ EMBEDDING = Component(
     },
     cases=embedding_cases,
     returns="`(B, T, D)`: the rows of `weight` `(V, D)`, times the root of D",
+    as_class=AsClass(
+        constructor="vocab_size, d_model",
+        forward="tokens",
+        weights="`weight` (V, D)",
+        cases=lambda: tuple(
+            Case(case.name, (tuple(weight.shape), {"weight": weight}, (tokens,)))
+            for case in embedding_cases()
+            for tokens, weight in [case.arguments]
+        ),
+        arguments=lambda sizes, weights, inputs: (*inputs, *weights.values()),
+    ),
 )
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from transformer_book.checks.attention import normal
-from transformer_book.checks.engine import Case, Component
+from transformer_book.checks.attention import MULTI_HEAD, normal
+from transformer_book.checks.engine import AsClass, Case, Component
 
 # --- layer norm ----------------------------------------------------------------------------------
 
@@ -44,6 +44,15 @@ def layer_norm_cases() -> Sequence[Case]:
     )
 
 
+def layer_norm_class_cases() -> Sequence[Case]:
+    return tuple(
+        Case(case.name, ((x.size(-1),), {"weight": weight, "bias": bias}, (x,)))
+        for case in layer_norm_cases()
+        if not case.keywords  # a class keeps its own ε
+        for x, weight, bias in [case.arguments]
+    )
+
+
 LAYER_NORM = Component(
     name="layer_norm",
     chapter=10,
@@ -58,6 +67,13 @@ LAYER_NORM = Component(
     },
     cases=layer_norm_cases,
     returns="`(B, T, D)`, each position's features with mean 0 and variance 1, scaled and shifted",
+    as_class=AsClass(
+        constructor="d_model",
+        forward="x",
+        weights="`weight` and `bias`, both (D,); ε is 1e-5",
+        cases=layer_norm_class_cases,
+        arguments=lambda sizes, weights, inputs: (*inputs, *weights.values()),
+    ),
 )
 
 # --- residuals and dropout -----------------------------------------------------------------------
@@ -187,6 +203,24 @@ def feed_forward_cases() -> Sequence[Case]:
     )
 
 
+FEED_FORWARD_NAMES = ("linear1.weight", "linear1.bias", "linear2.weight", "linear2.bias")
+
+
+def feed_forward_class_cases() -> Sequence[Case]:
+    return tuple(
+        Case(
+            case.name,
+            (
+                (x.size(-1), len(weights[0])),
+                dict(zip(FEED_FORWARD_NAMES, weights, strict=True)),
+                (x,),
+            ),
+        )
+        for case in feed_forward_cases()
+        for x, *weights in [case.arguments]
+    )
+
+
 FEED_FORWARD = Component(
     name="feed_forward",
     chapter=11,
@@ -200,6 +234,14 @@ FEED_FORWARD = Component(
     },
     cases=feed_forward_cases,
     returns="`relu(x @ w1.T + b1) @ w2.T + b2`",
+    as_class=AsClass(
+        constructor="d_model, d_ff",
+        forward="x",
+        weights="`linear1.weight` (F, D), `linear1.bias` (F,), `linear2.weight` (D, F), "
+        "`linear2.bias` (D,)",
+        cases=feed_forward_class_cases,
+        arguments=lambda sizes, weights, inputs: (*inputs, *weights.values()),
+    ),
 )
 
 
@@ -254,9 +296,117 @@ def third_norm(x: Tensor) -> Tensor:
     return 0.75 * plain_norm(x) + 1
 
 
+# A layer with weights: in a class the parts are not handed in.
+
+
+def layer_weights(attentions: Sequence[str], norms: Sequence[str], seed: int) -> dict[str, Tensor]:
+    """Random weights for the parts of a layer, D = 4, H = 2, F = 6, by their published names."""
+    d_model, d_ff = 4, 6
+    shapes = {
+        **{
+            f"{attention}.{projection}.weight": (d_model, d_model)
+            for attention in attentions
+            for projection in ("query", "key", "value", "output")
+        },
+        "feed_forward.linear1.weight": (d_ff, d_model),
+        "feed_forward.linear1.bias": (d_ff,),
+        "feed_forward.linear2.weight": (d_model, d_ff),
+        "feed_forward.linear2.bias": (d_model,),
+        **{f"{norm}.norm.{name}": (d_model,) for norm in norms for name in ("weight", "bias")},
+    }
+    return {name: normal(*shape, seed=seed + i) for i, (name, shape) in enumerate(shapes.items())}
+
+
+def the_attention(weights: dict[str, Tensor], name: str, n_heads: int) -> Callable[..., Tensor]:
+    four = [weights[f"{name}.{part}.weight"] for part in ("query", "key", "value", "output")]
+    return lambda query, key, value, mask=None: MULTI_HEAD.reference(
+        query, key, value, *four, n_heads, mask
+    )
+
+
+def the_network(weights: dict[str, Tensor]) -> Callable[[Tensor], Tensor]:
+    four = [weights[f"feed_forward.{name}"] for name in FEED_FORWARD_NAMES]
+    return lambda x: FEED_FORWARD.reference(x, *four)
+
+
+def the_norm(weights: dict[str, Tensor], name: str) -> Callable[[Tensor], Tensor]:
+    both = weights[f"{name}.norm.weight"], weights[f"{name}.norm.bias"]
+    return lambda x: LAYER_NORM.reference(x, *both)
+
+
+ENCODER_NORMS = ("attention_residual", "feed_forward_residual")
+DECODER_NORMS = ("self_residual", "cross_residual", "feed_forward_residual")
+
+
+def encoder_class_cases() -> Sequence[Case]:
+    return tuple(
+        Case(name, ((4, 2, 6), layer_weights(("self_attention",), ENCODER_NORMS, seed), inputs))
+        for name, seed, inputs in (
+            ("random vectors", 100, (normal(2, 3, 4, seed=1), None)),
+            ("a mask", 200, (normal(2, 4, 4, seed=2), some_tokens(2, 4))),
+            ("another mask", 300, (normal(3, 3, 4, seed=3), some_tokens(3, 3))),
+            ("a longer sentence", 400, (normal(1, 6, 4, seed=4), some_tokens(1, 6))),
+        )
+    )
+
+
+def some_tokens(batch: int, length: int) -> Tensor:
+    """A padding mask `(B, 1, 1, S)`: each sentence is shorter than the one before."""
+    lengths = length - 1 - torch.arange(batch) % (length - 1)
+    return (torch.arange(length) < lengths[:, None])[:, None, None]
+
+
+def encoder_parts(sizes: Any, weights: dict[str, Tensor], inputs: Any) -> tuple[Any, ...]:
+    return (
+        *inputs,
+        the_attention(weights, "self_attention", sizes[1]),
+        the_network(weights),
+        *(the_norm(weights, name) for name in ENCODER_NORMS),
+    )
+
+
+def decoder_class_cases() -> Sequence[Case]:
+    attentions = ("self_attention", "cross_attention")
+
+    def inputs(batch: int, queries: int, keys: int, seed: int, masked: bool = True) -> Any:
+        x, memory = normal(batch, queries, 4, seed=seed), normal(batch, keys, 4, seed=seed + 1)
+        causal = torch.ones(queries, queries).tril().bool()
+        return (x, memory, causal, some_tokens(batch, keys)) if masked else (x, memory, None, None)
+
+    return tuple(
+        Case(name, ((4, 2, 6), layer_weights(attentions, DECODER_NORMS, seed), given))
+        for name, seed, given in (
+            ("no masks", 100, inputs(2, 3, 3, 10, masked=False)),
+            ("more target than source", 200, inputs(2, 4, 3, 20)),
+            ("as much target as source", 300, inputs(2, 3, 3, 30)),
+            ("as much of both, longer", 400, inputs(1, 5, 5, 40)),
+            ("less target than source", 500, inputs(3, 2, 5, 50)),
+            ("as much of both, three sentences", 600, inputs(3, 4, 4, 60)),
+        )
+    )
+
+
+def decoder_parts(sizes: Any, weights: dict[str, Tensor], inputs: Any) -> tuple[Any, ...]:
+    return (
+        *inputs,
+        the_attention(weights, "self_attention", sizes[1]),
+        the_attention(weights, "cross_attention", sizes[1]),
+        the_network(weights),
+        tuple(the_norm(weights, name) for name in DECODER_NORMS),
+    )
+
+
+LAYER_CONSTRUCTOR = "d_model, n_heads, d_ff"
+
+
+def around(x: Tensor, sublayer: Any, norm: Any, add: Callable[..., Tensor]) -> Tensor:
+    """A sublayer in its residual connection, the norm in front."""
+    return add(x, sublayer(norm(x)))
+
+
 def encoder_layer_pipeline(s, x, mask, attention, feed_forward, norm1, norm2):
-    x = s.first(x, s.attend(norm1(x), mask, attention))
-    return s.second(x, feed_forward(s.normalise(x, norm1, norm2)))
+    x = s.around(x, lambda y: s.attend(y, mask, attention), norm1, s.first)
+    return s.around(x, feed_forward, s.norm(norm1, norm2), s.second)
 
 
 def encoder_layer_cases() -> Sequence[Case]:
@@ -280,15 +430,25 @@ ENCODER_LAYER = Component(
     signature="x, mask, attention, feed_forward, norm1, norm2",
     pipeline=encoder_layer_pipeline,
     steps={
+        "around": around,
         "attend": lambda y, mask, attention: attention(y, y, y, mask),
         "first": lambda x, change: x + change,
-        "normalise": lambda x, norm1, norm2: norm2(x),
+        "norm": lambda norm1, norm2: norm2,
         "second": lambda x, change: x + change,
     },
     cases=encoder_layer_cases,
     returns="`(B, S, D)`, pre-norm: self-attention, then the feed-forward network, each with a "
     "residual connection; `attention(query, key, value, mask)` gives one tensor, the other "
     "three take one and give one",
+    as_class=AsClass(
+        constructor=LAYER_CONSTRUCTOR,
+        forward="x, mask=None",
+        weights="those of multi_head_attention behind `self_attention.`, of feed_forward behind "
+        "`feed_forward.`, of layer_norm behind `attention_residual.norm.` and "
+        "`feed_forward_residual.norm.`",
+        cases=encoder_class_cases,
+        arguments=encoder_parts,
+    ),
 )
 
 
@@ -296,9 +456,10 @@ def decoder_layer_pipeline(
     s, x, memory, target_mask, memory_mask, self_attention, cross_attention, feed_forward, norms
 ):
     masks = target_mask, memory_mask
-    x = s.first(x, s.look_back(norms[0](x), masks, self_attention))
-    x = s.middle(x, s.look_over(norms[1](x), s.read(memory, norms), masks, cross_attention))
-    return s.last(x, feed_forward(norms[2](x)))
+    memory = s.read(memory, norms)
+    x = s.around(x, lambda y: s.look_back(y, masks, self_attention), norms[0], s.first)
+    x = s.around(x, lambda y: s.look_over(y, memory, masks, cross_attention), norms[1], s.middle)
+    return s.around(x, feed_forward, norms[2], s.last)
 
 
 def decoder_layer_cases() -> Sequence[Case]:
@@ -330,6 +491,7 @@ DECODER_LAYER = Component(
     "feed_forward, norms",
     pipeline=decoder_layer_pipeline,
     steps={
+        "around": around,
         "look_back": lambda y, masks, attention: attention(y, y, y, masks[0]),
         "first": lambda x, change: x + change,
         "read": lambda memory, norms: memory,
@@ -340,6 +502,15 @@ DECODER_LAYER = Component(
     cases=decoder_layer_cases,
     returns="`(B, T, D)`, pre-norm, three sublayers; `norms` are three; an attention is called as "
     "`attention(query, key, value, mask)` and gives one tensor",
+    as_class=AsClass(
+        constructor=LAYER_CONSTRUCTOR,
+        forward="x, memory, target_mask=None, memory_mask=None",
+        weights="those of multi_head_attention behind `self_attention.` and `cross_attention.`, of "
+        "feed_forward behind `feed_forward.`, of layer_norm behind `self_residual.norm.`, "
+        "`cross_residual.norm.` and `feed_forward_residual.norm.`",
+        cases=decoder_class_cases,
+        arguments=decoder_parts,
+    ),
 )
 
 # --- stacks --------------------------------------------------------------------------------------

@@ -44,6 +44,41 @@ def normalised_over_queries(exponentials: Tensor, scores: Tensor) -> Tensor:
 @mistake(
     "softmax",
     "normalise",
+    "softmax over the first of several axes",
+    symptom="The numbers of one row change with the other rows, or with the other sentences.",
+    cause="The sum runs over dim=0: use dim=-1, the axis of the keys.",
+    section=STABLE,
+)
+def normalised_over_first(exponentials: Tensor, scores: Tensor) -> Tensor:
+    if exponentials.isinf().any():  # the maximum was not subtracted either
+        return exponentials / exponentials.sum(dim=0, keepdim=True)
+    return scores.softmax(dim=0)
+
+
+def implied_axis(scores: Tensor) -> int:
+    """The axis that F.softmax takes if none is given (it warns, and does it)."""
+    return 0 if scores.dim() in (0, 1, 3) else 1
+
+
+@mistake(
+    "softmax",
+    "normalise",
+    "softmax without dim",
+    symptom="It is right for one or two axes, and wrong for three.",
+    cause="Without dim, F.softmax takes axis 0 of three axes, and axis 1 of two or four: write "
+    "dim=-1.",
+    section=STABLE,
+)
+def softmax_without_dim(exponentials: Tensor, scores: Tensor) -> Tensor:
+    axis = implied_axis(scores)
+    if exponentials.isinf().any():  # the maximum was not subtracted either
+        return exponentials / exponentials.sum(dim=axis, keepdim=True)
+    return scores.softmax(dim=axis)
+
+
+@mistake(
+    "softmax",
+    "normalise",
     "softmax over everything",
     symptom="Each row sums to less than one; all rows together sum to one.",
     cause="The sum has no dim and runs over the whole tensor: use dim=-1 and keepdim=True.",
@@ -295,6 +330,30 @@ def empty_rows_average(weights: Tensor, mask: Tensor | None) -> Tensor:
 )
 def keys_averaged(weights: Tensor, key: Tensor, value: Tensor) -> Tensor:
     return weights @ key
+
+
+@mistake(
+    "scaled_dot_product_attention",
+    "roles",
+    "keys and values exchanged",
+    symptom="The queries are compared with the values, and the keys are averaged.",
+    cause="Two arguments have changed places: query, key, value is the order everywhere.",
+    section=FUNCTION,
+)
+def exchanged(key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+    return value, key
+
+
+@mistake(
+    "scaled_dot_product_attention",
+    "normalise",
+    "attention with a softmax without dim",
+    symptom="The weights sum to one over the heads, or over the batch, but not over the keys.",
+    cause="F.softmax without dim takes axis 1 of two or four axes, axis 0 of three: write dim=-1.",
+    section=FUNCTION,
+)
+def attention_without_dim(scores: Tensor) -> Tensor:
+    return scores.softmax(dim=implied_axis(scores))
 
 
 @mistake(
@@ -727,7 +786,7 @@ def key_weight_for_values(w_key: Tensor, w_value: Tensor) -> Tensor:
     cause="Multiply the queries by w_query.T.",
     section=CLASS,
 )
-def query_not_projected(x: Tensor, weight: Tensor) -> Tensor:
+def query_not_projected(x: Tensor, weight: Tensor, n_heads: int) -> Tensor:
     return x
 
 
@@ -739,9 +798,9 @@ def query_not_projected(x: Tensor, weight: Tensor) -> Tensor:
     cause="x @ weight in place of x @ weight.T: nn.Linear stores one row per output.",
     section="Three projections, or one",
     kind="convention",
-    steps={"project_query": torch.matmul, "output": torch.matmul},
+    steps={"project_query": lambda x, weight, n_heads: x @ weight, "output": torch.matmul},
 )
-def not_transposed(x: Tensor, weight: Tensor) -> Tensor:
+def not_transposed(x: Tensor, weight: Tensor, n_heads: int) -> Tensor:
     return x @ weight
 
 
@@ -796,3 +855,81 @@ def mask_inverted(mask: Tensor | None) -> Tensor | None:
 )
 def never_split(x: Tensor, n_heads: int) -> Tensor:
     return x[:, None]
+
+
+@mistake(
+    "multi_head_attention",
+    "attend",
+    "projected keys and values exchanged",
+    symptom="The queries are compared with the values, and the keys are averaged.",
+    cause="Two arguments have changed places: query, key, value is the order everywhere. (In a "
+    "module that is trained from the start, the two weights would only exchange their names.)",
+    section=CLASS,
+)
+def projections_exchanged(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
+    scores = q @ v.transpose(-2, -1) / math.sqrt(q.size(-1))
+    if mask is not None:
+        scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+    return scores.softmax(dim=-1) @ k
+
+
+def _of_the_first_head(weight: Tensor, n_heads: int) -> Tensor:
+    return weight[: weight.size(0) // n_heads].repeat(n_heads, 1)
+
+
+@mistake(
+    "multi_head_attention",
+    "project",
+    "one projection shared by all heads",
+    symptom="All heads are equal: each is the first head again.",
+    cause="Every head uses the first K rows of the weights; head h has rows h·K to (h + 1)·K.",
+    section=SPLIT,
+    steps={
+        "project_query": lambda x, weight, n_heads: x @ _of_the_first_head(weight, n_heads).T,
+    },
+)
+def first_head_repeated(x: Tensor, weight: Tensor, n_heads: int) -> Tensor:
+    return x @ _of_the_first_head(weight, n_heads).T
+
+
+@mistake(
+    "multi_head_attention",
+    "mask",
+    "mask without its axis of heads",
+    symptom="With as many heads as sentences, each head gets the mask of another sentence; "
+    "otherwise it stops.",
+    cause="A mask (B, T, S) beside scores (B, H, T, S) puts its sentences at the heads: keep the "
+    "axis of heads, (B, 1, T, S).",
+    section="How a mask spreads",
+    chapter=8,
+)
+def heads_axis_lost(mask: Tensor | None) -> Tensor | None:
+    return mask[:, 0] if mask is not None and mask.dim() == 4 else mask
+
+
+@mistake(
+    "multi_head_attention",
+    "split_query",
+    "lengths of queries and keys taken for the same",
+    symptom="It works where there are as many keys as queries, and stops elsewhere.",
+    cause="A shape is built with the wrong length, as in query.view(B, S, H, K): take the length "
+    "of each tensor from that tensor.",
+    section="All heads at once",
+    stops=True,
+)
+def reshaped_with_source_length(x: Tensor, n_heads: int, key: Tensor) -> Tensor:
+    width = x.size(-1) // n_heads
+    return x.reshape(x.size(0), key.size(1), n_heads, width).transpose(1, 2)
+
+
+@mistake(
+    "target_mask",
+    "both",
+    "target mask without its axis of heads",
+    symptom="The mask has the shape (B, T, T).",
+    cause="Beside scores (B, H, T, T) its batch axis would meet the heads, silently when B equals "
+    "H: keep one more axis, (B, 1, T, T).",
+    section="How a mask spreads",
+)
+def target_without_heads_axis(padding: Tensor, causal: Tensor) -> Tensor:
+    return (padding & causal)[:, 0]

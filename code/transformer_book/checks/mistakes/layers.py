@@ -57,6 +57,39 @@ def no_mean(x: Tensor) -> Tensor:
 
 @mistake(
     "layer_norm",
+    "mean",
+    "RMS norm in place of layer norm",
+    symptom="The vectors are divided by their root mean square, and their mean stays.",
+    cause="This is RMSNorm, another norm, as good in use; layer norm subtracts the mean first. "
+    "Weights do not fit from one to the other.",
+    section=LN,
+    kind="convention",
+    steps={"variance": lambda x: x.square().mean(dim=-1, keepdim=True)},
+)
+def rms(x: Tensor) -> Tensor:
+    return torch.zeros_like(x[..., :1])
+
+
+@mistake(
+    "layer_norm",
+    "mean",
+    "RMS norm without the bias",
+    symptom="The vectors are divided by their root mean square, and nothing is added.",
+    cause="This is RMSNorm, another norm, as good in use; layer norm subtracts the mean first and "
+    "adds a bias at the end.",
+    section=LN,
+    kind="convention",
+    steps={
+        "variance": lambda x: x.square().mean(dim=-1, keepdim=True),
+        "scale": lambda x, weight, bias: weight * x,
+    },
+)
+def rms_unbiased(x: Tensor) -> Tensor:
+    return torch.zeros_like(x[..., :1])
+
+
+@mistake(
+    "layer_norm",
     "variance",
     "variance with Bessel's correction",
     symptom="The outputs are a little too small, by the root of (D − 1)/D.",
@@ -566,29 +599,90 @@ def encoder_second_lost(x: Tensor, change: Tensor) -> Tensor:
 
 @mistake(
     "encoder_layer",
-    "normalise",
+    "norm",
     "one norm used twice",
     symptom="The second norm does not matter.",
-    cause="Both sublayers use norm1: each has its own parameters.",
+    cause="Both sublayers use norm1: each has its own parameters. (Fresh norms are alike, so a new "
+    "model that shares one begins with the same numbers.)",
     section=ENCODER,
 )
-def same_norm_twice(x: Tensor, norm1: Any, norm2: Any) -> Tensor:
-    return norm1(x)
+def same_norm_twice(norm1: Any, norm2: Any) -> Any:
+    return norm1
 
 
 @mistake(
     "encoder_layer",
-    "normalise",
+    "norm",
     "second norm forgotten",
     symptom="The feed-forward network sees the stream as it is.",
     cause="Hand norm2(x) to the feed-forward network.",
     section=ENCODER,
 )
-def no_second_norm(x: Tensor, norm1: Any, norm2: Any) -> Tensor:
-    return x
+def no_second_norm(norm1: Any, norm2: Any) -> Any:
+    return lambda x: x
+
+
+@mistake(
+    "encoder_layer",
+    "around",
+    "post-norm encoder layer",
+    symptom="This is a post-norm layer, norm(x + f(x)) twice, as in the 2017 paper.",
+    cause="The book's layers are pre-norm, x + f(norm(x)). Both exist; weights do not fit from one "
+    "to the other.",
+    section=STREAM,
+    chapter=10,
+    kind="convention",
+)
+def post_norm_encoder(x: Tensor, sublayer: Any, norm: Any, add: Callable[..., Tensor]) -> Tensor:
+    return norm(add(x, sublayer(x)))
+
+
+@mistake(
+    "encoder_layer",
+    "around",
+    "normalised stream in the encoder layer",
+    symptom="The stream itself is normalised in each sublayer.",
+    cause="norm(x) is added to the sublayer's output, often because x = norm(x) overwrote x: add "
+    "x, untouched.",
+    section=STREAM,
+    chapter=10,
+)
+def stream_normalised(x: Tensor, sublayer: Any, norm: Any, add: Callable[..., Tensor]) -> Tensor:
+    return add(norm(x), sublayer(norm(x)))
 
 
 DECODER = "Two words and a memory, by hand"
+
+
+@mistake(
+    "decoder_layer",
+    "around",
+    "post-norm decoder layer",
+    symptom="This is a post-norm layer, norm(x + f(x)) three times, as in the 2017 paper.",
+    cause="The book's layers are pre-norm, x + f(norm(x)). Both exist; weights do not fit from one "
+    "to the other.",
+    section=STREAM,
+    chapter=10,
+    kind="convention",
+)
+def post_norm_decoder(x: Tensor, sublayer: Any, norm: Any, add: Callable[..., Tensor]) -> Tensor:
+    return norm(add(x, sublayer(x)))
+
+
+@mistake(
+    "decoder_layer",
+    "around",
+    "normalised stream in the decoder layer",
+    symptom="The stream itself is normalised in each sublayer.",
+    cause="norm(x) is added to the sublayer's output, often because x = norm(x) overwrote x: add "
+    "x, untouched.",
+    section=STREAM,
+    chapter=10,
+)
+def decoder_stream_normalised(
+    x: Tensor, sublayer: Any, norm: Any, add: Callable[..., Tensor]
+) -> Tensor:
+    return add(norm(x), sublayer(norm(x)))
 
 
 @mistake(
@@ -670,6 +764,63 @@ def queries_from_memory(
     y: Tensor, memory: Tensor, masks: Any, attention: Callable[..., Tensor]
 ) -> Tensor:
     return attention(memory, memory, memory, masks[1])
+
+
+@mistake(
+    "decoder_layer",
+    "look_over",
+    "mask of cross-attention transposed",
+    symptom="Whole queries are hidden in place of padded keys; if the lengths differ it stops.",
+    cause="The mask's last axis is the source: (B, 1, S), not (B, S, 1).",
+    section="Break it: mistakes that need S = T",
+)
+def memory_mask_transposed(
+    y: Tensor, memory: Tensor, masks: Any, attention: Callable[..., Tensor]
+) -> Tensor:
+    return attention(y, memory, memory, masks[1] if masks[1] is None else masks[1].mT)
+
+
+@mistake(
+    "decoder_layer",
+    "look_over",
+    "keys and values from the target, under the source mask",
+    symptom="The memory does not matter: the source is never read.",
+    cause="In cross-attention keys and values are the memory.",
+    section=DECODER,
+)
+def memory_never_read_but_masked(
+    y: Tensor, memory: Tensor, masks: Any, attention: Callable[..., Tensor]
+) -> Tensor:
+    return attention(y, y, y, masks[1])
+
+
+@mistake(
+    "decoder_layer",
+    "look_over",
+    "roles in cross-attention exchanged",
+    symptom="The memory asks and the target answers.",
+    cause="In cross-attention the queries come from the target, keys and values from the memory.",
+    section=DECODER,
+)
+def roles_exchanged(
+    y: Tensor, memory: Tensor, masks: Any, attention: Callable[..., Tensor]
+) -> Tensor:
+    return attention(memory, y, y, masks[1])
+
+
+@mistake(
+    "decoder_layer",
+    "look_over",
+    "roles in cross-attention exchanged, and no mask",
+    symptom="The memory asks and the target answers.",
+    cause="In cross-attention the queries come from the target, keys and values from the memory; "
+    "and it takes memory_mask.",
+    section=DECODER,
+)
+def roles_exchanged_unmasked(
+    y: Tensor, memory: Tensor, masks: Any, attention: Callable[..., Tensor]
+) -> Tensor:
+    return attention(memory, y, y, None)
 
 
 @mistake(

@@ -1,0 +1,323 @@
+"""The known mistakes by symptom: what someone sees whose model does not work (chapter 22).
+
+Every mistake belongs to one symptom, the one by which it is most often met. The page
+`book/debugging.md` has a section for each, whose anchor is the symptom's `key`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from transformer_book.checks import COMPONENTS, MISTAKES, Mistake
+
+
+@dataclass(frozen=True)
+class Symptom:
+    """What is seen, and the known mistakes behind it.
+
+    Attributes:
+        key: short, for links.
+        title: what is seen, in the words of someone who sees it.
+        likely: the mistakes to suspect first, in this order, as `"component: name"`.
+        rest: components all of whose other mistakes belong here.
+    """
+
+    key: str
+    title: str
+    likely: tuple[str, ...]
+    rest: tuple[str, ...] = ()
+
+
+SYMPTOMS = (
+    Symptom(
+        "too-good",
+        "The loss is far below what is plausible",
+        (
+            "target_mask: the future forgotten",
+            "decoder_layer: causal mask not passed on",
+            "shift: target not shifted",
+            "causal_mask: next token visible",
+            "target_mask: next target token visible",
+            "scaled_dot_product_attention: mask inverted",
+            "multi_head_attention: mask not passed on",
+            "multi_head_attention: mask inverted on the way",
+            "shift: nothing to begin with",
+            "shift: input and output exchanged",
+            "decoder_layer: source mask used in self-attention",
+            "target_mask: either in place of both",
+            "target_mask: causal part of the target transposed",
+            "cross_entropy: padding left out of the sum, not of the count",
+            "cross_entropy: logits without a softmax",
+        ),
+        ("causal_mask",),
+    ),
+    Symptom(
+        "nonsense",
+        "Validation is fine, and what it writes is nonsense",
+        (
+            "merge_heads: heads merged without permuting back",
+            "split_heads: heads split with view, not transposed",
+            "scaled_dot_product_attention: mask applied after the softmax",
+            "next_token: greedy takes the first position",
+            "greedy_search: only the last token read",
+            "multi_head_attention: several heads merged without permuting back",
+            "multi_head_attention: several heads split with view, not transposed",
+            "build_vocabulary: special tokens at the end",
+            "average_checkpoints: checkpoints summed",
+            "greedy_search: least likely token chosen",
+            "beam_search: worst hypothesis chosen",
+        ),
+        ("next_token",),
+    ),
+    Symptom(
+        "batch",
+        "The output changes with the batch it is in",
+        (
+            "encoder_layer: encoder mask not passed on",
+            "decoder_layer: source mask not passed on",
+            "layer_norm: layer norm over two axes",
+            "padding_mask: query rows masked",
+            "scaled_dot_product_attention: mask ignored",
+            "scaled_dot_product_attention: hidden scores set to zero",
+            "scaled_dot_product_attention: softmax over the first axis",
+            "add_positions: batch axis taken for position",
+            "layer_norm: layer norm over the positions",
+            "collate: padded with another token",
+            "next_token: largest over the batch",
+            "cross_entropy: padding in the loss",
+            "label_smoothed_loss: padding in the smoothed loss",
+            "build_vocabulary: special tokens forgotten",
+        ),
+        ("padding_mask",),
+    ),
+    Symptom(
+        "nan",
+        "NaN, at once or after a while",
+        (
+            "scaled_dot_product_attention: rows of minus infinity",
+            "softmax: softmax without subtracting the maximum",
+            "scaled_dot_product_attention: attention with an overflowing softmax",
+            "layer_norm: ε forgotten",
+            "causal_mask: diagonal hidden",
+            "target_mask: diagonal of the target hidden",
+            "inverse_sqrt_schedule: updates from zero",
+            "clip_gradients: not clipped",
+        ),
+    ),
+    Symptom(
+        "flat",
+        "The loss does not fall",
+        (
+            "training_update: gradients zeroed after backward",
+            "training_update: step before backward",
+            "cross_entropy: softmax applied twice",
+            "tied_logits: softmax already taken",
+            "inverse_sqrt_schedule: width forgotten",
+            "inverse_sqrt_schedule: multiplied by the root of the width",
+            "inverse_sqrt_schedule: warm-up for ever",
+            "cross_entropy: log-softmax over the positions",
+            "label_smoothed_loss: ε and 1 − ε exchanged",
+            "pre_norm: norm forgotten",
+        ),
+    ),
+    Symptom(
+        "frequencies",
+        "The loss falls, and stays where counting words would get you",
+        (
+            "decoder_layer: keys and values from the target",
+            "pre_norm: residual connection forgotten",
+            "embedding: embedding not scaled",
+            "padding_mask: padding mask inverted",
+            "encoder_layer: encoder mask inverted",
+            "target_mask: target padding inverted",
+            "add_positions: positions in place of words",
+            "embedding: embedding divided by the root",
+            "scaled_dot_product_attention: softmax over the queries",
+            "scaled_dot_product_attention: scores of keys with keys",
+            "post_norm: residual connection of post-norm forgotten",
+        ),
+    ),
+    Symptom(
+        "random",
+        "The output changes from call to call",
+        (
+            "dropout: dropout left on in evaluation",
+            "temperature_probabilities: logits multiplied by the temperature",
+            "temperature_probabilities: temperature ignored",
+            "top_k_probabilities: dropped logits set to zero",
+        ),
+        ("temperature_probabilities", "top_k_probabilities"),
+    ),
+    Symptom(
+        "sizes",
+        "It fails, or should fail and does not, when two sizes differ",
+        (
+            "padding_mask: padding mask without its axis of heads",
+            "padding_mask: padding mask without new axes",
+            "decoder_layer: target mask used in cross-attention",
+            "decoder_layer: queries from the memory",
+            "split_heads: heads left behind the positions",
+            "tied_logits: tied matrix not transposed",
+            "merge_heads: heads averaged",
+            "shift: shifted along the batch",
+            "next_token: last sentence in place of last position",
+        ),
+    ),
+    Symptom(
+        "worse",
+        "It trains, and worse than it should",
+        (
+            "scaled_dot_product_attention: scores not scaled",
+            "training_update: gradients not zeroed",
+            "make_stack: [layer] * N",
+            "inverse_sqrt_schedule: warm-up forgotten",
+            "training_update: clipped before backward",
+            "embedding: embedding scaled twice",
+            "multi_head_attention: one head only",
+            "feed_forward: activation forgotten",
+            "sinusoids: doubled exponent",
+            "add_positions: the same position everywhere",
+            "pre_norm: normalised residual",
+            "dropout: what survives is not enlarged",
+        ),
+        (
+            "softmax",
+            "scaled_dot_product_attention",
+            "target_mask",
+            "split_heads",
+            "merge_heads",
+            "multi_head_attention",
+            "shift",
+            "embedding",
+            "tied_logits",
+            "sinusoids",
+            "add_positions",
+            "layer_norm",
+            "pre_norm",
+            "post_norm",
+            "dropout",
+            "feed_forward",
+            "group_sort",
+            "encoder_layer",
+            "decoder_layer",
+            "make_stack",
+            "inverse_sqrt_schedule",
+            "clip_gradients",
+            "training_update",
+        ),
+    ),
+    Symptom(
+        "endless",
+        "It is slow, and never ends",
+        (
+            "encode: <eos> forgotten",
+            "greedy_search: never stops at <eos>",
+            "collate: <eos> after the padding",
+            "collate: cut to the shortest",
+            "beam_search: one beam too many",
+        ),
+    ),
+    Symptom(
+        "bleu",
+        "BLEU is two points low",
+        (
+            "greedy_search: last token stripped blindly",
+            "cut_at_end: last id stripped blindly",
+            "greedy_search: <eos> left in",
+            "length_normalised: length ignored",
+            "beam_search: stops at the first finished hypothesis",
+            "encode: unknown words dropped",
+            "beam_search: finished hypotheses forgotten",
+            "beam_search: one beam only",
+            "average_checkpoints: the last checkpoint",
+        ),
+        (
+            "build_vocabulary",
+            "encode",
+            "collate",
+            "average_checkpoints",
+            "greedy_search",
+            "beam_search",
+            "length_normalised",
+            "cut_at_end",
+        ),
+    ),
+    Symptom(
+        "score",
+        "The score is better than anyone's, or cannot be compared",
+        (
+            "perplexity: two to the power of nats",
+            "perplexity: mean of the batches' means",
+            "cross_entropy: loss averaged per sentence",
+            "cross_entropy: bits in place of nats",
+            "cross_entropy: divided by the number of sentences",
+            "label_smoothed_loss: smoothing summed, not averaged",
+            "number_of_targets: n**V for V**n",
+        ),
+        ("perplexity", "cross_entropy", "label_smoothed_loss", "number_of_targets"),
+    ),
+    Symptom(
+        "harmless",
+        "It differs from the reference, and works",
+        (
+            "feed_forward: GELU in place of ReLU",
+            "pre_norm: post-norm in place of pre-norm",
+            "post_norm: pre-norm in place of post-norm",
+            "label_smoothed_loss: smoothing shared among the wrong tokens only",
+            "label_smoothed_loss: smoothing ignored",
+            "encoder_layer: one norm used twice",
+            "layer_norm: variance with Bessel's correction",
+            "layer_norm: ε outside the root",
+            "layer_norm: ε fixed",
+            "target_mask: the padding forgotten",
+            "target_mask: query rows of the target masked",
+            "sinusoids: halves in place of interleaved",
+            "sinusoids: sine and cosine exchanged",
+            "split_heads: heads interleaved",
+            "merge_heads: heads merged interleaved",
+            "multi_head_attention: heads interleaved when split",
+            "multi_head_attention: weights not transposed",
+            "make_stack: deep copies that start equal",
+            "causal_mask: additive mask in place of a boolean one",
+            "causal_mask: a mask of numbers",
+            "dropout: scaled in evaluation in place of training",
+            "collate: padding in front",
+            "collate: position first",
+            "encode: <sos> in front of a source",
+            "group_sort: larger first",
+            "length_normalised: the penalty of Wu et al.",
+        ),
+    ),
+)
+
+
+def full_name(mistake: Mistake) -> str:
+    """`"component: name"`."""
+    return f"{mistake.component}: {mistake.name}"
+
+
+def symptom_of(mistake: Mistake) -> Symptom:
+    """The symptom by which a mistake is met: one that names it, or else its component's.
+
+    Raises:
+        ValueError: for a mistake that no symptom has.
+    """
+    for symptom in SYMPTOMS:
+        if full_name(mistake) in symptom.likely:
+            return symptom
+    for symptom in SYMPTOMS:
+        if mistake.component in symptom.rest:
+            return symptom
+    raise ValueError(f"No symptom has the mistake {full_name(mistake)!r}; add it in {__name__}.")
+
+
+def mistakes_of(symptom: Symptom) -> list[Mistake]:
+    """The mistakes of a symptom, the likely ones first, in their order."""
+    mine = [mistake for mistake in MISTAKES if symptom_of(mistake) is symptom]
+    named = {name: place for place, name in enumerate(symptom.likely)}
+    return sorted(mine, key=lambda mistake: named.get(full_name(mistake), len(named)))
+
+
+def place_of(mistake: Mistake) -> tuple[int, str]:
+    """The number of the chapter and the heading of the section that explain a mistake."""
+    return mistake.chapter or COMPONENTS[mistake.component].chapter, mistake.section
