@@ -436,6 +436,10 @@ def _measured(result: Mapping[str, Any]) -> list[tuple[str, str]]:
     if "exact_match" in result:
         exact = result["exact_match"]
         rows.append(("exact match", f"{100 * exact['value']:.1f} ± {100 * exact['error']:.1f} %"))
+    if "exact_match_lowercase" in result:
+        exact = result["exact_match_lowercase"]
+        share = f"{100 * exact['value']:.1f} ± {100 * exact['error']:.1f} %"
+        rows.append(("exact match, lower-cased", share))
     if "perplexity" in result:
         rows.append(("perplexity", f"{result['perplexity']['value']:.3f}"))
     rows += [(name, f"{result[key]['value']:.1f}") for key, name in SIGNED.items() if key in result]
@@ -653,31 +657,15 @@ def tasks(context: typer.Context) -> None:
         print(context.get_help())
 
 
-@data.command("show")
-def show(
-    task: Annotated[str, typer.Argument(metavar="TASK", help="The name of a task.")],
-    n: Annotated[
-        int, typer.Option("-n", parser=_whole(1), metavar="N", help="How many pairs.")
-    ] = 10,
-    split: Annotated[str, typer.Option(metavar="NAME", help="A split of the task.")] = "train",
-    seed: Annotated[
-        int, typer.Option(parser=_whole(0), metavar="N", help="Another order of the pairs.")
-    ] = 0,
-    options: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="An option of the task; may be repeated."),
-    ] = None,
-    alignment: Annotated[
-        bool, typer.Option("--alignment", help="Add which words correspond: 0-0 1-2 ...")
-    ] = False,
-) -> None:
-    """Print pairs of a task: source, a tab, target.
+TaskName = Annotated[str, typer.Argument(metavar="TASK", help="The name of a task.")]
+Options = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="An option of the task; may be repeated."),
+]
 
-    \b
-    Examples:
-      transformer-book data show copy --set kind=reverse
-      transformer-book data show captions --set source=en --set target=it --alignment
-    """
+
+def _made(task: str, options: Iterable[str] | None) -> Any:
+    """The task with the options of the command line."""
     from transformer_book.recipes import value_of
     from transformer_book.tasks import make_task
 
@@ -689,7 +677,32 @@ def show(
         chosen[key.strip()] = value_of(value.strip())
     if "name" in chosen:
         raise ValueError("name is no option: the task stands before the options.")
-    made = make_task(task, **chosen)
+    return make_task(task, **chosen)
+
+
+@data.command("show")
+def show(
+    task: TaskName,
+    n: Annotated[
+        int, typer.Option("-n", parser=_whole(1), metavar="N", help="How many pairs.")
+    ] = 10,
+    split: Annotated[str, typer.Option(metavar="NAME", help="A split of the task.")] = "train",
+    seed: Annotated[
+        int, typer.Option(parser=_whole(0), metavar="N", help="Another order of the pairs.")
+    ] = 0,
+    options: Options = None,
+    alignment: Annotated[
+        bool, typer.Option("--alignment", help="Add which words correspond: 0-0 1-2 ...")
+    ] = False,
+) -> None:
+    """Print pairs of a task: source, a tab, target.
+
+    \b
+    Examples:
+      transformer-book data show copy --set kind=reverse
+      transformer-book data show captions --set source=en --set target=it --alignment
+    """
+    made = _made(task, options)
     for pair in made.pairs(split, n=n, seed=seed):
         if hasattr(pair, "source_text"):  # spaCy, which brings torch along, is not needed
             fields = [pair.source_text, pair.target_text]
@@ -716,6 +729,37 @@ def list_tasks() -> None:
     from transformer_book.tasks import TASKS
 
     print(_columns((name, entry.description) for name, entry in TASKS.items()))
+
+
+@data.command("download")
+def download(task: TaskName, options: Options = None) -> None:
+    """Download what a task needs, check it, and print where it is.
+
+    Files that are there already are checked and not downloaded again. They are kept in the folder
+    that TRANSFORMER_BOOK_DATA names, or else in the user's cache.
+
+    \b
+    Examples:
+      transformer-book data download multi30k
+      TRANSFORMER_BOOK_DATA=my-data transformer-book data download europarl
+    """
+    made = _made(task, options)
+    paths = made.download() if hasattr(made, "download") else []
+    print("\n".join(map(str, paths)) or f"The task {task!r} needs no download.")
+
+
+@data.command("count")
+def count(task: TaskName, options: Options = None) -> None:
+    """Count the pairs of lines of a corpus: how many are kept, how many left out, and why.
+
+    \b
+    Example:
+      transformer-book data count europarl --set source_file=my.en --set target_file=my.it
+    """
+    made = _made(task, options)
+    if not hasattr(made, "counts"):
+        raise ValueError(f"The task {task!r} reads no corpus: there are no lines to count.")
+    print(_columns((name, f"{n:,}") for name, n in made.counts().items()))
 
 
 @app.command()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import platform
 import time
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from transformer_book import __version__
 from transformer_book.batches import PairDataset
 from transformer_book.files import read_json, write_atomically, write_json
 from transformer_book.metrics import bleu, exact_match, perplexity
-from transformer_book.tasks import make_task
+from transformer_book.tasks import make_task, texts_of
 from transformer_book.training import mean_loss
 from transformer_book.translator import Translator
 
@@ -39,10 +40,11 @@ def evaluate(
         beam_size, length_penalty: instead of those of the recipe.
 
     Returns:
-        `exact_match` with its binomial error, `perplexity` per token, for languages three times
-        BLEU with its signature (`bleu`; `bleu_lowercase`; `bleu_tokens`, on the lower-cased tokens
-        of the task's own tokenizer, as tutorials measure it), and everything that is needed to
-        repeat the measurement.
+        `exact_match` with its binomial error (`exact_match_lowercase` too, of a model that writes
+        no capitals), `perplexity` per token, for languages three times BLEU with its signature
+        (`bleu`; `bleu_lowercase`; `bleu_tokens`, on the lower-cased tokens of the task's own
+        tokenizer, as tutorials measure it), and everything that is needed to repeat the
+        measurement.
 
     Raises:
         ValueError: an unknown split, or a model that was saved without a recipe.
@@ -52,8 +54,7 @@ def evaluate(
     task = make_task(**translator.recipe["task"])
     began = time.perf_counter()
     pairs = task.pairs(split, n=n, seed=translator.recipe["data"]["seed"])
-    sources = [task.source_tokenizer.detokenize(pair.source) for pair in pairs]
-    references = [task.target_tokenizer.detokenize(pair.target) for pair in pairs]
+    sources, references = map(list, zip(*(texts_of(task, pair) for pair in pairs), strict=True))
     search = {"beam_size": beam_size, "length_penalty": length_penalty}
     predictions = translator.translate(sources, **search)
     dataset = PairDataset(
@@ -76,6 +77,9 @@ def evaluate(
         "exact_match": _known(exact_match(predictions, references)),
         "perplexity": {"value": perplexity(nll)},
     }
+    if _lowercases(translator.recipe):
+        lower = ([text.lower() for text in texts] for texts in (predictions, references))
+        result["exact_match_lowercase"] = _known(exact_match(*lower))
     if translator.recipe["task"]["name"] in LANGUAGE_TASKS:
         result["bleu"] = _known(bleu(predictions, references))
         result["bleu_lowercase"] = _known(bleu(predictions, references, lowercase=True))
@@ -119,6 +123,13 @@ def record(folder: str | Path, result: dict[str, Any]) -> None:
         before = log.read_bytes() if log.exists() else b""
         write_atomically(log, before + json.dumps(look).encode() + b"\n")
     write_json(path, [*kept, result], indent=1)
+
+
+def _lowercases(recipe: Mapping[str, Any]) -> bool:
+    """Whether the model was trained on lower-cased text: its capitals say nothing then."""
+    tokens = recipe.get("tokens", {})
+    words = tokens.get("kind", "words") == "words"
+    return bool((recipe["task"] if words else tokens).get("lowercase"))
 
 
 def _known(measured: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import torch
 
 from transformer_book.batches import PairDataset
 from transformer_book.recipes import Recipe
-from transformer_book.tasks import Task, make_task
+from transformer_book.tasks import Task, make_task, texts_of
 from transformer_book.tokens import SubwordTokenizer, Tokenizer, Vocabulary
 from transformer_book.training import Trainer, TrainingConfig
 from transformer_book.transformer import Transformer, TransformerConfig
@@ -44,8 +44,7 @@ class Experiment:
         config, task = self.recipe.tokens, self.task
         if config.kind == "words":
             return task.source_tokenizer, task.target_tokenizer
-        sources = [task.source_tokenizer.detokenize(pair.source) for pair in self.train_pairs]
-        targets = [task.target_tokenizer.detokenize(pair.target) for pair in self.train_pairs]
+        sources, targets = zip(*(texts_of(task, pair) for pair in self.train_pairs), strict=True)
         if config.joint:
             both = self._subwords(sources + targets)
             return both, both
@@ -59,14 +58,9 @@ class Experiment:
         """Pairs of tokens as the model reads them: the task's own words, or subwords."""
         if self.recipe.tokens.kind == "words":
             return [(pair.source, pair.target) for pair in pairs]
-        task, (source, target) = self.task, self.tokenizers
-        return [
-            (
-                source(task.source_tokenizer.detokenize(pair.source)),
-                target(task.target_tokenizer.detokenize(pair.target)),
-            )
-            for pair in pairs
-        ]
+        source, target = self.tokenizers
+        texts = (texts_of(self.task, pair) for pair in pairs)
+        return [(source(source_text), target(target_text)) for source_text, target_text in texts]
 
     @cached_property
     def vocabularies(self) -> tuple[Vocabulary, Vocabulary]:

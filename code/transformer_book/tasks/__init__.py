@@ -62,6 +62,9 @@ class Task(Protocol):
     def to_dict(self) -> dict[str, Any]:
         """The name and all options: `make_task(**task.to_dict())` makes the task again."""
 
+    # A task whose pairs come from a corpus also has `download()`, which returns the paths of its
+    # files, and perhaps `counts()`: how many pairs of lines were kept, or left out, and why.
+
 
 class Options:
     """The part that tasks share whose options are the fields of a frozen dataclass."""
@@ -90,9 +93,7 @@ class Entry(NamedTuple):
 
 
 # To add a task, write its module and add its line. The class is a frozen dataclass whose fields are
-# the options, checked in `__post_init__`; it inherits from `Options` and fulfils `Task`. A task
-# whose pairs come from files (a corpus to be downloaded) has the place of its files among its
-# options.
+# the options, checked in `__post_init__`; it inherits from `Options` and fulfils `Task`.
 TASKS: Mapping[str, Entry] = {
     "copy": Entry(
         "transformer_book.tasks.copy",
@@ -108,6 +109,16 @@ TASKS: Mapping[str, Entry] = {
         "transformer_book.tasks.series",
         "SeriesTask",
         "expand an expression into its Taylor series to O(x**6)",
+    ),
+    "multi30k": Entry(
+        "transformer_book.tasks.multi30k",
+        "Multi30kTask",
+        "translate captions of photographs: German and English, to be downloaded",
+    ),
+    "europarl": Entry(
+        "transformer_book.tasks.europarl",
+        "EuroparlTask",
+        "translate speeches, English and Italian, to be downloaded, or two files of your own",
     ),
 }
 
@@ -126,6 +137,14 @@ def make_task(name: str, **options: Any) -> Task:
     return task(**options)
 
 
+def texts_of(task: Task, pair: Any) -> tuple[str, str]:
+    """Source and target of a pair as text: its own, where it keeps them, or its tokens, joined."""
+    return (
+        getattr(pair, "source_text", None) or task.source_tokenizer.detokenize(pair.source),
+        getattr(pair, "target_text", None) or task.target_tokenizer.detokenize(pair.target),
+    )
+
+
 def check_whole(least: int | None = None, **values: int) -> None:
     """Raise `ValueError` for the first value that is no whole number of at least `least`."""
     for name, value in values.items():
@@ -133,6 +152,13 @@ def check_whole(least: int | None = None, **values: int) -> None:
         if not whole or (least is not None and value < least):
             limit = "" if least is None else f" of at least {least}"
             raise ValueError(f"{name} is {value!r}, but it must be a whole number{limit}.")
+
+
+def check_switch(**values: bool) -> None:
+    """Raise `ValueError` for the first value that is neither True nor False."""
+    for name, value in values.items():
+        if not isinstance(value, bool):
+            raise ValueError(f"{name} is {value!r}, but it must be true or false.")
 
 
 def split_by_hash(key: str, shares: Mapping[str, int]) -> str:

@@ -21,16 +21,21 @@ targets 97 (in the public corpus they are modelled on, 29 and 142); of size "two
 hash of the source, and most test sources are training sources with other letters. With
 "shape-disjoint" it is the hash of the source without its letters, so that no source has a renaming
 in another split.
+
+**The public corpus** itself is the size "two-terms-public", with its own splits: see `public`.
 """
 
 from __future__ import annotations
 
+import random
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import ClassVar
 
 from transformer_book.choices import check_choice
 from transformer_book.tasks import Options, Pair, check_whole, split_by_hash, too_few
+from transformer_book.tasks.series import public
 from transformer_book.tasks.series.expansion import series_of, write_series
 from transformer_book.tasks.series.expressions import NotInGrammar, Sum, read, shape, write
 from transformer_book.tasks.series.generator import SIZES, draw
@@ -40,6 +45,7 @@ __all__ = ["NotInGrammar", "SeriesTask", "canonical_source", "series_of"]
 
 SHARES = {"train": 85, "validation": 10, "test": 5}
 SPLIT_BY = ("random", "shape-disjoint")
+PUBLIC = "two-terms-public"
 # 60 and 200 ids with <sos> and <eos>.
 MAX_SOURCE, MAX_TARGET = 58, 198
 # Draws in a row without a new pair after which a split counts as exhausted.
@@ -54,11 +60,12 @@ class SeriesTask(Options):
     O(x**6) are left out.
 
     Args:
-        size: "two-terms" or "long": see `generator`.
+        size: "two-terms" or "long": see `generator`; "two-terms-public", which is downloaded: see
+            `public`.
         split_by: "random" or "shape-disjoint": see above.
 
     Raises:
-        ValueError: an unknown size or way to split.
+        ValueError: an unknown size or way to split, or one that the public corpus does not have.
     """
 
     name: ClassVar[str] = "series"
@@ -68,8 +75,13 @@ class SeriesTask(Options):
     split_by: str = "random"
 
     def __post_init__(self) -> None:
-        check_choice("size", self.size, SIZES)
+        check_choice("size", self.size, (*SIZES, PUBLIC))
         check_choice("split_by", self.split_by, SPLIT_BY)
+        if self.size == PUBLIC and self.split_by != "random":
+            raise ValueError(
+                f"split_by is {self.split_by!r}, but the public corpus has splits of its own: "
+                "choose 'random', or the size 'two-terms'."
+            )
 
     @cached_property
     def source_tokenizer(self) -> MathTokenizer:
@@ -82,12 +94,17 @@ class SeriesTask(Options):
     def pairs(self, split: str = "train", n: int = 1000, seed: int = 0) -> list[Pair]:
         """The first `n` pairs of a split, with distinct sources, in an order that the seed fixes.
 
+        Those of the public corpus stand in its own order if the seed is 0.
+
         Raises:
-            ValueError: an unknown split, `n` below 1, or more pairs than were found.
+            ValueError: an unknown split, `n` below 1, more pairs than were found, or a corpus that
+                cannot be downloaded.
         """
         check_choice("split", split, self.splits)
         check_whole(1, n=n)
         check_whole(seed=seed)
+        if self.size == PUBLIC:
+            return self._public_pairs(split, n, seed)
         found: list[Pair] = []
         seen: set[str] = set()
         failures = 0
@@ -106,6 +123,18 @@ class SeriesTask(Options):
             if len(found) == n:
                 break
         return found
+
+    def download(self) -> list[Path]:
+        """Fetch the public corpus, if that is the size; returns where its file is."""
+        return [public.download()] if self.size == PUBLIC else []
+
+    def _public_pairs(self, split: str, n: int, seed: int) -> list[Pair]:
+        found = public.pairs()[split]
+        if n > len(found):
+            raise too_few(n, len(found), split, "ask for fewer, or choose the size 'two-terms'")
+        if seed:
+            random.Random(f"series {seed}").shuffle(found)
+        return found[:n]
 
     def _split_of(self, expression: Sum, source: str) -> str:
         key = shape(expression) if self.split_by == "shape-disjoint" else source
