@@ -66,6 +66,16 @@ def test_many_right_answers_are_judged_by_what_is_asked_of_them() -> None:
     assert "[1.0, 2.0] is not above" in verdict(lambda x: x, *above).text()
 
 
+def test_an_answer_that_cannot_be_asked_about_is_a_wrong_one() -> None:
+    def positive(answer: Any, x: Tensor) -> str | None:
+        return None if (answer > x).all() else "not positive"
+
+    above = [case(x, accept=positive) for x in NUMBERS]
+    found = verdict(lambda x: "five" if x[0] == 1 else x + 1, *above)
+    assert "cannot be used: TypeError" in found.text()
+    assert "`return` missing" in verdict(lambda x: print(x), *above).text()
+
+
 def test_the_answer_may_be_what_another_function_makes_of_the_attempt() -> None:
     def twice(function: Any, x: Tensor) -> Tensor:
         return function(function(x))

@@ -57,9 +57,14 @@ class ExerciseCase:
         outcome = call(tried, self.case, gradients=False, seconds=seconds, source=function)
         if outcome.trouble:
             return outcome, outcome.trouble
-        if self.accept is not None:
+        if self.accept is None:
+            return outcome, difference(outcome.answer, self.gives)
+        if outcome.answer is None:
+            return outcome, "you return None"
+        try:
             return outcome, self.accept(outcome.answer, *self.case.arguments)
-        return outcome, difference(outcome.answer, self.gives)
+        except Exception as error:  # an answer of another kind than was asked for
+            return outcome, f"your answer cannot be used: {type(error).__name__}: {error}"
 
 
 def case(
@@ -77,7 +82,7 @@ def case(
         gives: the right answer. Tensors, numbers, lists and dictionaries are compared up to
             rounding.
         accept: where many answers are right: `accept(answer, *arguments)` returns `None`, or what
-            is wrong, as a sentence without a full stop.
+            is wrong, as a sentence without a full stop. It is not asked about `None`.
         through: where the answer is not what the function returns: `through(function, *arguments)`
             is called instead, and gives the answer.
         name: what this input tries, in a few words.
