@@ -1,6 +1,7 @@
 """The known mistakes by symptom: what someone sees whose model does not work (chapter 22).
 
-Every mistake belongs to one symptom, the one by which it is most often met. The page
+Every mistake belongs to one symptom, the one by which it is most often met. What is another
+convention, or harmless, belongs to the last symptom if no other names it. The page
 `book/debugging.md` has a section for each, whose anchor is the symptom's `key`.
 """
 
@@ -297,7 +298,7 @@ def full_name(mistake: Mistake) -> str:
 
 
 def symptom_of(mistake: Mistake) -> Symptom:
-    """The symptom by which a mistake is met: one that names it, or else its component's.
+    """The symptom by which a mistake is met: one that names it, or else that of its component.
 
     Raises:
         ValueError: for a mistake that no symptom has.
@@ -305,6 +306,8 @@ def symptom_of(mistake: Mistake) -> Symptom:
     for symptom in SYMPTOMS:
         if full_name(mistake) in symptom.likely:
             return symptom
+    if mistake.kind != "wrong":
+        return SYMPTOMS[-1]
     for symptom in SYMPTOMS:
         if mistake.component in symptom.rest:
             return symptom

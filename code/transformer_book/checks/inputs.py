@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Sequence
 
@@ -120,6 +121,97 @@ ENCODE = Component(
     cases=encode_cases,
     returns="a list of ids: of the tokens, `<unk>` for those not in the dictionary, then `<eos>`",
     differentiable=False,
+)
+
+
+def letters(text: str) -> list[str]:
+    return [letter for letter in text if letter != " "]
+
+
+def words_and_marks(text: str) -> list[str]:
+    return re.findall(r"\w+|[^\w\s]", text)
+
+
+def lowered_words_and_marks(text: str) -> list[str]:
+    return words_and_marks(text.lower())
+
+
+def numbered(*tokens: str) -> dict[str, int]:
+    return {token: i for i, token in enumerate((*SPECIALS, *tokens))}
+
+
+def text_cases() -> Sequence[Case]:
+    cased = numbered("Two", "Dogs", "dogs", "sleep", "eat", ".", ",", "the")
+    lowered = numbered("two", "dogs", "sleep", "eat", ".", ",", "the")
+    single = numbered(*"abcdefghT.,")
+    return (
+        Case("words and full stops", ("Two dogs sleep.", words_and_marks, cased)),
+        Case("capital letters", ("The Dogs, Two dogs.", words_and_marks, cased)),
+        Case("a model of small letters", ("The Dogs sleep.", lowered_words_and_marks, lowered)),
+        Case("the same, with a comma", ("TWO dogs eat, sleep.", lowered_words_and_marks, lowered)),
+        Case("a model of letters", ("a bad face.", letters, single)),
+        Case("letters, one of them large", ("The egg, a bag", letters, single)),
+    )
+
+
+TEXT_TO_IDS = Component(
+    name="text_to_ids",
+    chapter=2,
+    section="Break it: one tokenizer in training, another in use",
+    signature="text, tokenize, vocabulary",
+    pipeline=lambda s, text, tokenize, vocabulary: [
+        *s.look_up(s.tokens(text, tokenize), vocabulary),
+        2,
+    ],
+    steps={
+        "tokens": lambda text, tokenize: tokenize(text),
+        "look_up": lambda tokens, vocabulary: [vocabulary.get(token, 3) for token in tokens],
+    },
+    cases=text_cases,
+    returns="the ids a trained model is given for a text: `tokenize(text)` is what it was trained "
+    "with, `vocabulary` the dictionary it was trained with; unknown tokens are `<unk>` (3), and "
+    "`<eos>` (2) comes last",
+    differentiable=False,
+)
+
+
+def split_cases() -> Sequence[Case]:
+    dogs = {
+        "train": [["the", "dog", "sleeps"], ["the", "cat", "eats"]],
+        "validation": [["the", "dog", "barks"]],
+        "test": [["a", "raccoon", "sleeps"], ["a", "raccoon", "barks"]],
+    }
+    signs = {
+        "train": [["a", "b", "a"], ["b", "c"], ["c", "d"]],
+        "validation": [["d", "e"], ["e", "f", "f"]],
+        "test": [["f", "g"], ["h", "g", "d"]],
+    }
+    return (
+        Case("dogs, every word", (dogs, 1)),
+        Case("dogs, words that come twice", (dogs, 2)),
+        Case("letters, every one", (signs, 1)),
+        Case("letters that come twice", (signs, 2)),
+        Case("letters that come three times", (signs, 3)),
+    )
+
+
+def frequent(sentences: Sequence[Sequence[str]], least: int) -> set[str]:
+    return {word for word, n in count_words(sentences).items() if n >= least}
+
+
+TRAINING_WORDS = Component(
+    name="training_words",
+    chapter=2,
+    section="Break it: the test set in the vocabulary",
+    signature="splits, min_frequency",
+    pipeline=lambda s, splits, least: sorted(s.keep(s.counted(splits), least)),
+    steps={"counted": lambda splits: splits["train"], "keep": frequent},
+    cases=split_cases,
+    returns="the words that a vocabulary may hold, as a set or a list, in any order: those that "
+    "come at least `min_frequency` times where a model may learn from; `splits` has the sentences "
+    "of `train`, `validation` and `test`",
+    differentiable=False,
+    observe=lambda function: lambda splits, least: sorted(set(function(splits, least))),
 )
 
 # --- batches -------------------------------------------------------------------------------------
@@ -298,6 +390,8 @@ COMPONENTS = (
     NUMBER_OF_TARGETS,
     BUILD_VOCABULARY,
     ENCODE,
+    TEXT_TO_IDS,
+    TRAINING_WORDS,
     COLLATE,
     SHIFT,
     EMBEDDING,

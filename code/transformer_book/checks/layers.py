@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from transformer_book.checks.attention import MULTI_HEAD, normal
+from transformer_book.checks.attention import MULTI_HEAD, normal, sentences
 from transformer_book.checks.engine import AsClass, Case, Component
 
 # --- layer norm ----------------------------------------------------------------------------------
@@ -74,6 +74,18 @@ LAYER_NORM = Component(
         cases=layer_norm_class_cases,
         arguments=lambda sizes, weights, inputs: (*inputs, *weights.values()),
     ),
+)
+
+LAYER_NORM_PARAMETERS = Component(
+    name="layer_norm_parameters",
+    chapter=10,
+    section="Layer norm, by hand",
+    signature="d_model",
+    pipeline=lambda s, d_model: (s.scale(d_model), s.shift(d_model)),
+    steps={"scale": torch.ones, "shift": torch.zeros},
+    cases=lambda: tuple(Case(f"d_model = {d_model}", (d_model,)) for d_model in (4, 1, 2, 7, 16)),
+    returns="the weight (γ) and the bias (β) of a layer norm before training, both `(D,)`",
+    differentiable=False,
 )
 
 # --- residuals and dropout -----------------------------------------------------------------------
@@ -172,6 +184,47 @@ DROPOUT = Component(
     cases=dropout_cases,
     returns="in training, x with zeros where the boolean `keep` is False, which happens with "
     "probability p, and the other entries enlarged so that the expected value stays; else x",
+)
+
+
+def every_second(x: Tensor) -> Tensor:
+    """A dropout without chance, p = 0.5: each second feature survives, doubled."""
+    return 2 * x * (torch.arange(x.size(-1)) % 2)
+
+
+def every_third_less(x: Tensor) -> Tensor:
+    """The same with p = 1/3."""
+    return 1.5 * x * (torch.arange(x.size(-1)) % 3 > 0)
+
+
+def sublayer_cases() -> Sequence[Case]:
+    return (
+        Case(
+            "one vector, f(x) = 2x + 1",
+            (torch.tensor([[[1.0, 3.0, 2.0]]]), doubled_plus_one, plain_norm, every_second),
+        ),
+        Case("random", (normal(2, 3, 4, seed=1), doubled_plus_one, plain_norm, every_second)),
+        Case("another f", (normal(2, 3, 4, seed=2), halved_cube, plain_norm, every_third_less)),
+        Case("another norm", (3 * normal(1, 4, 6, seed=3), torch.sin, scaled_norm, every_second)),
+        Case("both", (normal(3, 2, 5, seed=4), halved_cube, scaled_norm, every_third_less)),
+    )
+
+
+SUBLAYER = Component(
+    name="sublayer_with_dropout",
+    chapter=10,
+    section="Dropout",
+    signature="x, sublayer, norm, dropout",
+    pipeline=lambda s, x, sublayer, norm, dropout: s.out(
+        x, s.drop(sublayer(s.feed(norm(x), dropout)), dropout), dropout
+    ),
+    steps={
+        "feed": lambda y, dropout: y,
+        "drop": lambda change, dropout: dropout(change),
+        "out": lambda x, change, dropout: x + change,
+    },
+    cases=sublayer_cases,
+    returns="`x + dropout(sublayer(norm(x)))`: dropout on the sublayer's output, and nowhere else",
 )
 
 # --- the feed-forward network --------------------------------------------------------------------
@@ -513,6 +566,34 @@ DECODER_LAYER = Component(
     ),
 )
 
+
+def modes_pipeline(s, x, training):
+    scores = x @ x.mT / x.size(-1) ** 0.5  # (B, T, T)
+    seen = s.seen(torch.ones(x.size(1), x.size(1)), training).bool()  # (T, T)
+    return scores.masked_fill(~seen, -torch.inf).softmax(dim=-1) @ x
+
+
+def modes_cases() -> Sequence[Case]:
+    return tuple(
+        Case(f"{tokens} tokens, {mode}", (normal(batch, tokens, width, seed=tokens), flag))
+        for batch, tokens, width in ((1, 2, 2), (2, 3, 4), (1, 5, 6), (3, 4, 3))
+        for mode, flag in (("training", True), ("evaluation", False))
+    )
+
+
+SELF_ATTENTION = Component(
+    name="causal_self_attention",
+    chapter=13,
+    section="Break it: a mask in one mode only",
+    signature="x, training",
+    pipeline=modes_pipeline,
+    steps={"seen": lambda ones, training: ones.tril()},
+    cases=modes_cases,
+    returns="`(B, T, D)`: attention of x to itself (queries, keys and values are x), each position "
+    "to itself and what came before; `training` is the module's mode, `self.training`, and there "
+    "is no dropout",
+)
+
 # --- stacks --------------------------------------------------------------------------------------
 
 
@@ -553,14 +634,118 @@ STACK = Component(
     observe=observe_stack,
 )
 
+# --- the whole model -----------------------------------------------------------------------------
+
+
+def attend_in_heads(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
+) -> Tensor:
+    """`toy_attention` for masks `(B, 1, T, S)`: one head."""
+    return toy_attention(query[:, None], key[:, None], value[:, None], mask)[:, 0]
+
+
+def toy_encoder(x: Tensor, mask: Tensor | None = None) -> Tensor:
+    return x + 2 * attend_in_heads(x, x, x, mask)
+
+
+def toy_decoder(
+    y: Tensor,
+    memory: Tensor,
+    target_mask: Tensor | None = None,
+    memory_mask: Tensor | None = None,
+) -> Tensor:
+    y = y + attend_in_heads(y, y, y, target_mask)
+    return y + 2 * attend_in_heads(y, memory, memory, memory_mask)
+
+
+def embedding_of(seed: int) -> Callable[[Tensor], Tensor]:
+    table = normal(20, 4, seed=seed)
+    return lambda tokens: table[tokens] + 0.1 * torch.arange(tokens.size(1))[:, None]
+
+
+def output_of(seed: int) -> Callable[[Tensor], Tensor]:
+    weight = normal(4, 7, seed=seed)
+    return lambda y: y @ weight
+
+
+def forward_cases() -> Sequence[Case]:
+    parts = embedding_of(1), embedding_of(2), toy_encoder, toy_decoder, output_of(3)
+    lengths = (
+        ("no padding", (3, 3), (4, 4)),
+        ("padding in the source", (5, 2), (4, 4)),
+        ("padding in the target", (4, 4), (2, 5)),
+        ("padding in both, source and target of one length", (2, 4), (4, 3)),
+        ("the same with three sentences", (5, 2, 3), (3, 5, 4)),
+        ("the same with other lengths", (1, 6), (6, 2)),
+        ("a longer source", (6, 3), (2, 3)),
+        ("one sentence", (4,), (3,)),
+    )
+    return tuple(
+        Case(name, (sentences(*source, seed=i), sentences(*target, seed=i + 50), *parts))
+        for i, (name, source, target) in enumerate(lengths)
+    )
+
+
+def forward_pipeline(s, source, target, embed_source, embed_target, encoder, decoder, output):
+    source_mask = (source != 0)[:, None, None]  # (B, 1, 1, S)
+    x = s.embedded(source, embed_source, embed_target)  # (B, S, D)
+    memory = s.encode(x, source_mask, encoder)  # (B, S, D)
+    masks = s.target_mask(target, source), s.memory_mask(source_mask, target)
+    y = decoder(embed_target(target), memory, *masks)  # (B, T, D)
+    return s.finish(y, output)
+
+
+def causal_and_real(tokens: Tensor) -> Tensor:
+    return (tokens != 0)[:, None, None] & torch.ones(tokens.size(1), tokens.size(1)).tril().bool()
+
+
+def observe_forward(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The rows of real target tokens: what stands at the padding, no loss ever reads."""
+
+    def observed(source: Tensor, target: Tensor, *parts: Any) -> Any:
+        answer = function(source, target, *parts)
+        if not isinstance(answer, Tensor) or answer.shape[:2] != target.shape:
+            return answer
+        real = target != 0
+        return answer.masked_fill(~(real[..., None] if answer.dim() == 3 else real), 0)
+
+    return observed
+
+
+FORWARD = Component(
+    name="transformer_forward",
+    chapter=14,
+    section="The wiring",
+    signature="source, target, embed_source, embed_target, encoder, decoder, output",
+    pipeline=forward_pipeline,
+    steps={
+        "embedded": lambda source, embed_source, embed_target: embed_source(source),
+        "encode": lambda x, mask, encoder: encoder(x, mask),
+        "target_mask": lambda target, source: causal_and_real(target),
+        "memory_mask": lambda mask, target: mask,
+        "finish": lambda y, output: output(y),
+    },
+    cases=forward_cases,
+    returns="the logits `(B, T, V)`, of which the rows at the target's padding are not looked at; "
+    "padding is token 0, masks are boolean, True = may attend, and the parts are called as "
+    "`embed_source(source)`, `encoder(x, mask)`, `decoder(y, memory, target_mask, memory_mask)` "
+    "and `output(y)`",
+    observe=observe_forward,
+    differentiable=False,
+)
+
 COMPONENTS = (
     LAYER_NORM,
+    LAYER_NORM_PARAMETERS,
     PRE_NORM,
     POST_NORM,
     DROPOUT,
+    SUBLAYER,
     FEED_FORWARD,
     GROUP_SORT,
     ENCODER_LAYER,
     DECODER_LAYER,
+    SELF_ATTENTION,
     STACK,
+    FORWARD,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -234,6 +235,129 @@ UPDATE = Component(
 )
 
 
+def observe_accumulation(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The weights, and the rate that comes next, after each of three updates of a small model."""
+
+    def observed(x: Tensor, y: Tensor, n_parts: int) -> dict[str, Any]:
+        model = nn.Linear(x.size(-1), y.size(-1))
+        with torch.no_grad():
+            model.weight.copy_(normal(*model.weight.shape, seed=1))
+            model.bias.copy_(normal(*model.bias.shape, seed=2))
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda n: 1 / (1 + n))
+        parts = list(zip(x.chunk(n_parts), y.chunk(n_parts), strict=True))
+        found = {}
+        for update in (1, 2, 3):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # the order of two steps is ours to judge
+                function(
+                    optimizer,
+                    scheduler,
+                    parts,
+                    lambda part: (model(part[0]) - part[1]).square().mean(),
+                )
+            found[f"the weight after update {update}"] = model.weight.detach().clone()
+            found[f"the rate after update {update}"] = float(optimizer.param_groups[0]["lr"])
+        return found
+
+    return observed
+
+
+def accumulation_pipeline(s, optimizer, scheduler, parts, compute_loss):
+    s.before(optimizer)
+    for part in parts:
+        s.before_part(optimizer)
+        s.share(compute_loss(part), parts).backward()
+        s.after_part(optimizer, scheduler)
+    s.after(optimizer, scheduler)
+
+
+def step_both(optimizer: Any, scheduler: Any) -> None:
+    optimizer.step()
+    scheduler.step()
+
+
+def accumulation_cases() -> Sequence[Case]:
+    return tuple(
+        Case(
+            f"{batch} examples in {n_parts} parts",
+            (normal(batch, 3, seed=batch), normal(batch, 2, seed=batch + 1), n_parts),
+        )
+        for batch, n_parts in ((4, 2), (6, 3), (8, 4), (6, 2), (3, 1))
+    )
+
+
+ACCUMULATION = Component(
+    name="accumulated_update",
+    chapter=16,
+    section="One update, line by line",
+    signature="optimizer, scheduler, parts, compute_loss",
+    pipeline=accumulation_pipeline,
+    steps={
+        "before": lambda optimizer: optimizer.zero_grad(),
+        "before_part": lambda optimizer: None,
+        "share": lambda loss, parts: loss / len(parts),
+        "after_part": lambda optimizer, scheduler: None,
+        "after": step_both,
+    },
+    cases=accumulation_cases,
+    returns="nothing that is looked at: one update for a batch cut into equally large parts, "
+    "`compute_loss(part)` is the mean loss of one; then the schedule moves on by one. Judged by "
+    "the weights and the rate after each of three updates",
+    differentiable=False,
+    observe=observe_accumulation,
+)
+
+
+def loss_table(seed: int) -> Callable[[int, Sequence[int]], float]:
+    """The mean loss of a checkpoint on a batch: made up, the same at every call."""
+    table = 2 + normal(9, 9, seed=seed)
+    return lambda checkpoint, batch: float(table[checkpoint, batch[0]])
+
+
+def best_cases() -> Sequence[Case]:
+    sizes = ((1, 9, 2), (7, 1, 1), (3, 3, 8), (1, 1, 12, 2), (2, 9), (6, 2, 1, 1), (1, 4, 9))
+    return tuple(
+        Case(
+            f"{4 + i % 3} checkpoints, {len(lengths)} batches",
+            (
+                list(range(4 + i % 3)),
+                [[batch] * length for batch, length in enumerate(lengths)],
+                loss_table(seed=40 + i),
+            ),
+        )
+        for i, lengths in enumerate((*sizes, *sizes[::-1], *sizes))
+    )
+
+
+def mean_per_token(measured: Sequence[tuple[float, int]]) -> float:
+    return sum(loss * n for loss, n in measured) / sum(n for _, n in measured)
+
+
+BEST = Component(
+    name="best_checkpoint",
+    chapter=16,
+    section="Two hundred pairs",
+    signature="checkpoints, batches, loss_of",
+    pipeline=lambda s, checkpoints, batches, loss_of: s.choose(
+        [
+            s.average([(loss_of(c, batch), len(batch)) for batch in s.measured(batches)])
+            for c in checkpoints
+        ]
+    ),
+    steps={
+        "measured": lambda batches: batches,
+        "average": mean_per_token,
+        "choose": lambda losses: losses.index(min(losses)),
+    },
+    cases=best_cases,
+    returns="the place (0, 1, …) of the checkpoint with the lowest validation loss per token; "
+    "`batches` are lists of tokens, and `loss_of(checkpoint, batch)` is the mean loss per token "
+    "of one batch",
+    differentiable=False,
+)
+
+
 def checkpoint_cases() -> Sequence[Case]:
     def checkpoint(seed: int) -> dict[str, Tensor]:
         return {"weight": normal(2, 3, seed=seed), "bias": normal(2, seed=seed + 1)}
@@ -267,4 +391,14 @@ AVERAGE = Component(
     differentiable=False,
 )
 
-COMPONENTS = (CROSS_ENTROPY, SMOOTHED, PERPLEXITY, SCHEDULE, CLIP, UPDATE, AVERAGE)
+COMPONENTS = (
+    CROSS_ENTROPY,
+    SMOOTHED,
+    PERPLEXITY,
+    SCHEDULE,
+    CLIP,
+    UPDATE,
+    ACCUMULATION,
+    BEST,
+    AVERAGE,
+)

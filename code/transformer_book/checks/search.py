@@ -213,6 +213,156 @@ BEAM = Component(
 )
 
 
+def embed_cases() -> Sequence[Case]:
+    table = normal(12, 4, seed=2)
+
+    def tokens(batch: int, length: int, seed: int) -> Tensor:
+        return torch.randint(4, 9, (batch, length), generator=torch.Generator().manual_seed(seed))
+
+    return tuple(
+        Case(
+            f"{t} new tokens after {past}", (tokens(b, t, past), past, normal(9, 4, seed=1), table)
+        )
+        for b, t, past in ((1, 1, 3), (2, 1, 5), (3, 1, 1), (2, 1, 0), (2, 2, 4), (1, 3, 2))
+    )
+
+
+EMBED_NEXT = Component(
+    name="embed_next",
+    chapter=17,
+    section="The cache of keys and values",
+    signature="tokens, past, weight, table",
+    pipeline=lambda s, tokens, past, weight, table: (
+        weight[tokens] + s.rows(table, past, tokens.size(1))
+    ),
+    steps={"rows": lambda table, past, new: table[past : past + new]},
+    cases=embed_cases,
+    returns="`(B, t, D)`: of the new tokens `(B, t)` alone, the rows of the embedding `weight` "
+    "plus their rows of the `table` of positions; `past` tokens stand in the cache already",
+)
+
+
+def cache_cases() -> Sequence[Case]:
+    def cache(layers: int, n: int, heads: int, seed: int) -> list[tuple[Tensor, Tensor]]:
+        return [
+            (
+                normal(n, heads, 3, 2, seed=seed + 2 * i),
+                normal(n, heads, 3, 2, seed=seed + 2 * i + 1),
+            )
+            for i in range(layers)
+        ]
+
+    return tuple(
+        Case(name, (cache(layers, n, heads, seed), torch.tensor(rows)))
+        for name, layers, n, heads, seed, rows in (
+            ("two beams change places", 1, 2, 2, 10, [1, 0]),
+            ("three beams, one of them doubled", 2, 3, 2, 20, [2, 0, 0]),
+            ("all from one", 2, 3, 3, 30, [1, 1, 1]),
+            ("round about", 1, 4, 4, 40, [1, 2, 3, 0]),
+            ("nothing changes", 2, 2, 2, 50, [0, 1]),
+            ("beams of two sentences", 2, 4, 2, 60, [1, 1, 3, 2]),
+            ("round about, three layers", 3, 3, 3, 70, [2, 0, 1]),
+        )
+    )
+
+
+REORDER = Component(
+    name="reorder_cache",
+    chapter=17,
+    section="Break it: three bugs in a decoder",
+    signature="cache, rows",
+    pipeline=lambda s, cache, rows: [
+        (s.key_rows(keys, rows, i), s.value_rows(values, rows, i))
+        for i, (keys, values) in enumerate(cache)
+    ],
+    steps={
+        "key_rows": lambda keys, rows, layer: keys[rows],
+        "value_rows": lambda values, rows, layer: values[rows],
+    },
+    cases=cache_cases,
+    returns="a list of pairs (keys, values), one for each layer, both `(N, H, T, K)`: row i is "
+    "what row `rows[i]` was, for beam i continues the beam that stood there",
+)
+
+
+def batch_step(seed: int, ends: Sequence[float]) -> Step:
+    """A model of several sentences: each row has an automaton of its own."""
+    rows = [automaton(seed + i, end=end) for i, end in enumerate(ends)]
+
+    def step(tokens: Tensor) -> Tensor:
+        both = zip(rows, tokens, strict=False)
+        return torch.cat([row(beginning[None]) for row, beginning in both])
+
+    return step
+
+
+def batch_cases() -> Sequence[Case]:
+    chosen = (
+        (70, (3.0, -1.0), 6),
+        (72, (-9.0, 2.0, 0.5), 5),
+        (75, (1.0, 1.0, -2.0), 8),
+        (78, (-9.0, -9.0), 4),
+        (80, (2.0, -1.0, 1.0, 0.0), 7),
+        (84, (1.0,), 6),
+        (85, (-1.0, 3.0), 6),
+        (90, (0.5, 1.5, -0.5), 9),
+        (94, (-1.0, 0.0, 2.0), 8),
+    )
+    return tuple(
+        Case(
+            f"{len(ends)} sentences, at most {n} tokens",
+            (batch_step(seed, ends), len(ends), n),
+        )
+        for seed, ends, n in chosen
+    )
+
+
+def batch_pipeline(s, step, n_sentences, max_length):
+    tokens = torch.ones(n_sentences, 1, dtype=torch.long)  # (B, 1), <sos>
+    done = torch.zeros(n_sentences, dtype=torch.bool)
+    for _ in range(max_length):
+        chosen = step(tokens).argmax(dim=-1)  # (B,)
+        chosen = s.fill(chosen, done)
+        tokens = torch.cat([tokens, chosen[:, None]], dim=1)  # (B, t)
+        done = done | (chosen == EOS)
+        if s.stop(done):
+            break
+    return tokens[:, 1:]
+
+
+def observe_batch(function: Callable[..., object]) -> Callable[..., object]:
+    """Columns of nothing but padding at the end are no difference."""
+
+    def observed(step: Step, n_sentences: int, max_length: int) -> object:
+        found = function(step, n_sentences, max_length)
+        if not isinstance(found, Tensor) or found.dim() != 2:
+            return found
+        while found.size(1) and not found[:, -1].any():
+            found = found[:, :-1]
+        return found
+
+    return observed
+
+
+GREEDY_BATCH = Component(
+    name="greedy_batch",
+    chapter=17,
+    section="Many sentences at once",
+    signature="step, n_sentences, max_length",
+    pipeline=batch_pipeline,
+    steps={
+        "fill": lambda chosen, done: chosen.masked_fill(done, 0),
+        "stop": lambda done: bool(done.all()),
+    },
+    cases=batch_cases,
+    returns="`(B, t)` whole numbers: the likeliest tokens of all sentences, without `<sos>` (1), "
+    "with `<eos>` (2) where a sentence ended and padding (0) behind it; `step(tokens)` takes ids "
+    "`(B, t)` that begin with `<sos>` and gives `(B, V)` log-probabilities",
+    differentiable=False,
+    observe=observe_batch,
+)
+
+
 def penalty_cases() -> Sequence[Case]:
     return tuple(
         Case(f"score {score}, {n} tokens, α = {alpha}", (score, n, alpha))
@@ -241,6 +391,8 @@ LENGTH_NORMALISED = Component(
     cases=penalty_cases,
     returns="the score that hypotheses are ranked by: the sum of log-probabilities over length^α",
     differentiable=False,
+    # With α = 0 a factor is zero, and people write all sorts of things to get round it.
+    settled=lambda case, answer: answer if case.arguments[2] else 0.0,
 )
 
 
@@ -273,4 +425,15 @@ CUT = Component(
     differentiable=False,
 )
 
-COMPONENTS = (NEXT_TOKEN, TEMPERATURE, TOP_K, GREEDY, BEAM, LENGTH_NORMALISED, CUT)
+COMPONENTS = (
+    NEXT_TOKEN,
+    TEMPERATURE,
+    TOP_K,
+    GREEDY,
+    GREEDY_BATCH,
+    BEAM,
+    EMBED_NEXT,
+    REORDER,
+    LENGTH_NORMALISED,
+    CUT,
+)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
@@ -108,6 +108,18 @@ def rare_kept(counts: Counter[str], least: int) -> list[str]:
 
 @mistake(
     "build_vocabulary",
+    "keep",
+    "at most in place of at least",
+    symptom="Frequent words have no ids.",
+    cause="The comparison is the wrong way round: >=, not <=.",
+    section=VOCABULARY,
+)
+def at_most(counts: Counter[str], least: int) -> list[str]:
+    return [word for word, n in counts.items() if n <= least]
+
+
+@mistake(
+    "build_vocabulary",
     "count",
     "sentences counted in place of words",
     symptom="A word that comes twice in one sentence counts once.",
@@ -178,6 +190,98 @@ def no_end(ids: list[int]) -> list[int]:
 )
 def with_start(ids: list[int]) -> list[int]:
     return [1, *ids, 2]
+
+
+OTHER = "Break it: one tokenizer in training, another in use"
+
+
+@mistake(
+    "text_to_ids",
+    "tokens",
+    "trained on one tokenizer and used with another",
+    symptom="Words with a full stop behind them are unknown, though the model knows them.",
+    cause="The text is split at spaces: call the tokenizer that the model was trained with.",
+    section=OTHER,
+)
+def split_at_spaces(text: str, tokenize: object) -> list[str]:
+    return text.split()
+
+
+@mistake(
+    "text_to_ids",
+    "tokens",
+    "lower-cased for a model that was not",
+    symptom="Capital letters are lost before the tokenizer sees them.",
+    cause="Hand the text over as it is: whether to lower it is the tokenizer's business.",
+    section=OTHER,
+)
+def lowered_first(text: str, tokenize: Callable[[str], list[str]]) -> list[str]:
+    return tokenize(text.lower())
+
+
+@mistake(
+    "text_to_ids",
+    "tokens",
+    "letters in place of tokens",
+    symptom="Nearly every token is unknown: they are letters.",
+    cause="A loop over a text gives its letters: call the tokenizer first.",
+    section=OTHER,
+)
+def letters_of(text: str, tokenize: object) -> list[str]:
+    return list(text)
+
+
+@mistake(
+    "text_to_ids",
+    "look_up",
+    "numbered anew",
+    symptom="The ids count up from 4, whatever the words are.",
+    cause="A new vocabulary is built from the text: the ids must be those of the training.",
+    section=OTHER,
+)
+def numbered_anew(tokens: list[str], vocabulary: object) -> list[int]:
+    own: dict[str, int] = {}
+    return [own.setdefault(token, 4 + len(own)) for token in tokens]
+
+
+LEAK = "Break it: the test set in the vocabulary"
+
+
+@mistake(
+    "training_words",
+    "counted",
+    "vocabulary built on test data",
+    symptom="Words are there that only the validation or the test set has.",
+    cause="Count in the training sentences alone: the test tells us about texts nobody has seen.",
+    section=LEAK,
+)
+def all_counted(splits: dict[str, list[list[str]]]) -> list[list[str]]:
+    return [words for split in splits.values() for words in split]
+
+
+@mistake(
+    "training_words",
+    "counted",
+    "vocabulary built on training and test",
+    symptom="Words are there that only the test set has.",
+    cause="Count in the training sentences alone: a vocabulary with the test's words promises "
+    "that nothing is unknown.",
+    section=LEAK,
+)
+def test_counted(splits: dict[str, list[list[str]]]) -> list[list[str]]:
+    return splits["train"] + splits["test"]
+
+
+@mistake(
+    "training_words",
+    "counted",
+    "vocabulary built on training and validation",
+    symptom="Words are there that only the validation set has.",
+    cause="Count in the training sentences alone: the model learns nothing about the others.",
+    section=LEAK,
+)
+def validation_counted(splits: dict[str, list[list[str]]]) -> list[list[str]]:
+    return splits["train"] + splits["validation"]
 
 
 # --- batches -------------------------------------------------------------------------------------
@@ -418,12 +522,28 @@ def halved(d_model: int) -> Tensor:
     "sinusoids",
     "exponents",
     "integer frequencies",
-    symptom="All columns but the first two are (nearly) constant.",
+    symptom="All pairs of columns turn equally fast.",
     cause="2i // d_model is a whole number, and 0: divide with /.",
     section="Break it: the exponent doubled",
 )
 def whole_numbers(d_model: int) -> Tensor:
     return (torch.arange(0, d_model, 2) // d_model).double()
+
+
+@mistake(
+    "sinusoids",
+    "exponents",
+    "whole-number frequencies",
+    symptom="All columns but the first two are constant.",
+    cause="The frequency, at most 1, is rounded down to 0, by // or by a tensor of whole numbers: "
+    "divide with /.",
+    section="Break it: the exponent doubled",
+)
+def frequencies_rounded_down(d_model: int) -> Tensor:
+    # 10000 to the power of infinity divides every angle to zero.
+    exponents = torch.full((d_model // 2,), math.inf, dtype=torch.float64)
+    exponents[0] = 0.0
+    return exponents
 
 
 @mistake(
@@ -539,6 +659,30 @@ def first_row(x: Tensor, table: Tensor) -> Tensor:
 )
 def backwards(x: Tensor, table: Tensor) -> Tensor:
     return table[: x.size(1)].flip(0)
+
+
+@mistake(
+    "add_positions",
+    "rows",
+    "last rows of the table",
+    symptom="The positions depend on how long the table is.",
+    cause="Take the first rows, table[:x.size(1)], not the last.",
+    section="Word and place in one vector",
+)
+def last_rows(x: Tensor, table: Tensor) -> Tensor:
+    return table[-x.size(1) :]
+
+
+@mistake(
+    "add_positions",
+    "rows",
+    "last rows of the table, backwards",
+    symptom="The first token gets the last row of the whole table.",
+    cause="Take the first rows of the table, in their order.",
+    section="Word and place in one vector",
+)
+def last_rows_backwards(x: Tensor, table: Tensor) -> Tensor:
+    return table[-x.size(1) :].flip(0)
 
 
 @mistake(

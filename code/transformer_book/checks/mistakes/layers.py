@@ -196,6 +196,55 @@ def bias_twice(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     return weight * x + 2 * bias
 
 
+@mistake(
+    "layer_norm",
+    "scale",
+    "β starting at one",
+    symptom="Every output is too large by one.",
+    cause="One is added beside the bias, or is what the bias begins with: β starts at zero.",
+    section=LN,
+)
+def one_more(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    return weight * x + bias + 1
+
+
+@mistake(
+    "layer_norm_parameters",
+    "shift",
+    "bias that starts at one",
+    symptom="A fresh layer norm gives vectors of mean 1.",
+    cause="β starts at zero (and γ at one).",
+    section=LN,
+)
+def starting_at_one(d_model: int) -> Tensor:
+    return torch.ones(d_model)
+
+
+@mistake(
+    "layer_norm_parameters",
+    "scale",
+    "weight that starts at zero",
+    symptom="A fresh layer norm gives nothing but zeros.",
+    cause="γ starts at one.",
+    section=LN,
+)
+def starting_at_zero(d_model: int) -> Tensor:
+    return torch.zeros(d_model)
+
+
+@mistake(
+    "layer_norm_parameters",
+    "scale",
+    "starts of weight and bias exchanged",
+    symptom="A fresh layer norm gives nothing but ones.",
+    cause="γ starts at one and β at zero.",
+    section=LN,
+    steps={"shift": torch.ones},
+)
+def starts_exchanged(d_model: int) -> Tensor:
+    return torch.zeros(d_model)
+
+
 # --- residuals -----------------------------------------------------------------------------------
 
 STREAM = "Where to put the norm"
@@ -413,6 +462,57 @@ def never_applied(x: Tensor, keep: Tensor) -> Tensor:
     return x
 
 
+@mistake(
+    "sublayer_with_dropout",
+    "drop",
+    "dropout declared and never applied",
+    symptom="Nothing is ever dropped.",
+    cause="The dropout is made, and not called: wrap the sublayer's output in it.",
+    section=DROPOUT,
+)
+def never_called(change: Tensor, dropout: Callable[[Tensor], Tensor]) -> Tensor:
+    return change
+
+
+@mistake(
+    "sublayer_with_dropout",
+    "out",
+    "dropout applied to the residual stream",
+    symptom="What came in is dropped, too: the stream loses numbers in each sublayer.",
+    cause="x + dropout(f(norm(x))) in place of dropout(x + f(norm(x))).",
+    section=DROPOUT,
+    steps={"drop": never_called},
+)
+def sum_dropped(x: Tensor, change: Tensor, dropout: Callable[[Tensor], Tensor]) -> Tensor:
+    return dropout(x + change)
+
+
+@mistake(
+    "sublayer_with_dropout",
+    "out",
+    "dropout on x in place of the sublayer",
+    symptom="What came in is dropped, and the sublayer's output is not.",
+    cause="Dropout belongs to the sublayer's output; x stays whole.",
+    section=DROPOUT,
+    steps={"drop": never_called},
+)
+def stream_dropped(x: Tensor, change: Tensor, dropout: Callable[[Tensor], Tensor]) -> Tensor:
+    return dropout(x) + change
+
+
+@mistake(
+    "sublayer_with_dropout",
+    "feed",
+    "dropout before the sublayer",
+    symptom="The sublayer's input is dropped, and its output is not.",
+    cause="Apply dropout to what the sublayer gives.",
+    section=DROPOUT,
+    steps={"drop": never_called},
+)
+def input_dropped(y: Tensor, dropout: Callable[[Tensor], Tensor]) -> Tensor:
+    return dropout(y)
+
+
 # --- the feed-forward network --------------------------------------------------------------------
 
 FF = "Two matrices and a bend, by hand"
@@ -441,6 +541,19 @@ def no_activation(h: Tensor) -> Tensor:
 )
 def gelu(h: Tensor) -> Tensor:
     return nn.functional.gelu(h)
+
+
+@mistake(
+    "feed_forward",
+    "activate",
+    "approximate GELU in place of ReLU",
+    symptom="This is GELU, by its approximation with tanh, where the check expects ReLU.",
+    cause="Both are in use; this exercise asks for ReLU.",
+    section=FF,
+    kind="convention",
+)
+def gelu_by_tanh(h: Tensor) -> Tensor:
+    return nn.functional.gelu(h, approximate="tanh")
 
 
 @mistake(
@@ -900,3 +1013,198 @@ def one_layer_repeated(make: Callable[[], nn.Module], n: int) -> list[nn.Module]
 def deep_copies(make: Callable[[], nn.Module], n: int) -> list[nn.Module]:
     layer = make()
     return [copy.deepcopy(layer) for _ in range(n)]
+
+
+MODES = "Break it: a mask in one mode only"
+
+
+@mistake(
+    "causal_self_attention",
+    "seen",
+    "causal mask only in training mode",
+    symptom="In evaluation every position sees its future: a test under teacher forcing lies.",
+    cause="The mask stands behind `if self.training`: it belongs to both modes.",
+    section=MODES,
+)
+def masked_in_training(ones: Tensor, training: bool) -> Tensor:
+    return ones.tril() if training else ones
+
+
+@mistake(
+    "causal_self_attention",
+    "seen",
+    "causal mask only in evaluation",
+    symptom="In training every position sees the answer, and learns to copy it.",
+    cause="The mask is missing where `self.training` is true: it belongs to both modes.",
+    section=MODES,
+)
+def masked_in_evaluation(ones: Tensor, training: bool) -> Tensor:
+    return ones if training else ones.tril()
+
+
+@mistake(
+    "causal_self_attention",
+    "seen",
+    "no causal mask in either mode",
+    symptom="Every position sees its future, always.",
+    cause="Hide the scores above the diagonal, before the softmax.",
+    section="Leak tests, in both modes",
+)
+def never_masked(ones: Tensor, training: bool) -> Tensor:
+    return ones
+
+
+@mistake(
+    "causal_self_attention",
+    "seen",
+    "past hidden in place of the future",
+    symptom="A position sees its future and not its past.",
+    cause="This is the upper triangle: use tril.",
+    section="Leak tests, in both modes",
+)
+def past_hidden(ones: Tensor, training: bool) -> Tensor:
+    return ones.triu()
+
+
+# --- the whole model -----------------------------------------------------------------------------
+
+WIRING = "The wiring"
+
+
+@mistake(
+    "transformer_forward",
+    "finish",
+    "forward returns argmax",
+    symptom="The answer is token ids, and no loss can be computed from them.",
+    cause="Return the logits; whoever decodes takes the argmax.",
+    section=WIRING,
+)
+def ids_returned(y: Tensor, output: Callable[[Tensor], Tensor]) -> Tensor:
+    return output(y).argmax(dim=-1)
+
+
+@mistake(
+    "transformer_forward",
+    "finish",
+    "forward returns probabilities",
+    symptom="The rows sum to one: a softmax has been taken.",
+    cause="Return the logits: the loss takes the softmax itself, and a second one spoils it.",
+    section=WIRING,
+)
+def probabilities_returned(y: Tensor, output: Callable[[Tensor], Tensor]) -> Tensor:
+    return output(y).softmax(dim=-1)
+
+
+@mistake(
+    "transformer_forward",
+    "finish",
+    "forward returns log-probabilities",
+    symptom="The rows are logarithms of probabilities, not logits.",
+    cause="A consistent choice: a second log-softmax changes nothing. The book returns logits.",
+    section=WIRING,
+    kind="convention",
+)
+def logarithms_returned(y: Tensor, output: Callable[[Tensor], Tensor]) -> Tensor:
+    return output(y).log_softmax(dim=-1)
+
+
+@mistake(
+    "transformer_forward",
+    "finish",
+    "output projection of the model forgotten",
+    symptom="The rows have as many numbers as the model is wide, not as there are words.",
+    cause="Return output(y).",
+    section=WIRING,
+)
+def vectors_returned(y: Tensor, output: Callable[[Tensor], Tensor]) -> Tensor:
+    return y
+
+
+def _causal(length: int) -> Tensor:
+    return torch.ones(length, length).tril().bool()
+
+
+@mistake(
+    "transformer_forward",
+    "target_mask",
+    "padding mask of the source used for the target",
+    symptom="Words of the target are hidden where the source is padded; if the lengths differ it "
+    "stops.",
+    cause="Make the mask of the target from the target's ids.",
+    section=WIRING,
+)
+def source_padding_in_target(target: Tensor, source: Tensor) -> Tensor:
+    return (source != 0)[:, None, None] & _causal(target.size(1))
+
+
+@mistake(
+    "transformer_forward",
+    "target_mask",
+    "future of the target visible",
+    symptom="Each position of the target sees the words it is to predict.",
+    cause="The target's mask hides the padding alone: combine it with the causal mask.",
+    section=WIRING,
+)
+def future_visible(target: Tensor, source: Tensor) -> Tensor:
+    return (target != 0)[:, None, None] & torch.ones_like(_causal(target.size(1)))
+
+
+@mistake(
+    "transformer_forward",
+    "memory_mask",
+    "source padding read by the decoder",
+    symptom="A sentence's logits change with the padding of its source.",
+    cause="Hand the source's mask to the decoder, too, as memory_mask.",
+    section=WIRING,
+)
+def memory_unmasked(mask: Tensor, target: Tensor) -> None:
+    return None
+
+
+@mistake(
+    "transformer_forward",
+    "memory_mask",
+    "mask of the target handed to cross-attention",
+    symptom="The first words of the target see only the first words of the source; if the lengths "
+    "differ it stops.",
+    cause="Cross-attention takes the mask of the source.",
+    section=WIRING,
+)
+def memory_mask_of_target(mask: Tensor, target: Tensor) -> Tensor:
+    return (target != 0)[:, None, None] & _causal(target.size(1))
+
+
+@mistake(
+    "transformer_forward",
+    "encode",
+    "source padding read by the encoder",
+    symptom="A sentence's logits change with the padding of its source.",
+    cause="Hand the source's mask to the encoder.",
+    section=WIRING,
+)
+def encoder_unmasked(x: Tensor, mask: Tensor, encoder: Callable[..., Tensor]) -> Tensor:
+    return encoder(x, None)
+
+
+@mistake(
+    "transformer_forward",
+    "encode",
+    "encoder left out",
+    symptom="The decoder reads the embedded source, not the memory.",
+    cause="memory = encoder(x, mask), and the memory goes to the decoder.",
+    section=WIRING,
+)
+def not_encoded(x: Tensor, mask: Tensor, encoder: Callable[..., Tensor]) -> Tensor:
+    return x
+
+
+@mistake(
+    "transformer_forward",
+    "embedded",
+    "source embedded with the table of the target",
+    symptom="The source's embedding does not matter.",
+    cause="Two vocabularies, two tables: embed_source for the source.",
+    section=WIRING,
+)
+def wrong_table(source: Tensor, embed_source: object, embed_target: Any) -> Tensor:
+    return embed_target(source)

@@ -117,6 +117,19 @@ def over_positions(logits: Tensor) -> Tensor:
 @mistake(
     "cross_entropy",
     "log_p",
+    "log-softmax without dim",
+    symptom="The probabilities of a position do not sum to one: those of a word in all sentences "
+    "do.",
+    cause="Without dim, F.log_softmax takes axis 0 of three axes, the batch: write dim=-1.",
+    section=CE,
+)
+def log_softmax_without_dim(logits: Tensor) -> Tensor:
+    return logits.log_softmax(dim=0)
+
+
+@mistake(
+    "cross_entropy",
+    "log_p",
     "bits in place of nats",
     symptom="The loss is larger by 1 / ln 2.",
     cause="The logarithm is to base 2: the book, like PyTorch, counts in nats.",
@@ -223,6 +236,18 @@ def mean_of_means(losses: Sequence[float], counts: Sequence[int]) -> float:
 def mean_of_exponentials(losses: Sequence[float], counts: Sequence[int]) -> float:
     total = sum(math.exp(loss) * n for loss, n in zip(losses, counts, strict=True))
     return math.log(total / sum(counts))
+
+
+@mistake(
+    "perplexity",
+    "average",
+    "plain mean of the batches' perplexities",
+    symptom="The result is too large, and a small batch counts as much as a large one.",
+    cause="Average the losses first, weighted by their tokens, then exponentiate.",
+    section="Perplexity",
+)
+def plain_mean_of_exponentials(losses: Sequence[float], counts: Sequence[int]) -> float:
+    return math.log(sum(map(math.exp, losses)) / len(losses))
 
 
 @mistake(
@@ -447,13 +472,32 @@ def clipped_too_late(loss: Tensor, optimizer: Optimizer, model: nn.Module) -> No
     "training_update",
     "steps",
     "step before backward",
-    symptom="Each step uses no gradient, or the one before.",
+    symptom="The weights never change: step() finds no gradient.",
     cause="backward() first, then step().",
     section=UPDATE,
 )
 def stepped_too_early(loss: Tensor, optimizer: Optimizer, model: nn.Module) -> None:
     optimizer.step()
     loss.backward()
+
+
+@mistake(
+    "training_update",
+    "before",
+    "step at the top, before the loss",
+    symptom="Each update goes along the gradient of the batch before, and the last one is lost.",
+    cause="step() stands before the loss is computed: backward() first, then step().",
+    section=UPDATE,
+    steps={"steps": lambda loss, optimizer, model: _backward_and_clip(loss, model)},
+)
+def stepped_at_the_top(optimizer: Optimizer) -> None:
+    optimizer.step()
+    optimizer.zero_grad()
+
+
+def _backward_and_clip(loss: Tensor, model: nn.Module) -> None:
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
 
 
 @mistake(
@@ -481,6 +525,176 @@ def zeroed_too_late(loss: Tensor, optimizer: Optimizer, model: nn.Module) -> Non
 def two_steps(loss: Tensor, optimizer: Optimizer, model: nn.Module) -> None:
     backward_then_step(loss, optimizer, model)
     optimizer.step()
+
+
+PARTS = "A mean of means is not the mean"
+
+
+@mistake(
+    "accumulated_update",
+    "after_part",
+    "schedule stepped per micro-batch",
+    symptom="The rate moves on with every part of the batch: warm-up is over too soon.",
+    cause="Call scheduler.step() once for the whole batch, behind optimizer.step().",
+    section="Break it: counting from zero",
+    chapter=15,
+    steps={"after": lambda optimizer, scheduler: optimizer.step()},
+)
+def schedule_per_part(optimizer: Optimizer, scheduler: Any) -> None:
+    scheduler.step()
+
+
+@mistake(
+    "accumulated_update",
+    "after_part",
+    "step per micro-batch",
+    symptom="Each part makes a step of its own, along all gradients so far.",
+    cause="Call optimizer.step() once, after the last part.",
+    section=UPDATE,
+    steps={"after": lambda optimizer, scheduler: scheduler.step()},
+)
+def step_per_part(optimizer: Optimizer, scheduler: Any) -> None:
+    optimizer.step()
+
+
+@mistake(
+    "accumulated_update",
+    "share",
+    "micro-batches summed, not averaged",
+    symptom="The gradient is as many times too long as there are parts.",
+    cause="Divide each part's mean loss by the number of parts.",
+    section=PARTS,
+    chapter=15,
+)
+def parts_summed(loss: Tensor, parts: Sequence[Any]) -> Tensor:
+    return loss
+
+
+@mistake(
+    "accumulated_update",
+    "before_part",
+    "gradients zeroed in every micro-batch",
+    symptom="Only the last part counts.",
+    cause="Call zero_grad() once, before the first part.",
+    section=UPDATE,
+)
+def zeroed_per_part(optimizer: Optimizer) -> None:
+    optimizer.zero_grad()
+
+
+@mistake(
+    "accumulated_update",
+    "before",
+    "gradients of the last batch kept",
+    symptom="From the second update on, each step also goes along all earlier gradients.",
+    cause="backward() adds to .grad: call zero_grad() before the first part.",
+    section=UPDATE,
+)
+def never_zeroed(optimizer: Optimizer) -> None:
+    pass
+
+
+@mistake(
+    "accumulated_update",
+    "after",
+    "schedule never stepped",
+    symptom="The rate stays what it was at the beginning.",
+    cause="Call scheduler.step() behind optimizer.step().",
+    section="The schedule",
+    chapter=15,
+)
+def schedule_forgotten(optimizer: Optimizer, scheduler: Any) -> None:
+    optimizer.step()
+
+
+@mistake(
+    "accumulated_update",
+    "after",
+    "schedule before the step",
+    symptom="Every update has the rate of the next one: the first is skipped.",
+    cause="optimizer.step() first, then scheduler.step().",
+    section="The schedule",
+    chapter=15,
+)
+def schedule_first(optimizer: Optimizer, scheduler: Any) -> None:
+    scheduler.step()
+    optimizer.step()
+
+
+BEST = "Two hundred pairs"
+
+
+@mistake(
+    "best_checkpoint",
+    "measured",
+    "best checkpoint chosen on one batch",
+    symptom="Only the first batch decides.",
+    cause="The loop ends, or returns, after the first batch: measure all of them.",
+    section=BEST,
+)
+def first_batch(batches: Sequence[Any]) -> Sequence[Any]:
+    return batches[:1]
+
+
+@mistake(
+    "best_checkpoint",
+    "measured",
+    "best checkpoint chosen on the last batch",
+    symptom="Only the last batch decides.",
+    cause="The loss is overwritten in the loop: add it up.",
+    section=BEST,
+)
+def last_batch(batches: Sequence[Any]) -> Sequence[Any]:
+    return batches[-1:]
+
+
+@mistake(
+    "best_checkpoint",
+    "average",
+    "best checkpoint by the mean of means",
+    symptom="A small batch counts as much as a large one.",
+    cause="Weigh each batch's loss by its number of tokens.",
+    section=PARTS,
+    chapter=15,
+)
+def by_mean_of_means(measured: Sequence[tuple[float, int]]) -> float:
+    return sum(loss for loss, _ in measured) / len(measured)
+
+
+@mistake(
+    "best_checkpoint",
+    "average",
+    "best checkpoint by its luckiest batch",
+    symptom="The smallest loss on any one batch decides.",
+    cause="Compare the losses of the whole validation set, not of single batches.",
+    section=BEST,
+)
+def luckiest(measured: Sequence[tuple[float, int]]) -> float:
+    return min(loss for loss, _ in measured)
+
+
+@mistake(
+    "best_checkpoint",
+    "choose",
+    "largest loss in place of the smallest",
+    symptom="The worst checkpoint is kept.",
+    cause="A loss is to be small: min, not max.",
+    section=BEST,
+)
+def largest(losses: Sequence[float]) -> int:
+    return list(losses).index(max(losses))
+
+
+@mistake(
+    "best_checkpoint",
+    "choose",
+    "the last checkpoint taken for the best",
+    symptom="The answer is always the last one.",
+    cause="Nothing is compared: keep the place of the smallest loss so far.",
+    section=BEST,
+)
+def always_last(losses: Sequence[float]) -> int:
+    return len(losses) - 1
 
 
 # --- averages ------------------------------------------------------------------------------------

@@ -75,6 +75,18 @@ def value(last: Tensor) -> Tensor:
 
 
 @mistake(
+    "next_token",
+    "choose",
+    "logit in place of the token",
+    symptom="The answer is a number, not an id.",
+    cause="max gives the value and its place: take .indices, or use argmax.",
+    section="A tree of words, by hand",
+)
+def largest_logit(last: Tensor) -> Tensor:
+    return last.amax(dim=-1)
+
+
+@mistake(
     "temperature_probabilities",
     "heat",
     "logits multiplied by the temperature",
@@ -330,6 +342,33 @@ def living_only(finished: Hypotheses, alive: Hypotheses) -> Hypotheses:
 
 @mistake(
     "beam_search",
+    "candidates",
+    "finished hypotheses dropped on the way",
+    symptom="A sentence that ended before the others is lost.",
+    cause="Put finished hypotheses aside, and choose among them, too, at the end.",
+    section="When may it stop?",
+    steps={"enough": lambda finished, alive, beam_size: False},
+)
+def survivors_only(finished: Hypotheses, alive: Hypotheses) -> Hypotheses:
+    longest = max((len(tokens) for tokens, _ in finished), default=0)
+    return alive or [h for h in finished if len(h[0]) == longest]
+
+
+@mistake(
+    "beam_search",
+    "rank",
+    "the first of the longest hypotheses chosen",
+    symptom="The longest hypothesis wins, whatever its score.",
+    cause="Rank by the score, not by the length.",
+    section="Beam search",
+    steps={"enough": lambda finished, alive, beam_size: False},
+)
+def by_length_alone(score: float, length: int) -> int:
+    return length
+
+
+@mistake(
+    "beam_search",
     "rank",
     "longest hypothesis chosen",
     symptom="The longest hypothesis wins, whatever its score.",
@@ -350,6 +389,140 @@ def by_length(score: float, length: int) -> Any:
 )
 def worst(score: float, length: int) -> float:
     return -score
+
+
+CACHE = "The cache of keys and values"
+
+
+@mistake(
+    "embed_next",
+    "rows",
+    "every decoded token at position 0",
+    symptom="Each new token gets the first row of the table: the decoder forgets where it is.",
+    cause="Alone in its batch, the new token seems to stand at 0: begin at `past`.",
+    section="Break it: three bugs in a decoder",
+)
+def from_the_start(table: Tensor, past: int, new: int) -> Tensor:
+    return table[:new]
+
+
+@mistake(
+    "embed_next",
+    "rows",
+    "new tokens one position too late",
+    symptom="Each new token gets the row after its own.",
+    cause="With `past` tokens before it, the new one has position `past`, not past + 1.",
+    section=CACHE,
+)
+def one_too_late(table: Tensor, past: int, new: int) -> Tensor:
+    return table[past + 1 : past + 1 + new]
+
+
+@mistake(
+    "embed_next",
+    "rows",
+    "new tokens at the position of the last one",
+    symptom="Each new token gets the row of the token before it.",
+    cause="With `past` tokens before it, the new one has position `past`, not past − 1.",
+    section=CACHE,
+)
+def one_too_early(table: Tensor, past: int, new: int) -> Tensor:
+    return table[max(past - 1, 0) : max(past - 1, 0) + new]
+
+
+BUGS = "Break it: three bugs in a decoder"
+
+
+@mistake(
+    "reorder_cache",
+    "key_rows",
+    "cache not reordered with the beams",
+    symptom="Each beam goes on with the past of the beam that stood in its place before.",
+    cause="After each step, take the rows of keys and values that the kept beams continue.",
+    section=BUGS,
+    steps={"value_rows": lambda values, rows, layer: values},
+)
+def keys_left(keys: Tensor, rows: Tensor, layer: int) -> Tensor:
+    return keys
+
+
+@mistake(
+    "reorder_cache",
+    "value_rows",
+    "only the keys reordered",
+    symptom="A beam finds its own keys and another beam's values.",
+    cause="Reorder the values, too.",
+    section=BUGS,
+)
+def values_left(values: Tensor, rows: Tensor, layer: int) -> Tensor:
+    return values
+
+
+@mistake(
+    "reorder_cache",
+    "key_rows",
+    "only the first layer reordered",
+    symptom="From the second layer on, beams have the past of others.",
+    cause="Reorder the cache of every layer.",
+    section=BUGS,
+    steps={"value_rows": lambda values, rows, layer: values if layer else values[rows]},
+)
+def deeper_left(keys: Tensor, rows: Tensor, layer: int) -> Tensor:
+    return keys if layer else keys[rows]
+
+
+@mistake(
+    "reorder_cache",
+    "key_rows",
+    "cache scattered in place of gathered",
+    symptom="Row i went to where rows[i] points, in place of coming from there.",
+    cause="new = old[rows], not new[rows] = old.",
+    section=BUGS,
+    steps={"value_rows": lambda values, rows, layer: scattered(values, rows, layer)},
+)
+def scattered(keys: Tensor, rows: Tensor, layer: int) -> Tensor:
+    return keys.clone().index_copy(0, rows.flip(0), keys.flip(0))
+
+
+MANY = "Many sentences at once"
+
+
+@mistake(
+    "greedy_batch",
+    "fill",
+    "finished rows still growing",
+    symptom="Words stand behind the end of a sentence, for as long as others go on.",
+    cause="Write padding in the rows that have had their <eos>.",
+    section=MANY,
+)
+def growing_on(chosen: Tensor, done: Tensor) -> Tensor:
+    return chosen
+
+
+@mistake(
+    "greedy_batch",
+    "stop",
+    "all rows stop with the first",
+    symptom="The other sentences are cut off where the first one ends.",
+    cause="Leave the loop when all rows are done: done.all(), not done.any().",
+    section=MANY,
+)
+def any_done(done: Tensor) -> bool:
+    return bool(done.any())
+
+
+@mistake(
+    "greedy_batch",
+    "fill",
+    "filled with <eos> in place of padding",
+    symptom="Behind its end a sentence has one <eos> after the other.",
+    cause="A consistent choice, if whoever reads it cuts at the first <eos>; the book fills with "
+    "padding, 0.",
+    section=MANY,
+    kind="convention",
+)
+def ends_repeated(chosen: Tensor, done: Tensor) -> Tensor:
+    return chosen.masked_fill(done, EOS)
 
 
 @mistake(
