@@ -174,9 +174,16 @@ class MultiHeadAttention(nn.Module):
         return heads.transpose(1, 2).flatten(-2)  # (B, T, H, K) → (B, T, D)
 
 
+def keeps_weights(module: nn.Module) -> bool:
+    """Whether attention weights stand in its attribute `weights` (a parameter is none)."""
+    return "weights" in vars(module)
+
+
 @contextmanager
-def recorded_attention(model: nn.Module) -> Iterator[dict[str, MultiHeadAttention]]:
+def recorded_attention(model: nn.Module) -> Iterator[dict[str, nn.Module]]:
     """While this is open, every `MultiHeadAttention` inside `model` keeps its weights.
+
+    So does every module of your own with an attribute `weights`, which its `forward` must set.
 
     Yields the modules by name; after a call of the model, `modules[name].weights` is the
     `(B, H, T, S)` of that call. On leaving, the weights stay readable until the next call.
@@ -185,12 +192,8 @@ def recorded_attention(model: nn.Module) -> Iterator[dict[str, MultiHeadAttentio
             model(source, target)
         maps = {name: module.weights for name, module in modules.items()}
     """
-    modules = {
-        name: module
-        for name, module in model.named_modules()
-        if isinstance(module, MultiHeadAttention)
-    }
-    before = {name: module.keep_weights for name, module in modules.items()}
+    modules = {name: module for name, module in model.named_modules() if keeps_weights(module)}
+    before = {name: getattr(module, "keep_weights", False) for name, module in modules.items()}
     try:
         for module in modules.values():
             module.keep_weights = True

@@ -73,6 +73,13 @@ def weights_of(model: nn.Module) -> dict[str, Tensor]:
     return {name: tensor.detach() for name, tensor in tensors}
 
 
+def own_parts(model: nn.Module) -> list[str]:
+    """The names of the classes in a model that are neither the book's nor PyTorch's."""
+    kinds = {type(module) for module in model.modules()}
+    own = {k for k in kinds if k.__module__.split(".")[0] not in ("transformer_book", "torch")}
+    return sorted(kind.__name__ for kind in own)
+
+
 def load_weights(model: nn.Module, weights: Mapping[str, Tensor], origin: str | Path) -> None:
     """Copy weights into a model, converted to the model's own type, on its device.
 

@@ -21,7 +21,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from transformer_book.attention import MultiHeadAttention, recorded_attention
+from transformer_book.attention import MultiHeadAttention, keeps_weights, recorded_attention
 from transformer_book.decoder import DecoderLayer
 from transformer_book.masks import padding_mask
 from transformer_book.tokens import EOS, PAD, SOS
@@ -320,6 +320,12 @@ class _Search:
     def _attention(self) -> Tensor:
         """Cross-attention of the newest position, `(N, n_layers, H, S)`."""
         weights = [layer.cross_attention.weights for layer in self.layers]  # (B, H, W, S) each
+        for number, w in enumerate(weights):
+            if not isinstance(w, Tensor) or w.dim() != 4:
+                raise ValueError(
+                    f"keep_attention found no weights (B, H, T, S) in the cross_attention of "
+                    f"decoder layer {number}: let its forward set `self.weights` at every call."
+                )
         if isinstance(self.decoder, _Uncached):
             weights = [w[:, :, -1:] for w in weights]  # (N, H, T, S) → (N, H, 1, S)
         return torch.stack(weights, dim=1).movedim(3, 1).flatten(0, 1)  # (B W, n_layers, H, S)
@@ -433,10 +439,13 @@ def _check(
         raise ValueError(f"ban has every token of the vocabulary ({size}): nothing is left.")
     if keep_attention:
         for number, layer in enumerate(model.decoder.layers):
-            if not isinstance(getattr(layer, "cross_attention", None), MultiHeadAttention):
+            cross = getattr(layer, "cross_attention", None)
+            if not isinstance(cross, nn.Module) or not keeps_weights(cross):
                 raise ValueError(
-                    f"keep_attention needs a MultiHeadAttention as cross_attention, which decoder "
-                    f"layer {number} does not have; pass keep_attention=False."
+                    f"keep_attention needs a cross_attention that leaves its weights (B, H, T, S) "
+                    f"in an attribute `weights`, which decoder layer {number} does not have; set "
+                    "`self.weights = None` in its __init__ and the weights in forward, or pass "
+                    "keep_attention=False."
                 )
 
 

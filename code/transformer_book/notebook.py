@@ -1,17 +1,26 @@
-"""What every chapter uses: one seed for everything, and the package's source on the page."""
+"""What every chapter uses: one seed, the package's source, and your own code in its place."""
 
 from __future__ import annotations
 
-import ast
-import inspect
 import random
-import textwrap
 from collections.abc import Mapping
 
 import numpy as np
 import torch
 from IPython.display import publish_display_data
 from torch import Tensor
+
+from transformer_book.swap import edit_source, editable_source, source_of, using
+
+__all__ = [
+    "edit_source",
+    "editable_source",
+    "judge",
+    "seed_everything",
+    "show_source",
+    "source_of",
+    "using",
+]
 
 
 def seed_everything(seed: int = 0) -> None:
@@ -28,37 +37,6 @@ def seed_everything(seed: int = 0) -> None:
     np.random.seed(seed)
     torch.manual_seed(seed)
     torch.set_num_threads(2)
-
-
-def source_of(thing: object, fold: Mapping[str, int] | None = None) -> tuple[str, str]:
-    """The source of a class or function of the package, and its documentation taken out of it.
-
-    Args:
-        thing: a class or function.
-        fold: methods that belong to a later chapter, with its number; their bodies are left out.
-
-    Raises:
-        ValueError: if `fold` names something that is not a method of `thing`.
-    """
-    source = textwrap.dedent(inspect.getsource(thing))
-    tree = ast.parse(source).body[0]
-    lines = source.splitlines()
-    cuts: list[tuple[int, int, list[str]]] = []
-    if ast.get_docstring(tree):
-        first = tree.body[0]
-        cuts.append((first.lineno - 1, first.end_lineno, []))
-    methods = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
-    for name, chapter in (fold or {}).items():
-        if name not in methods:
-            raise ValueError(f"{name!r} is not a method of {tree.name}: {', '.join(methods)}.")
-        body = methods[name].body
-        indent = " " * body[0].col_offset
-        cuts.append(
-            (body[0].lineno - 1, body[-1].end_lineno, [f"{indent}...  # chapter {chapter}"])
-        )
-    for start, end, instead in sorted(cuts, reverse=True):
-        lines[start:end] = instead
-    return "\n".join(lines), inspect.getdoc(thing) or ""
 
 
 def show_source(thing: object, fold: Mapping[str, int] | None = None) -> None:

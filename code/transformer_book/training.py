@@ -25,6 +25,7 @@ from transformer_book.checkpoints import (
     load_checkpoint,
     load_tensors,
     load_weights,
+    own_parts,
     prune_checkpoints,
     save_checkpoint,
     save_tensors,
@@ -497,7 +498,7 @@ class Trainer:
             "measured": self._measured,
             "threads": torch.get_num_threads(),
             "training": asdict(self.config),
-            "model": asdict(self.model.config),
+            "model": self._model(),
             "data": self._data,
         }
         save_checkpoint(self.folder, self.update, weights_of(self.model), tensors, state)
@@ -518,9 +519,13 @@ class Trainer:
             if moments:
                 self.optimizer.state[parameter] = moments
 
+    def _model(self) -> dict[str, Any]:
+        """What the model is: its configuration, and the names of parts that are not the book's."""
+        return asdict(self.model.config) | {"own_parts": own_parts(self.model) or None}
+
     def _check_belongs(self, state: dict[str, Any], run: Path) -> None:
         another = "resume it as it began, or choose another folder"
-        now = {"training": asdict(self.config), "model": asdict(self.model.config)}
+        now = {"training": asdict(self.config), "model": self._model()}
         for section, fields in now.items():
             for name, value in fields.items():
                 if name == "updates" and self.config.schedule != "linear":

@@ -13,7 +13,13 @@ from torch import Tensor
 
 from transformer_book import __version__, pretrained
 from transformer_book.batches import collate
-from transformer_book.checkpoints import load_tensors, load_weights, save_tensors, weights_of
+from transformer_book.checkpoints import (
+    load_tensors,
+    load_weights,
+    own_parts,
+    save_tensors,
+    weights_of,
+)
 from transformer_book.choices import check_choice
 from transformer_book.decoding import Hypothesis, beam_search, greedy_search, sample
 from transformer_book.files import read_json, write_json
@@ -120,8 +126,9 @@ class Translator:
         """Load a model of the book by its name, or any by the folder that holds it.
 
         Raises:
-            ValueError: there is no such model, a file is missing or damaged, or the weights belong
-                to another configuration.
+            ValueError: there is no such model, a file is missing or damaged, the weights belong
+                to another configuration, or the model had parts of your own and is loaded without
+                them (see `notebook.using`).
         """
         folder = pretrained.find(name)
         for file in FILES:
@@ -133,6 +140,7 @@ class Translator:
         try:
             with torch.random.fork_rng(devices=[]):  # loading draws no random numbers
                 model = Transformer(TransformerConfig(**config["model"]))
+            _check_parts(config.get("own_parts", []), model, folder)
             weights, _ = load_tensors(folder / "model.safetensors")
             load_weights(model, weights, folder / "model.safetensors")
             translator = cls(
@@ -168,6 +176,8 @@ class Translator:
             "decoding": asdict(self.decoding),
             "recipe": self.recipe,
         }
+        if own := own_parts(self.model):  # their code is not saved
+            description["own_parts"] = own
         write_json(folder / "config.json", description, indent=1)
 
     def save(self, folder: str | Path, dtype: torch.dtype | None = None) -> None:
@@ -314,6 +324,16 @@ class Translator:
             candidates=None
             if candidates is None
             else tuple(tuple((names[i], p) for i, p in step) for step in candidates),
+        )
+
+
+def _check_parts(saved: list[str], model: Transformer, folder: Path) -> None:
+    """Raise `ValueError` if the package's parts would compute with the weights of other ones."""
+    lacking = sorted(set(saved) - set(own_parts(model)))
+    if lacking:
+        raise ValueError(
+            f"{folder} was saved with a part of your own, the class {lacking[0]}, whose code is "
+            f"not in it; load it inside `with using(…={lacking[0]}):`, in the place it had."
         )
 
 
