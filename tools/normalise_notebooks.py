@@ -5,14 +5,16 @@ nothing.
 Cell ids stay (missing and repeated ones are made from the cell's place and text), timestamps and
 other traces of a run go, execution counts run from 1, the kernel is called python3, outputs of
 cells tagged `volatile` are cleared, consecutive prints become one output, random widget ids become
-stable ones. A notebook whose outputs hold an absolute path, or an error in a cell that is not
-tagged `raises-exception`, is refused.
+stable ones, and the book's widgets carry the JavaScript that the package has now. A notebook whose
+outputs hold an absolute path, or an error in a cell that is not tagged `raises-exception`, is
+refused.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
+import importlib
 import json
 import re
 import sys
@@ -134,9 +136,25 @@ def stable_widgets(notebook: dict) -> dict:
     return json.loads(text)
 
 
+def current_widgets(notebook: dict) -> dict:
+    """Give the book's own widgets the code that the package has now.
+
+    A notebook holds the JavaScript of its widgets. A change there must reach the page, but is no
+    reason to run the chapter again.
+    """
+    saved = notebook["metadata"].get("widgets", {}).get(WIDGET_STATE, {})
+    for model in saved.get("state", {}).values():
+        state = model.get("state", {})
+        module, _, name = state.get("_anywidget_id", "").rpartition(".")
+        if module.startswith("transformer_book."):
+            widget = getattr(importlib.import_module(module), name)
+            state["_esm"], state["_css"] = widget._esm, widget._css
+    return notebook
+
+
 def normalise(notebook: dict, where: str = "notebook") -> dict:
     """The normal form of a notebook given as JSON data. Normalising twice changes nothing more."""
-    notebook = stable_widgets(json.loads(json.dumps(notebook)))
+    notebook = current_widgets(stable_widgets(json.loads(json.dumps(notebook))))
     with_ids(notebook["cells"])
     count = 0
     for number, cell in enumerate(notebook["cells"], start=1):

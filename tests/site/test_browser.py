@@ -24,12 +24,11 @@ def width_of(page) -> int:
     return page.evaluate("document.scrollingElement.scrollWidth")
 
 
-def violations(page) -> list[str]:
-    """What axe-core finds, one line for each kind."""
+def violations(page, where: str = "html") -> list[str]:
+    """What axe-core finds in the elements of this selector, one line for each kind."""
     page.add_script_tag(path=str(AXE))
-    found = page.evaluate("axe.run(document, {resultTypes: ['violations'], preload: false})")[
-        "violations"
-    ]
+    run = "where => axe.run(where, {resultTypes: ['violations'], preload: false})"
+    found = page.evaluate(run, where)["violations"]
     return [
         f"axe {each['id']} ({each['impact']}): {each['nodes'][0]['html'][:120]}"
         + f" and {len(each['nodes']) - 1} more" * (len(each["nodes"]) > 1)

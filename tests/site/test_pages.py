@@ -95,6 +95,6 @@ def test_a_page_without_widgets_weighs_at_most_a_megabyte(site: Path) -> None:
     for path, page in read_pages(site).items():
         files = {path, *((path.parent / load.split("?")[0]).resolve() for load in page.loads)}
         total = sum(len(gzip.compress(file.read_bytes())) for file in files)
-        if total > 1_000_000 and "require.js" not in "".join(page.loads):
+        if total > 1_000_000 and "widgets-loader.js" not in "".join(page.loads):
             heavy[path.name] = total
     assert heavy == {}

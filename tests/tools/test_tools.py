@@ -111,6 +111,21 @@ def test_widget_state_is_kept_under_stable_names() -> None:
     assert len(state) == 2 and normalise(one) == one
 
 
+def test_the_books_widgets_carry_the_code_that_the_package_has_now() -> None:
+    from transformer_book.widgets import GeometryExplorer
+
+    name = f"{GeometryExplorer.__module__}.{GeometryExplorer.__name__}"
+    old = {"_anywidget_id": name, "_esm": "old", "_css": "old", "query": [1, 2]}
+    foreign = {"_anywidget_id": "elsewhere.Widget", "_esm": "theirs", "_css": "theirs"}
+    models = {"a" * 32: {"state": old}, "b" * 32: {"state": foreign}, "c" * 32: {"state": {}}}
+    state = {WIDGET_STATE: {"state": models, "version_major": 2, "version_minor": 0}}
+    found = normalise(notebook(code("w"), widgets=state))["metadata"]["widgets"][WIDGET_STATE]
+    states = {each["state"].get("_anywidget_id"): each["state"] for each in found["state"].values()}
+    assert states[name]["_esm"] == GeometryExplorer._esm and states[name]["query"] == [1, 2]
+    assert states[name]["_css"] == GeometryExplorer._css
+    assert states["elsewhere.Widget"] == foreign
+
+
 def test_check_names_the_file_and_changes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "07_x.ipynb"
     path.write_text(json.dumps(notebook(code("1"))), encoding="utf-8")
@@ -129,11 +144,15 @@ import ipywidgets
 a, b = ipywidgets.IntSlider(1), ipywidgets.IntSlider(2)
 link = ipywidgets.jslink((a, "value"), (b, "value"))
 ipywidgets.VBox([a, b])"""
+EXPLORER = """\
+from transformer_book.widgets import GeometryExplorer
+GeometryExplorer([1, 1], [[4, -1], [1, 1], [0, 1]], [[0, 0], [4, 0], [0, 2]])"""
 
 
 def test_executing_twice_changes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "07_x.ipynb"
-    cells = [code("for i in range(3):\n    print(i, flush=True)"), code(WIDGET), code("6 * 7")]
+    cells = [code("for i in range(3):\n    print(i, flush=True)"), code(WIDGET), code(EXPLORER)]
+    cells += [code("6 * 7")]
     path.write_text(json.dumps(notebook(*cells)), encoding="utf-8")
     assert run("setup_cell.py", "--write", path).returncode == 0
     first = run("execute_chapters.py", path)

@@ -1,0 +1,122 @@
+"""The base of every explorer: its JavaScript in one piece, its numbers, its text equivalent."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+import anywidget
+import traitlets
+from torch import Tensor
+
+HERE = Path(__file__).parent
+SHARED_IMPORT = re.compile(r'^import \{[^}]*\} from "\./shared\.js";\n', re.MULTILINE)
+
+
+def module_source(name: str) -> str:
+    """The JavaScript of an explorer as one module: `shared.js`, then the file `name`.
+
+    In the file the shared functions are imported, so that it is a module in its own right. A
+    notebook can hold only a single module: there they stand above, and the import goes.
+
+    Raises:
+        ValueError: if the file does not import from `./shared.js` exactly once.
+    """
+    own, n_imports = SHARED_IMPORT.subn("", (HERE / name).read_text(encoding="utf-8"))
+    if n_imports != 1:
+        raise ValueError(
+            f"{name} imports from ./shared.js {n_imports} times, but it must do so once, "
+            'as `import { … } from "./shared.js";`.'
+        )
+    return (HERE / "shared.js").read_text(encoding="utf-8") + "\n" + own
+
+
+def number_list(what: str, values: object, *shape: int) -> list:
+    """Numbers given as lists, an array or a tensor, as nested lists of the shape asked for.
+
+    Numbers are rounded to six digits after the point: what the page holds stays short, and
+    a 0.1 that went through float32 is 0.1 again.
+
+    Raises:
+        ValueError: if the shape differs, or a number is not finite.
+    """
+    if isinstance(values, Tensor):
+        values = values.detach().cpu()
+    given = values.tolist() if hasattr(values, "tolist") else values
+
+    def take(part: object, sizes: tuple[int, ...]) -> list | float:
+        if not sizes:
+            if not isinstance(part, (int, float)) or isinstance(part, bool):
+                raise ValueError(f"{what} holds {part!r}, but it must hold numbers.")
+            if not math.isfinite(part):
+                raise ValueError(f"{what} holds {part!r}, but its numbers must be finite.")
+            return round(float(part), 6)
+        if not isinstance(part, Sequence) or isinstance(part, str) or len(part) != sizes[0]:
+            raise ValueError(
+                f"{what} is {given!r}, but it must have the shape {shape}, "
+                "as nested lists, an array or a tensor."
+            )
+        return [take(each, sizes[1:]) for each in part]
+
+    return take(given, shape)
+
+
+class Explorer(anywidget.AnyWidget):
+    """A widget that computes in the browser, and its twin in Python.
+
+    A subclass names its JavaScript file in `javascript` and its purpose in `label`. It declares
+    what the page needs as traits tagged `sync=True`, and tags `moved=True` those that the reader
+    changes. Its constructor takes each of them by name. `numbers` computes in Python what the
+    JavaScript function `numbers` computes from the same state.
+    """
+
+    javascript: ClassVar[str]
+    label: ClassVar[str]
+
+    # What the reader may change, as it was at first: where the button *Reset* leads.
+    start = traitlets.Dict().tag(sync=True)
+
+    def __init_subclass__(cls, **options: object) -> None:
+        if "javascript" in cls.__dict__:  # not in the subclass that anywidget makes per instance
+            cls._esm = module_source(cls.javascript)
+            cls._css = (HERE / "shared.css").read_text(encoding="utf-8")
+        super().__init_subclass__(**options)
+
+    def __init__(self, **traits: object) -> None:
+        super().__init__(**traits)
+        self.start = {name: getattr(self, name) for name in self.traits(moved=True)}
+
+    def state(self) -> dict[str, object]:
+        """What the page shows, as plain data: every trait of the explorer by its name."""
+        inherited = Explorer.class_traits()
+        names = [name for name in self.traits(sync=True) if name not in inherited]
+        return {name: getattr(self, name) for name in names if not name.startswith("_")}
+
+    def numbers(self) -> dict[str, object]:
+        """The numbers that the page shows in the present state; each explorer has its own."""
+        raise NotImplementedError
+
+    def text(self) -> str:
+        """The numbers as text, for front ends that show no widgets."""
+        lines = [f"{self.label} (a widget; where it is not shown, these are its numbers)"]
+        lines += [f"{name}: {_as_text(value)}" for name, value in self.numbers().items()]
+        return "\n".join(lines)
+
+    def _repr_mimebundle_(self, **options: object) -> tuple[dict, dict] | dict | None:
+        bundle = super()._repr_mimebundle_(**options)
+        if bundle is not None:
+            data = bundle[0] if isinstance(bundle, tuple) else bundle
+            data["text/plain"] = self.text()
+        return bundle
+
+
+def _as_text(value: object) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_as_text(each)}" for name, each in value.items())
+    if isinstance(value, (list, tuple)):
+        nested = any(isinstance(each, (list, tuple)) for each in value)
+        return ("; " if nested else ", ").join(_as_text(each) for each in value)
+    return f"{value + 0.0:.2f}" if isinstance(value, float) else str(value)

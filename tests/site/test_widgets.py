@@ -1,0 +1,326 @@
+"""Every explorer computes what Python computes, answers to every way of use, and weighs little."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+import random
+import re
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from common import ROOT, notebooks
+from normalise_notebooks import WIDGET_STATE
+from playwright.sync_api import Browser, Locator, Page
+
+from tests.site.test_browser import NARROW, violations, width_of
+from tests.site.widget_cases import CASES, Case
+from transformer_book import widgets
+
+EACH = pytest.mark.parametrize("case", [pytest.param(c, id=c.widget.__name__) for c in CASES])
+CONTROLS = "[role=slider], input, select, button"
+
+
+# --- the pure functions: JavaScript against Python ------------------------------------------------
+
+
+def leaves(value: object, path: str = "") -> dict[str, object]:
+    """Nested data as {"weights.0": 0.67, …}."""
+    if isinstance(value, dict):
+        parts = value.items()
+    elif isinstance(value, (list, tuple)):
+        parts = enumerate(value)
+    else:
+        return {path: value}
+    found = {}
+    for name, part in parts:
+        found |= leaves(part, f"{path}.{name}" if path else str(name))
+    return found
+
+
+def equal(one: object, other: object) -> bool:
+    """Texts and truths alike, numbers to 1e-5 (of their size, if they are large)."""
+    if isinstance(one, (str, bool)) or one is None:
+        return one == other
+    if not isinstance(other, (int, float)) or isinstance(other, bool):
+        return False
+    if math.isnan(one) or math.isnan(other):
+        return math.isnan(one) and math.isnan(other)
+    return math.isclose(one, other, rel_tol=1e-5, abs_tol=1e-5)
+
+
+@pytest.fixture(scope="module")
+def blank(browser: Browser) -> Page:
+    return browser.new_page()
+
+
+# The module is imported from its text, as anywidget does it; NaN survives the way out, not JSON.
+COMPUTE = """async ([code, states]) => {
+    const address = URL.createObjectURL(new Blob([code], {type: "text/javascript"}));
+    const {numbers} = await import(address);
+    return states.map(state => numbers(state));
+}"""
+
+
+@EACH
+def test_javascript_computes_what_python_computes(case: Case, blank: Page) -> None:
+    source = random.Random(0)
+    twins = [case.widget(**case.arguments(source)) for _ in range(50)]
+    states = [json.loads(json.dumps(twin.state())) for twin in twins]
+    found = blank.evaluate(COMPUTE, [case.widget._esm, states])
+    for twin, theirs in zip(twins, found, strict=True):
+        ours, theirs = leaves(twin.numbers()), leaves(theirs)
+        assert ours.keys() == theirs.keys()
+        wrong = {
+            path: (ours[path], theirs[path]) for path in ours if not equal(ours[path], theirs[path])
+        }
+        assert wrong == {}, twin.state()
+
+
+def test_every_explorer_has_its_case() -> None:
+    classes = {getattr(widgets, name) for name in widgets.__all__} - {widgets.Explorer}
+    assert classes == {case.widget for case in CASES}
+
+
+def test_explorers_write_no_markup() -> None:
+    """Texts reach the page as text: nothing in a label can become an element."""
+    for path in (ROOT / "code" / "transformer_book" / "widgets").glob("*.js"):
+        found = re.findall(
+            r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|https?://(?!www\.w3\.org/2000/svg)",
+            path.read_text(encoding="utf-8"),
+        )
+        assert found == [], path.name
+
+
+# --- the explorers on the website -----------------------------------------------------------------
+
+
+def saved(case: Case) -> dict:
+    """The state of the explorer that its page holds."""
+    notebook = json.loads((ROOT / f"{case.page}.ipynb").read_text(encoding="utf-8"))
+    models = notebook["metadata"]["widgets"][WIDGET_STATE]["state"].values()
+    name = f"{case.widget.__module__}.{case.widget.__name__}"
+    states = [m["state"] for m in models if m["state"].get("_anywidget_id") == name]
+    assert states, f"{case.page} shows no {name}"
+    return states[0]
+
+
+def twin(case: Case, moved: dict) -> object:
+    """The explorer in Python, in the state that the reader sees."""
+    start = saved(case)
+    names = case.widget.class_traits(sync=True).keys() - widgets.Explorer.class_traits().keys()
+    return case.widget(**{**{name: start[name] for name in names}, **moved})
+
+
+def opened(case: Case, visit, address: str, **options: object) -> tuple:
+    """The page, and the explorer in it once it is there."""
+    seen = visit(f"{address}/{case.page}.html", **options)
+    root = seen.page.locator(f'[data-explorer="{case.widget.__name__}"]').first
+    root.wait_for(timeout=30_000)
+    root.scroll_into_view_if_needed()
+    return seen, root
+
+
+def state(root: Locator) -> dict:
+    return json.loads(root.get_attribute("data-state"))
+
+
+def shown(root: Locator) -> dict[str, tuple[str, int]]:
+    """Every number on the page: its path, its text and the digits after its point."""
+    found = root.locator("[data-number]").evaluate_all(
+        "all => all.map(e => [e.dataset.number, e.textContent, Number(e.dataset.digits)])"
+    )
+    return {path: (text, digits) for path, text, digits in found}
+
+
+def differing(case: Case, root: Locator) -> list[str]:
+    """The numbers on the page that are not those of Python, as sentences."""
+    ours = twin(case, state(root))
+    numbers = leaves({**ours.state(), **ours.numbers()})
+    wrong = []
+    for path, (text, digits) in shown(root).items():
+        value = numbers.get(path, f"nothing called {path}")
+        if isinstance(value, str):
+            right = text == value
+        elif math.isnan(value):
+            right = text == "—"
+        else:
+            # Half a unit of the last digit, and a little for what lies on the border.
+            right = abs(float(text.replace("−", "-")) - value) <= 0.5001 * 10**-digits
+        if not right:
+            wrong.append(f"{path} shows {text}, Python has {value}")
+    return wrong
+
+
+def names_of_controls(root: Locator) -> list[str]:
+    """The accessible names of everything that can be used, but the button that leads back."""
+    names = root.locator(CONTROLS).evaluate_all(
+        """all => all.filter(e => !e.disabled && !e.classList.contains("reset")).map(e =>
+            e.getAttribute("aria-label") ?? e.labels?.[0]?.textContent ?? e.textContent)"""
+    )
+    assert all(name.strip() for name in names), "a control has no name"
+    assert len(set(names)) == len(names), "two controls have the same name"
+    return names
+
+
+def control(root: Locator, number: int) -> Locator:
+    return root.locator(f":is({CONTROLS}):not(.reset, :disabled)").nth(number)
+
+
+# A place within the element at which the pointer meets it, and nothing that lies above.
+GRIP = """element => {
+    const box = element.getBoundingClientRect();
+    for (const across of [0.5, 0.35, 0.65, 0.2, 0.8, 0.1, 0.9])
+        for (const down of [0.5, 0.35, 0.65, 0.2, 0.8, 0.1, 0.9]) {
+            const [x, y] = [box.left + across * box.width, box.top + down * box.height];
+            if (element.contains(document.elementFromPoint(x, y))) return [x, y];
+        }
+    return null;
+}"""
+
+
+def kind_of(target: Locator) -> str:
+    return target.evaluate("e => e.getAttribute('role') ?? e.type ?? e.tagName.toLowerCase()")
+
+
+def by_keyboard(page: Page, target: Locator) -> None:
+    """The key that changes a control of this kind; the other way where it stands at its end."""
+    kind = kind_of(target)
+    target.focus()
+    assert target.evaluate("e => e === document.activeElement"), "cannot be focused"
+    before = target.evaluate(VALUE)
+    keys = {"checkbox": ["Space"], "button": ["Enter"], "select-one": ["ArrowDown", "ArrowUp"]}
+    for key in keys.get(kind, ["ArrowRight", "ArrowLeft"]):
+        page.keyboard.press(key)
+        if target.evaluate(VALUE) != before:
+            return
+
+
+# What a control says of itself; a button may say nothing.
+VALUE = "e => [e.getAttribute('aria-valuetext'), e.checked, e.value, e.getAttribute('aria-pressed')].join(' ')"
+
+
+def by_pointer(page: Page, target: Locator, way: tuple[int, int]) -> None:
+    kind = kind_of(target)
+    if kind == "select-one":  # its list is drawn by the system, outside the page
+        values = target.locator("option").evaluate_all("all => all.map(e => e.value)")
+        current = target.input_value()
+        target.select_option(next(value for value in values if value != current))
+        return
+    target.scroll_into_view_if_needed()
+    place = target.evaluate(GRIP)
+    assert place, "lies wholly under something else"
+    if kind == "range":
+        box = target.bounding_box()
+        share = (
+            0.25 if float(target.input_value()) > float(target.get_attribute("max")) / 2 else 0.85
+        )
+        page.mouse.click(box["x"] + share * box["width"], place[1])
+    elif kind == "slider":
+        page.mouse.move(*place)
+        page.mouse.down()
+        page.mouse.move(place[0] + way[0] / 2, place[1] + way[1] / 2)
+        page.mouse.move(place[0] + way[0], place[1] + way[1])
+        page.mouse.up()
+    else:
+        page.mouse.click(*place)
+
+
+def drive(case: Case, page: Page, root: Locator, way: str) -> list[str]:
+    """Use every control in one way, each from the start; what is wrong, as sentences."""
+    problems = []
+    first, first_state = shown(root), state(root)
+    for number, name in enumerate(names_of_controls(root)):
+        target = control(root, number)
+        before = target.evaluate(VALUE)
+        if way == "keyboard":
+            by_keyboard(page, target)
+        else:
+            by_pointer(page, target, case.drag.get(name, (23, -17)))
+        if kind_of(target) != "button" and target.evaluate(VALUE) == before:
+            problems.append(f"{name} does not move by {way}")
+        if name not in case.silent:
+            if state(root) == first_state:
+                problems.append(f"{name} changes nothing by {way}")
+            if shown(root) == first:
+                problems.append(f"{name} changes no number by {way}")
+        problems += [f"after {name} by {way}: {each}" for each in differing(case, root)]
+        root.locator("button.reset").click()
+        if state(root) != first_state or shown(root) != first:
+            problems.append(f"Reset after {name} by {way} does not lead back")
+    return problems
+
+
+@EACH
+@pytest.mark.parametrize("way", ["server", "folder"])
+def test_every_control_changes_numbers_to_those_of_python(
+    case: Case, site: Path, serve, visit, way: str
+) -> None:
+    seen, root = opened(case, visit, serve(site) if way == "server" else site.as_uri())
+    page = seen.page
+    problems = differing(case, root)  # at the start
+    assert state(root) == json.loads(json.dumps(saved(case)["start"]))
+    name, key, path, text = case.example
+    assert shown(root)[path][0] != text, "the example shows its result before it begins"
+    target = control(root, names_of_controls(root).index(name))
+    target.focus()
+    page.keyboard.press(key)
+    if shown(root)[path][0] != text:
+        problems.append(f"{key} on {name}: {path} shows {shown(root)[path][0]}, not {text}")
+    said = root.locator("[role=status]")
+    said.filter(has_text=re.compile(r"\w")).wait_for(state="attached", timeout=5_000)
+    root.locator("button.reset").click()
+    problems += drive(case, page, root, "keyboard") + drive(case, page, root, "pointer")
+    problems += seen.problems
+    assert not problems, "\n" + "\n".join(problems)
+
+
+@EACH
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_explorers_are_accessible_and_fit(
+    case: Case, site: Path, serve, visit, scheme: str
+) -> None:
+    seen, root = opened(case, visit, serve(site), scheme=scheme)
+    problems = violations(seen.page, ".explorer")
+    seen.page.set_viewport_size({"width": NARROW, "height": 800})
+    problems += [f"narrow: {each}" for each in violations(seen.page, ".explorer")]
+    if width_of(seen.page) > NARROW:
+        problems.append(f"scrolls sideways, {width_of(seen.page)} px at {NARROW}")
+    wide = root.locator("svg, .controls, p").evaluate_all(
+        "all => all.filter(e => e.scrollWidth > e.clientWidth + 1).length"
+    )
+    if wide:
+        problems.append(f"{wide} parts are cut off at {NARROW} px")
+    paper, ink = root.evaluate(
+        "e => { const s = getComputedStyle(e); return [s.backgroundColor, s.color]; }"
+    )
+    if (sum(map(int, re.findall(r"\d+", paper)[:3])) < 200) != (scheme == "dark"):
+        problems.append(f"stands {ink} on {paper} when the page is {scheme}")
+    assert not problems + seen.problems, "\n" + "\n".join(problems + seen.problems)
+
+
+def test_pages_with_widgets_paint_first_and_weigh_at_most_two_and_a_half_megabytes(
+    site: Path, visit
+) -> None:
+    weights = {}
+    for path in notebooks():
+        if WIDGET_STATE not in path.read_text(encoding="utf-8"):
+            continue
+        name = path.relative_to(ROOT).with_suffix("")
+        seen = visit(f"{site.as_uri()}/{name}.html")
+        seen.page.locator(".jupyter-widgets").first.wait_for(state="attached", timeout=30_000)
+        files = {Path(unquote(urlsplit(each).path)) for each in seen.requests}
+        weights[name.name] = sum(len(gzip.compress(file.read_bytes())) for file in files)
+        assert any("embed-amd" in file.name for file in files)
+        painted, loaded = seen.page.evaluate(
+            """[performance.getEntriesByType("paint")[0].startTime,
+                performance.getEntriesByType("resource").find(e => e.name.includes("require.js")).startTime]"""
+        )
+        assert painted <= loaded, name
+        seen.page.context.close()
+    print("Gzipped, first load, pages with widgets:")
+    for name, weight in weights.items():
+        print(f"  {name:36} {weight / 1e6:.2f} MB")
+    assert weights and max(weights.values()) <= 2_500_000

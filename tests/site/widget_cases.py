@@ -1,0 +1,63 @@
+"""Every explorer of the book: where it stands, and random states in which to compare it.
+
+To add one, add one `Case`. test_widgets.py drives all controls that it shows, by pointer and by
+keyboard, and compares all numbers that it shows with those that Python computes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from random import Random
+
+from transformer_book.widgets import Explorer, GeometryExplorer
+
+
+@dataclass(frozen=True)
+class Case:
+    """One explorer, and what the tests need to know of it.
+
+    Args:
+        widget: the class.
+        page: where it stands, as "chapters/06_geometry_of_attention".
+        arguments: from a source of random numbers to the constructor's keyword arguments.
+        example: what one control must do: (its accessible name, the key pressed, the number that
+            must change, the value it must then show); the first numbers of the chapter are best.
+        drag: how far a handle is dragged, in pixels, where (23, −17) does not suit it.
+        silent: names of controls that rightly change no number.
+    """
+
+    widget: type[Explorer]
+    page: str
+    arguments: Callable[[Random], dict]
+    example: tuple[str, str, str, str]
+    drag: dict[str, tuple[int, int]] = field(default_factory=dict)
+    silent: frozenset[str] = frozenset()
+
+
+def vectors(random: Random, *shape: int) -> list:
+    """Nested lists of random numbers between −3 and 3."""
+    if not shape:
+        return random.uniform(-3, 3)
+    return [vectors(random, *shape[1:]) for _ in range(shape[0])]
+
+
+def geometry(random: Random) -> dict:
+    return {
+        "query": vectors(random, 2),
+        "key": vectors(random, 3, 2),
+        "value": vectors(random, 3, 2),
+        "temperature": random.choice([0.05, 0.5, 1.0, 3.0, 100.0]),
+        "scaled": random.random() < 0.5,
+    }
+
+
+CASES = [
+    Case(
+        GeometryExplorer,
+        "chapters/06_geometry_of_attention",
+        geometry,
+        # q = (1.1, 1): the score of A grows by 0.1 · 4.
+        example=("query", "ArrowRight", "scores.0", "3.40"),
+    ),
+]

@@ -1,0 +1,115 @@
+"""The Python side of the explorers: their modules in one piece, their state, bad input."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+import torch
+
+from transformer_book import widgets
+from transformer_book.attention import scaled_dot_product_attention
+from transformer_book.widgets import Explorer, GeometryExplorer
+from transformer_book.widgets.explorer import HERE, module_source, number_list
+
+CHAPTER_6 = (
+    [1.0, 1.0],
+    [[4.0, -1.0], [1.0, 1.0], [0.0, 1.0]],
+    [[0.0, 0.0], [4.0, 0.0], [0.0, 2.0]],
+)
+    [1.0, 1.0],
+    [[4.0, -1.0], [1.0, 1.0], [0.0, 1.0]],
+    [[0.0, 0.0], [4.0, 0.0], [0.0, 2.0]],
+)
+
+
+def test_every_explorer_is_found_by_its_name():
+    for name in widgets.__all__:
+        assert getattr(widgets, name).__name__ == name
+    with pytest.raises(AttributeError, match="Unknown"):
+        _ = widgets.Unknown
+
+
+@pytest.mark.parametrize("name", [name for name in widgets.__all__ if name != "Explorer"])
+def test_a_module_stands_alone(name):
+    """One piece, no import, one render: nothing is fetched when a notebook shows it."""
+    explorer = getattr(widgets, name)
+    assert not re.search(r"^import\b|\bimport\(", explorer._esm, re.MULTILINE)
+    assert explorer._esm.count("export default") == 1
+    assert explorer._esm.startswith((HERE / "shared.js").read_text(encoding="utf-8"))
+
+
+def test_a_module_without_the_shared_import_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("transformer_book.widgets.explorer.HERE", tmp_path)
+    (tmp_path / "x.js").write_text("export default {};\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"x\.js imports from \./shared\.js 0 times"):
+        module_source("x.js")
+
+
+def test_the_start_is_kept_and_what_moves_is_part_of_the_state():
+    explorer = GeometryExplorer(*CHAPTER_6)
+    assert set(explorer.start) == {"query", "key", "value", "temperature", "scaled"}
+    assert set(explorer.state()) == {*explorer.start, "names"}
+    explorer.query = [0.0, 1.0]
+    assert explorer.start["query"] == [1.0, 1.0]
+    assert GeometryExplorer(**explorer.state()).numbers() == explorer.numbers()
+    json.dumps(explorer.state(), allow_nan=False)
+
+
+def test_instances_do_not_share_what_they_hold():
+    one, other = GeometryExplorer(*CHAPTER_6), GeometryExplorer(*CHAPTER_6)
+    one.key = [[0.0, 0.0]] * 3
+    assert other.key == CHAPTER_6[1]
+
+
+def test_front_ends_without_widgets_show_the_numbers():
+    bundle = GeometryExplorer(*CHAPTER_6)._repr_mimebundle_()
+    data = bundle[0] if isinstance(bundle, tuple) else bundle
+    assert "application/vnd.jupyter.widget-view+json" in data
+    assert "weights: 0.67, 0.24, 0.09" in data["text/plain"]
+    assert "output: 0.98, 0.18" in data["text/plain"]
+
+
+def test_geometry_explorer_shows_the_numbers_of_chapter_6():
+    numbers = GeometryExplorer(*(torch.tensor(part) for part in CHAPTER_6)).numbers()
+    rounded = {name: [round(x, 2) for x in v] for name, v in numbers.items() if name != "own"}
+    assert rounded["scores"] == [3, 2, 1] and numbers["own"] == 2
+    assert rounded["lengths"] == [4.12, 1.41, 1] and rounded["shadows"] == [2.12, 1.41, 0.71]
+    assert [round(angle) for angle in numbers["angles"]] == [59, 0, 45]
+    assert rounded["weights"] == [0.67, 0.24, 0.09] and rounded["point"] == [0.29, 0.08]
+    assert rounded["output"] == [0.98, 0.18]
+
+
+def test_geometry_explorer_scales_as_the_package_does():
+    q, K, V = (torch.tensor(part, dtype=torch.float64) for part in CHAPTER_6)
+    numbers = GeometryExplorer(*CHAPTER_6, scaled=True).numbers()
+    outputs, weights = scaled_dot_product_attention(q[None], K, V)  # its own scale is 1/√d_k
+    torch.testing.assert_close(torch.tensor(numbers["weights"], dtype=torch.float64), weights[0])
+    torch.testing.assert_close(torch.tensor(numbers["output"], dtype=torch.float64), outputs[0])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"query": [1.0]}, r"query is \[1.0\], but it must have the shape \(2,\)"),
+        ({"key": [[1.0, 2.0]]}, r"key is .* must have the shape \(3, 2\)"),
+        ({"value": [["a", "b"]] * 3}, r"value holds 'a', but it must hold numbers"),
+        ({"query": [float("nan"), 0.0]}, r"query holds nan, but its numbers must be finite"),
+        ({"names": ["A"]}, r"names holds 1 names, but a triangle has 3 corners"),
+        ({"temperature": 0.0}, r"temperature is 0.0, but it must be None or a positive number"),
+        ({"scaled": 1}, r"scaled is 1, but it must be True or False"),
+    ],
+)
+def test_geometry_explorer_refuses_what_it_cannot_show(unhooked, wrong, sentence):
+    explorer = unhooked("transformer_book.widgets.geometry").GeometryExplorer
+    arguments = dict(zip(("query", "key", "value"), CHAPTER_6, strict=True))
+    with pytest.raises(ValueError, match=sentence):
+        explorer(**{**arguments, **wrong})
+
+
+def test_numbers_come_from_lists_arrays_and_tensors():
+    assert number_list("x", torch.tensor([0.1, 2.0]), 2) == [0.1, 2.0]
+    assert number_list("x", torch.tensor([0.1]).numpy(), 1) == [0.1]
+    assert number_list("x", (1, 2), 2) == [1.0, 2.0]
+    assert issubclass(GeometryExplorer, Explorer)
