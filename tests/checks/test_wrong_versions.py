@@ -12,7 +12,7 @@ import pytest
 from tests.checks.wrong_versions import VERSIONS, Version
 from tests.fresh import import_fresh
 
-for part in ("inputs", "attention", "layers", "learning"):
+for part in ("inputs", "attention", "layers", "learning", "behaviour"):
     importlib.import_module(f"tests.checks.wrong_{part}")
 
 # As learners import it: the annotations' hook would make each of many thousand calls slower.

@@ -34,7 +34,7 @@ def softmax_of_columns(scores):
     return torch.softmax(scores, dim=-2)
 
 
-@wrong("softmax", "softmax over the wrong axis", named=False)
+@wrong("softmax", "softmax over the first of several axes")
 def softmax_first_axis(scores):
     return F.softmax(scores, dim=0)
 
@@ -795,7 +795,11 @@ def mha_reshape(query, key, value, w_query, w_key, w_value, w_output, n_heads, m
     return torch.cat([heads[:, h] for h in range(n_heads)], dim=-1) @ w_output.T
 
 
-@wrong(MHA, "several heads split with view, not transposed", named=False)
+@wrong(
+    MHA,
+    "several heads split with view, not transposed",
+    also="several heads merged without permuting back",
+)
 def mha_view_both(query, key, value, w_query, w_key, w_value, w_output, n_heads, mask=None):
     b, t, d = query.shape
     q = (query @ w_query.T).view(b, n_heads, -1, d // n_heads)

@@ -121,7 +121,7 @@ def vocab_rare(sentences, min_frequency):
     return {w: i for i, w in enumerate(SPECIAL + [w for w in counts if counts[w] < min_frequency])}
 
 
-@wrong(BV, "rare words kept, frequent ones dropped", named=False)
+@wrong(BV, "at most in place of at least")
 def vocab_rare_or_equal(sentences, min_frequency):
     counts = Counter(w for s in sentences for w in s)
     return {w: i for i, w in enumerate(SPECIAL + [w for w in counts if counts[w] <= min_frequency])}
@@ -465,7 +465,7 @@ def sin_integer(length, d_model):
     return pe
 
 
-@wrong(SIN, "integer frequencies", named=False)
+@wrong(SIN, "whole-number frequencies")
 def sin_integer_divided(length, d_model):
     frequency = 1 // torch.pow(10000, torch.arange(0, d_model, 2) / d_model)
     angle = torch.arange(length)[:, None] * frequency
@@ -609,7 +609,7 @@ def add_flipped(x, table):
     return x + table[: x.size(1)].flip(0)
 
 
-@wrong(ADD, "positions from the end", named=False)
+@wrong(ADD, "last rows of the table, backwards")
 def add_last_rows(x, table):
     return x + table[-x.size(1) :].flip(0)
 

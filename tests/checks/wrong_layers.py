@@ -170,7 +170,7 @@ def ln_twice(x, weight, bias, eps=1e-5):
     return y + bias
 
 
-@wrong(LN, "bias added twice", named=False)
+@wrong(LN, "β starting at one")
 def ln_one_more(x, weight, bias, eps=1e-5):
     return F.layer_norm(x, x.shape[-1:], weight, bias, eps) + 1
 
@@ -395,7 +395,7 @@ def ff_gelu(x, w1, b1, w2, b2):
     return F.linear(F.gelu(F.linear(x, w1, b1)), w2, b2)
 
 
-@wrong(FF, "GELU in place of ReLU", named=False)
+@wrong(FF, "approximate GELU in place of ReLU")
 class GeluNetwork(nn.Module):
     def __init__(self):
         super().__init__()
@@ -678,7 +678,7 @@ def dec_source_mask_loop(x, memory, target_mask, memory_mask, self_att, cross_at
     return x + ff(norms[2](x))
 
 
-@wrong(DEC, "keys and values from the target", named=False)
+@wrong(DEC, "keys and values from the target, under the source mask")
 def dec_no_memory(x, memory, target_mask, memory_mask, self_att, cross_att, ff, norms):
     y = norms[0](x)
     x = x + self_att(y, y, y, target_mask)
@@ -696,7 +696,7 @@ def dec_no_memory_no_mask(x, memory, target_mask, memory_mask, self_att, cross_a
     return x + ff(norms[2](x))
 
 
-@wrong(DEC, "queries from the memory", named=False)
+@wrong(DEC, "roles in cross-attention exchanged")
 def dec_exchanged(x, memory, target_mask, memory_mask, self_att, cross_att, ff, norms):
     y = norms[0](x)
     x = x + self_att(y, y, y, target_mask)
@@ -705,7 +705,7 @@ def dec_exchanged(x, memory, target_mask, memory_mask, self_att, cross_att, ff, 
     return x + ff(norms[2](x))
 
 
-@wrong(DEC, "queries from the memory", named=False)
+@wrong(DEC, "roles in cross-attention exchanged, and no mask")
 def dec_exchanged_no_mask(x, memory, target_mask, memory_mask, self_att, cross_att, ff, norms):
     y = norms[0](x)
     x = x + self_att(y, y, y, target_mask)

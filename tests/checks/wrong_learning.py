@@ -237,7 +237,7 @@ def ppl_tensor_mean(losses, counts):
     return torch.tensor(losses).mean().exp().item()
 
 
-@wrong("perplexity", "mean of the perplexities", named=False)
+@wrong("perplexity", "plain mean of the batches' perplexities")
 def ppl_of_each(losses, counts):
     return sum(math.exp(loss) for loss in losses) / len(losses)
 
@@ -493,7 +493,7 @@ def up_step_first(model, optimizer, compute_loss):
     nn.utils.clip_grad_norm_(model.parameters(), 1.0)
 
 
-@wrong(UP, "step before backward", named=False)
+@wrong(UP, "step at the top, before the loss")
 def up_step_at_the_top(model, optimizer, compute_loss):
     optimizer.step()
     optimizer.zero_grad()
@@ -635,7 +635,7 @@ def next_amax(logits):
     return F.softmax(logits, dim=-1)[:, -1, :].amax(dim=1)
 
 
-@wrong("next_token", "probability in place of the token", named=False)
+@wrong("next_token", "logit in place of the token")
 def next_max_logit(logits):
     return logits[:, -1].max(dim=-1)[0]
 
@@ -1017,7 +1017,7 @@ def beam_off_by_one(step, beam_size, max_length):
     return [i for i in best[1:] if i != 2]
 
 
-@wrong(BEAM, "finished hypotheses forgotten", named=False)
+@wrong(BEAM, "finished hypotheses dropped on the way")
 def beam_forgets(step, beam_size, max_length):
     alive = [([1], 0.0)]
     for _ in range(max_length):
@@ -1044,7 +1044,7 @@ def beam_alive_only(step, beam_size, max_length):
     return [i for i in best[0] if i not in (1, 2)]
 
 
-@wrong(BEAM, "longest hypothesis chosen", named=False)
+@wrong(BEAM, "the first of the longest hypotheses chosen")
 def beam_longest(step, beam_size, max_length):
     return usual_beam(step, beam_size, max_length, value=lambda b: len(b[0]))
 
@@ -1092,7 +1092,7 @@ def pen_product(score, length, alpha):
     return score / (length * alpha)
 
 
-@wrong(PEN, "length times α", named=False)
+@wrong(PEN, "length times α")
 def pen_product_guarded(score, length, alpha):
     penalty = alpha * length
     return score / penalty if penalty else float("-inf")

@@ -31,13 +31,18 @@ VERSIONS: list[Version] = []
 
 
 def wrong(
-    component: str, mistake: str, *, also: str | None = None, named: bool = True
+    component: str,
+    mistake: str,
+    *,
+    also: str | None = None,
+    named: bool = True,
+    as_class: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Registers a learner's function under the mistake it makes."""
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        # A module is handed in as an instance, as learners do.
-        made = function() if isinstance(function, type) else function
+        # A module is handed in as an instance, or as the class itself, as learners do.
+        made = function() if isinstance(function, type) and not as_class else function
         VERSIONS.append(Version(component, mistake, made, also, named))
         return function
 

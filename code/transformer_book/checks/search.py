@@ -239,6 +239,8 @@ EMBED_NEXT = Component(
     cases=embed_cases,
     returns="`(B, t, D)`: of the new tokens `(B, t)` alone, the rows of the embedding `weight` "
     "plus their rows of the `table` of positions; `past` tokens stand in the cache already",
+    # Before the first row there is none, and what people get there differs.
+    settled=lambda case, answer: answer if case.arguments[1] else 0.0,
 )
 
 
