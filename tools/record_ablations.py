@@ -1,33 +1,33 @@
 #!/usr/bin/env python3
 """Train every `ablation-*` recipe with three seeds, and record the results.
 
-Chapter 16 shows the table. A run whose recipe has not changed since it was recorded is not
-repeated, so this can be stopped and started again. Nothing is read off the test split.
+Chapter 16 shows the table. With `--mistakes`, the same for the recipes with a mistake, which
+chapter 22 shows. A run whose recipe has not changed since it was recorded is not repeated, so this
+can be stopped and started again. Nothing is read off the test split.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 from pathlib import Path
 
 from common import ROOT
 
-RECORD = ROOT / "code" / "transformer_book" / "recipes" / "ablations.json"
+RECIPES = ROOT / "code" / "transformer_book" / "recipes"
 SEEDS = (1, 2, 3)
 
 
-def run(name: str, seed: int, threads: int) -> dict:
+def run(name: str, recipe, threads: int) -> dict:
     """Train one recipe with one seed, and measure it on the validation split."""
     import torch
 
     from transformer_book.evaluation import evaluate
     from transformer_book.experiment import Experiment
-    from transformer_book.recipes import load_recipe
     from transformer_book.training import NonFiniteLoss
 
     torch.set_num_threads(threads)
-    recipe = load_recipe(name, [f"training.seed={seed}"])
     experiment = Experiment(recipe)
     trainer = experiment.trainer()
     diverged = None
@@ -40,7 +40,7 @@ def run(name: str, seed: int, threads: int) -> dict:
     measured = [(r["update"], r["validation_loss"]) for r in history if "validation_loss" in r]
     entry = {
         "recipe": name,
-        "seed": seed,
+        "seed": recipe.training["seed"],
         "settings": recipe.to_dict(),
         "updates": trainer.update,
         "parameters": trainer.model.n_parameters,
@@ -57,30 +57,43 @@ def run(name: str, seed: int, threads: int) -> dict:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--mistakes", action="store_true", help="the recipes with a mistake")
     parser.add_argument("--only", nargs="+", metavar="RECIPE", help="only these recipes")
     parser.add_argument("--seeds", nargs="+", type=int, default=SEEDS, help="only these seeds")
     parser.add_argument("--threads", type=int, default=2, help="threads of one run")
-    parser.add_argument("--record", type=Path, default=RECORD, help="the file to keep them in")
+    parser.add_argument("--record", type=Path, help="the file to keep them in")
     arguments = parser.parse_args()
 
+    from transformer_book import recipes, wrong_parts
     from transformer_book.files import read_json, write_json
-    from transformer_book.recipes import load_recipe, names
 
-    every = [name for name in names() if name.startswith("ablation-")]
+    if arguments.mistakes:
+        every, record = wrong_parts.names(), arguments.record or wrong_parts.RECORD
+    else:
+        every = [name for name in recipes.names() if name.startswith("ablation-")]
+        record = arguments.record or RECIPES / "ablations.json"
     for seed in arguments.seeds:
         for name in arguments.only or every:
+            change, extra = [f"training.seed={seed}"], {}
+            if arguments.mistakes:
+                wrong = wrong_parts.load(name, change)
+                recipe = wrong.recipe
+                extra = {"component": wrong.component, "mistake": wrong.mistake}
+            else:
+                recipe = recipes.load_recipe(name, change)
+            asked = json.loads(json.dumps({"settings": recipe.to_dict(), **extra}))
             # Read anew each time: another process may be recording, too.
-            known = read_json(arguments.record) if arguments.record.exists() else []
-            settings = load_recipe(name, [f"training.seed={seed}"]).to_dict()
-            settings = json.loads(json.dumps(settings))
-            if any(entry["settings"] == settings for entry in known):
+            known = read_json(record) if record.exists() else []
+            if any(asked.items() <= entry.items() for entry in known):
                 continue
             print(f"{name}, seed {seed}", flush=True)
-            entry = run(name, seed, arguments.threads)
-            known = read_json(arguments.record) if arguments.record.exists() else []
+            made = wrong_parts.made(*extra.values()) if extra else contextlib.nullcontext()
+            with made:
+                entry = run(name, recipe, arguments.threads) | extra
+            known = read_json(record) if record.exists() else []
             known = [k for k in known if (k["recipe"], k["seed"]) != (name, seed)] + [entry]
             known.sort(key=lambda k: (every.index(k["recipe"]), k["seed"]))
-            write_json(arguments.record, known, indent=1)
+            write_json(record, known, indent=1)
             print("  " + str(entry.get("exact_match") or entry["diverged"]), flush=True)
 
 
