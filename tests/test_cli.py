@@ -14,6 +14,7 @@ import json
 import math
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -24,6 +25,7 @@ from typing import NamedTuple
 import pytest
 import torch
 
+from tests import made_data
 from tests.fresh import fresh_package
 
 MODULES = ("checkpoints", "cli", "evaluation", "pretrained", "recipes", "tasks", "training")
@@ -955,6 +957,59 @@ def test_data_list_names_every_task(call, book):
     assert [line.split()[0] for line in lines] == list(book.tasks.TASKS)
     for line, task in zip(lines, book.tasks.TASKS.values(), strict=True):
         assert line.endswith(task.description)
+
+
+def test_data_download_says_where_the_files_are(call, tmp_path, monkeypatch):
+    monkeypatch.setenv("TRANSFORMER_BOOK_DATA", str(tmp_path))
+    assert call("data", "download", "copy").out == "The task 'copy' needs no download.\n"
+    for name in ("en", "it"):
+        made_data.write_lines(tmp_path / "europarl" / f"europarl-v7.it-en.{name}", ["No."])
+    answer = call("data", "download", "europarl", "--set", "source=it", "--set", "target=en")
+    there = [f"{tmp_path}/europarl/europarl-v7.it-en.{name}\n" for name in ("it", "en")]
+    assert answer == (0, "".join(there), "")
+    (tmp_path / "multi30k").write_text("no folder")
+    assert "multi30k" in refused(call("data", "download", "multi30k"))
+
+
+def test_data_download_without_a_network(call, tmp_path, monkeypatch):
+    def lookup(*_: object, **__: object) -> None:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", lookup)
+    monkeypatch.setenv("TRANSFORMER_BOOK_DATA", str(tmp_path / "data"))
+    commands = (
+        ("data", "download", "multi30k"),
+        ("data", "show", "multi30k"),
+        ("train", "multi30k-tutorial", "--output", "run"),
+    )
+    for command in commands:
+        sentence = refused(call(*command))
+        for told in ("train.de.gz", "https://raw.git", str(tmp_path / "data"), "'captions'"):
+            assert told in sentence
+    assert not (tmp_path / "run").exists()
+
+
+def test_data_count_says_what_is_left_out(call, tmp_path):
+    made_data.write_lines(tmp_path / "a.en", ["Yes.", "", "No.", "No."])
+    made_data.write_lines(tmp_path / "a.it", ["Sì.", "", "No.", "No."])
+    files = ["--set", "source_file=a.en", "--set", "target_file=a.it"]
+    rows = dict(
+        line.rsplit(maxsplit=1)
+        for line in call("data", "count", "europarl", *files).out.splitlines()
+    )
+    assert rows == {
+        "kept": "2",
+        "blank": "1",
+        "one-sided": "0",
+        "too long": "0",
+        "unknown words": "0",
+        "repeated": "1",
+    }
+    assert refused(call("data", "count", "copy")) == (
+        "The task 'copy' reads no corpus: there are no lines to count."
+    )
+    made_data.write_lines(tmp_path / "a.it", ["Sì."])
+    assert "a.en has 4 lines and a.it 1" in refused(call("data", "count", "europarl", *files))
 
 
 def test_recipes_lists_every_recipe(call, book):

@@ -19,6 +19,7 @@ from transformer_book.experiment import Experiment
 from transformer_book.metrics import bleu
 from transformer_book.recipes import load_recipe
 from transformer_book.tasks import Pair, make_task
+from transformer_book.tasks.corpora import TextPair
 from transformer_book.tokens import SpaceTokenizer
 from transformer_book.translator import Translator
 
@@ -132,6 +133,44 @@ def test_languages_are_measured_with_bleu_three_times(monkeypatch):
     for name, measured in expected.items():
         assert result[name] == {"value": measured.value, "signature": measured.signature}
     assert len({result[name]["value"] for name in expected}) == 3
+
+
+@pytest.mark.parametrize(
+    ("task", "tokens", "counted"),
+    [
+        ({"lowercase": True}, {"kind": "words"}, True),
+        ({}, {"kind": "subwords", "lowercase": True}, True),
+        ({"lowercase": True}, {"kind": "subwords", "lowercase": False}, False),
+        ({}, {"kind": "words", "lowercase": True}, False),
+        ({}, {}, False),
+    ],
+)
+def test_a_model_without_capitals_is_not_blamed_for_them(monkeypatch, task, tokens, counted):
+    sides = ["a B c", "b a d", "e E"]
+    language_task(monkeypatch, [Pair(tuple(side.split()), tuple(side.split())) for side in sides])
+    recipe = {"name": "x", "task": {"name": "captions", **task}, "data": {"seed": 7}}
+    translator = small.translator(recipe={**recipe, "tokens": tokens})
+    predictions = ["a b c", "b a d", "e f"]
+    monkeypatch.setattr(translator, "translate", lambda sources, **options: predictions)
+    result = evaluate(translator, n=3)
+    assert result["exact_match"]["value"] == pytest.approx(1 / 3)
+    assert ("exact_match_lowercase" in result) == counted
+    if counted:
+        assert result["exact_match_lowercase"]["value"] == pytest.approx(2 / 3)
+
+
+def test_pairs_with_a_text_of_their_own_are_measured_by_it(monkeypatch):
+    """Tokens may have lost the case and the spacing; the reader of a translation has not."""
+    pair = TextPair(("a", "b"), ("a", "b"), "A  B", "A-b")
+    language_task(monkeypatch, [pair])
+    recipe = {"name": "x", "task": {"name": "captions"}, "data": {"seed": 7}}
+    translator = small.translator(recipe=recipe)
+    asked = []
+    monkeypatch.setattr(
+        translator, "translate", lambda sources, **_: asked.append(sources) or ["A-b"]
+    )
+    assert evaluate(translator, n=1)["exact_match"]["value"] == 1
+    assert asked == [["A  B"]]
 
 
 def test_it_must_be_known_what_to_ask(copier):

@@ -10,18 +10,21 @@ from typing import Any
 import pytest
 import torch
 
-from tests import small
+from tests import made_data, small
 from tests.fresh import fresh_package
 from transformer_book.recipes import names
 from transformer_book.tokens import SPECIALS, UNK
 
 
 @pytest.fixture(autouse=True, scope="module")
-def book() -> Iterator[SimpleNamespace]:
+def book(tmp_path_factory) -> Iterator[SimpleNamespace]:
     """The package without the hook that checks annotations: the captions' grammar makes millions of
-    short calls."""
+    short calls. Its corpora are made ones."""
     modules = ("checkpoints", "experiment", "recipes", "tasks", "training")
-    with small.one_thread(), fresh_package():
+    folder = tmp_path_factory.mktemp("data")
+    with small.one_thread(), fresh_package(), pytest.MonkeyPatch.context() as patch:
+        made_data.write_corpora(folder)
+        made_data.provide(patch, folder)
         yield SimpleNamespace(
             **{n: importlib.import_module(f"transformer_book.{n}") for n in modules}
         )
@@ -31,7 +34,7 @@ def small_changes(recipe: Any) -> list[str]:
     """Few pairs, few updates; a narrow model in place of one that takes seconds an update."""
     changes = ["data.train=200", "data.validation=10", "training.updates=8"]
     changes += [f"training.warmup={min(2, recipe.training['warmup'])}"]
-    if recipe.model["d_model"] > 200:
+    if recipe.model["d_model"] >= 200:
         changes += ["model.d_model=32", "model.d_ff=64"]
     return changes
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests import made_data
 from tests.fresh import fresh_package
 from transformer_book.tasks import TASKS, Pair, Task, check_whole, make_task, split_by_hash
 from transformer_book.tasks.copy import SYMBOLS, CopyTask
@@ -23,15 +24,31 @@ EVERY_KIND = [
     {"name": "series"},
     {"name": "series", "size": "two-terms", "split_by": "shape-disjoint"},
     {"name": "series", "size": "long"},
+    {"name": "series", "size": "two-terms-public"},
+    {"name": "multi30k"},
+    {"name": "multi30k", "source": "en", "target": "de", "lowercase": True},
+    {"name": "europarl"},
+    {"name": "europarl", "source": "it", "target": "en", "shorter_than": 11, "lowercase": True},
 ]
+WITHOUT_DOWNLOAD = ("copy", "captions", "series")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Made corpora in the place of those that would have to be downloaded."""
+    folder = tmp_path_factory.mktemp("data")
+    with fresh_package():
+        made_data.write_corpora(folder)
+    return folder
 
 
 @pytest.fixture
-def plain():
+def plain(folder, monkeypatch):
     """`make_task` without the hook that checks annotations, as users have it."""
     with fresh_package():
         from transformer_book.tasks import make_task
 
+        made_data.provide(monkeypatch, folder)
         yield make_task
 
 
@@ -76,7 +93,8 @@ class TestEveryTask:
         assert again == task and again.to_dict() == task.to_dict()
         assert again.pairs("test", n=5) == task.pairs("test", n=5)
 
-    def test_with_its_annotations_enforced(self, options):
+    def test_with_its_annotations_enforced(self, options, folder, monkeypatch):
+        made_data.provide(monkeypatch, folder)
         task = make_task(**options)
         assert isinstance(task, Task)
         assert task.name == options["name"]
@@ -199,8 +217,12 @@ def test_pairs_are_values():
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
-        ("cpoy", {}, "task is 'cpoy', but it must be one of copy, captions, series; .*'copy'"),
-        ("multi40k", {}, "task is 'multi40k', but it must be one of"),
+        (
+            "cpoy",
+            {},
+            "task is 'cpoy', but .* one of copy, captions, series, multi30k, europarl; .*'copy'",
+        ),
+        ("multi40k", {}, "task is 'multi40k', but it must be one of .* did you mean 'multi30k'"),
         (None, {}, "task is None"),
         ("copy", {"knd": 1}, "an option of the task 'copy' is 'knd'.* did you mean 'kind'"),
         ("copy", {"splits": ()}, "an option of the task 'copy' is 'splits'"),
@@ -254,11 +276,11 @@ def run(code: str, seed: str = "0") -> str:
 
 
 def test_pairs_need_nothing_heavy():
-    code = """
+    code = f"""
 import sys
-from transformer_book.tasks import TASKS, make_task
+from transformer_book.tasks import make_task
 tasks = [name for name in sys.modules if name.startswith("transformer_book.tasks.")]
-for name in TASKS:
+for name in {WITHOUT_DOWNLOAD}:
     make_task(name).pairs(n=2)
 heavy = ("torch", "spacy", "sympy", "tokenizers", "numpy")
 print(tasks, [name for name in heavy if name in sys.modules])
@@ -267,9 +289,9 @@ print(tasks, [name for name in heavy if name in sys.modules])
 
 
 def test_pairs_are_the_same_in_every_process():
-    code = """
-from transformer_book.tasks import TASKS, make_task
-for name in TASKS:
+    code = f"""
+from transformer_book.tasks import make_task
+for name in {WITHOUT_DOWNLOAD}:
     print(make_task(name).pairs("test", n=30, seed=1))
 print(make_task("series", size="long", split_by="shape-disjoint").pairs("validation", n=30))
 """

@@ -115,8 +115,8 @@ def locate(
                 f"{remote.sha256}; move it away, and it is downloaded again."
             )
         return place
-    place.parent.mkdir(parents=True, exist_ok=True)
     with _file_named(place):
+        place.parent.mkdir(parents=True, exist_ok=True)
         why = _Download(remote, place, progress, limits).run()
     if why:
         raise NotDownloaded(
@@ -228,7 +228,7 @@ class _Download:
         # Written where it belongs, not appended: two processes at once write the same bytes.
         with self.part.open("r+b" if self.part.exists() else "xb", buffering=0) as file:
             if at == 0:
-                file.truncate()
+                file.truncate(0)
             file.seek(at)
             bar.update(at - bar.n)
             while True:

@@ -145,7 +145,7 @@ class EuroparlTask(Options):
         unpacked = _unpacked()
         return unpacked[self.source], unpacked[self.target]
 
-    @cached_property
+    @property
     def _corpus(self) -> Corpus:
         return Corpus(
             *self._files,
