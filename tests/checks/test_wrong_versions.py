@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -18,36 +18,27 @@ for part in ("inputs", "attention", "layers", "learning", "behaviour"):
 # As learners import it: the annotations' hook would make each of many thousand calls slower.
 checks = import_fresh("transformer_book.checks")
 
-TABLE: dict[int, Counter[str]] = {}
-COLUMNS = ("written", "detected", "named alone", "among candidates", "unnamed", "missed")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def table() -> Iterator[None]:
-    """Prints at the end how many were found, chapter by chapter (`pytest -s`)."""
-    yield
-    print("\nchapter  " + "  ".join(COLUMNS))
-    for chapter, row in (*sorted(TABLE.items()), ("all", sum(TABLE.values(), Counter()))):
-        print(f"{chapter!s:>7}  " + "  ".join(f"{row[c]:>{len(c)}}" for c in COLUMNS))
-
 
 def name_of(version: Version) -> str:
     return getattr(version.function, "__name__", type(version.function).__name__)
 
 
 @pytest.mark.parametrize("version", VERSIONS, ids=name_of)
-def test_a_beginners_mistake_is_named(version: Version) -> None:
+def test_a_beginners_mistake_is_named(version: Version, count: Callable[..., None]) -> None:
     component = checks.COMPONENTS[version.component]
     found = checks.engine.judge(component, version.function, checks.MISTAKES)
     names = [mistake.name for mistake in found.mistakes]
     alone = names == [version.mistake] or (found.together and version.mistake in names)
-    row = TABLE.setdefault(component.chapter, Counter())
-    row["written"] += 1
-    row["detected"] += found.status in ("wrong", "convention")
-    row["missed"] += found.status == "right"
-    row["named alone"] += alone
-    row["among candidates"] += version.mistake in names and not alone
-    row["unnamed"] += version.mistake not in names
+    among = version.mistake in names and not alone
+    count(
+        component.chapter,
+        written=1,
+        detected=int(found.status in ("wrong", "convention")),
+        missed=int(found.status == "right"),
+        named_alone=int(alone),
+        among_candidates=int(among),
+        unnamed=int(not alone and not among),
+    )
     assert found.status in ("wrong", "convention"), found.text()
     if not version.named:
         # Its numbers are its own: no name is better than a wrong one.

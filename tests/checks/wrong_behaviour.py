@@ -1535,3 +1535,140 @@ def beam_longest_by_tuple(step, beam_size, max_length):
         beams = [b for b in grown if b[1][-1] != 2]
     best = max(over + beams, key=lambda b: (len(b[1]), b[0]))
     return [t for t in best[1] if t not in (1, 2)]
+
+
+# --- found in other people's repositories, written anew ------------------------------------------
+
+
+@wrong("sinusoids", "doubled exponent per column")
+def sin_two_i(length, d_model):
+    table = [
+        [pos / math.pow(10000, 2 * i / d_model) for i in range(d_model)] for pos in range(length)
+    ]
+    table = torch.tensor(table)
+    table[:, 0::2], table[:, 1::2] = table[:, 0::2].sin(), table[:, 1::2].cos()
+    return table
+
+
+@wrong("sinusoids", "doubled exponent per column")
+def sin_i_plus_one(length, d_model):
+    pe = torch.zeros(length, d_model)
+    for pos in range(length):
+        for i in range(0, d_model, 2):
+            pe[pos, i] = math.sin(pos / (10000 ** ((2 * i) / d_model)))
+            pe[pos, i + 1] = math.cos(pos / (10000 ** ((2 * (i + 1)) / d_model)))
+    return pe
+
+
+@wrong("add_positions", "one row for all positions")
+def add_no_colon(x, table):
+    return x + table[x.size(1)]
+
+
+@wrong("add_positions", "one row for all positions")
+def add_no_colon_batched(x, table):
+    pe = table.unsqueeze(0)
+    return x + pe[:, x.shape[1], :]
+
+
+@wrong(DEC, "first norm used for cross-attention, too")
+def dec_norm_one_twice(x, memory, target_mask, memory_mask, self_att, cross_att, ff, norms):
+    norm1, _, norm3 = norms
+    y = norm1(x)
+    x = x + self_att(y, y, y, target_mask)
+    x = x + cross_att(norm1(x), memory, memory, memory_mask)
+    return x + ff(norm3(x))
+
+
+@wrong(DEC, "first norm used for cross-attention, too", as_class=True)
+class NormOneTwice(DecoderParts):
+    def forward(self, x, memory, target_mask=None, memory_mask=None):
+        y = self.self_residual(x)
+        x = self.self_attention(y, y, y, target_mask) + x
+        y = self.self_residual(x)
+        x = self.cross_attention(y, memory, memory, memory_mask) + x
+        return self.feed_forward(self.feed_forward_residual(x)) + x
+
+
+SMOOTH = "label_smoothed_loss"
+
+
+@wrong(SMOOTH, "ε forgotten beside the spread")
+def smooth_one_over_v(logits, target, smoothing):
+    v = logits.size(-1)
+    wanted = (1 - smoothing) * F.one_hot(target, v) + 1.0 / v
+    losses = -(wanted * logits.log_softmax(-1)).sum(-1)
+    return losses[target != 0].mean()
+
+
+@wrong(SMOOTH, "ε forgotten beside the spread")
+def smooth_plain_sum(logits, target, smoothing):
+    real = target != 0
+    log_p = F.log_softmax(logits[real], dim=-1)
+    nll = F.nll_loss(log_p, target[real])
+    return nll - smoothing * nll - log_p.mean(-1).mean()
+
+
+@wrong("temperature_probabilities", "divided by the temperature twice")
+def temp_twice(logits, temperature):
+    logits = logits / temperature
+    return F.softmax(logits / temperature, dim=-1)
+
+
+@wrong("temperature_probabilities", "divided by the temperature twice")
+def temp_squared(logits, temperature):
+    e = torch.exp((logits - logits.amax(-1, keepdim=True)) * temperature**-2)
+    return e / e.sum(-1, keepdim=True)
+
+
+@wrong("top_k_probabilities", "one token too many")
+def top_sorted(logits, k):
+    order = logits.argsort(dim=-1, descending=True)
+    place = order.argsort(dim=-1)
+    return logits.masked_fill(place > k, float("-inf")).softmax(-1)
+
+
+@wrong("top_k_probabilities", "one token too many")
+def top_loop(logits, k):
+    out = torch.zeros_like(logits)
+    for row in range(len(logits)):
+        best = sorted(range(logits.size(1)), key=lambda i: -float(logits[row, i]))[: k + 1]
+        out[row, best] = F.softmax(logits[row, best], dim=0)
+    return out
+
+
+@wrong(BEAM, "stops when beam_size hypotheses are finished")
+def beam_enough(step, beam_size, max_length):
+    alive, done = [([1], 0.0)], []
+    for _ in range(max_length):
+        log_p = step(torch.tensor([ids for ids, _ in alive])).tolist()
+        new = [
+            ([*ids, t], s + lp)
+            for (ids, s), row in zip(alive, log_p, strict=True)
+            for t, lp in enumerate(row)
+        ]
+        new = sorted(new, key=lambda b: -b[1])[:beam_size]
+        done += [b for b in new if b[0][-1] == 2]
+        alive = [b for b in new if b[0][-1] != 2]
+        if len(done) >= beam_size or not alive:
+            break
+    best = max(done or alive, key=lambda b: b[1])
+    return [i for i in best[0][1:] if i != 2]
+
+
+@wrong(BEAM, "stops when beam_size hypotheses are finished")
+def beam_until_full(step, beam_size, max_length):
+    beams, over = [(0.0, (1,))], []
+    while beams and len(over) < beam_size and len(beams[0][1]) <= max_length:
+        log_p = step(torch.tensor([ids for _, ids in beams])).tolist()
+        grown = sorted(
+            (
+                (s + p, (*ids, t))
+                for (s, ids), row in zip(beams, log_p, strict=True)
+                for t, p in enumerate(row)
+            ),
+            reverse=True,
+        )[:beam_size]
+        over.extend(b for b in grown if b[1][-1] == 2)
+        beams = [b for b in grown if b[1][-1] != 2]
+    return [t for t in max(over if over else beams)[1] if t > 2]

@@ -590,6 +590,8 @@ def judge(
         found.append(call(tried, case, gradients=gradients, seconds=seconds, source=function))
         if found[-1].endless:
             break  # it would not end on the other inputs either
+        if found[-1].names_differ:
+            return stopped(component.name, case, found[-1])
     wrong = [
         i
         for i, (mine, right) in enumerate(zip(found, expected, strict=False))

@@ -510,9 +510,10 @@ def decoder_layer_pipeline(
 ):
     masks = target_mask, memory_mask
     memory = s.read(memory, norms)
-    x = s.around(x, lambda y: s.look_back(y, masks, self_attention), norms[0], s.first)
-    x = s.around(x, lambda y: s.look_over(y, memory, masks, cross_attention), norms[1], s.middle)
-    return s.around(x, feed_forward, norms[2], s.last)
+    norm1, norm2, norm3 = (s.norm(norms, i) for i in range(3))
+    x = s.around(x, lambda y: s.look_back(y, masks, self_attention), norm1, s.first)
+    x = s.around(x, lambda y: s.look_over(y, memory, masks, cross_attention), norm2, s.middle)
+    return s.around(x, feed_forward, norm3, s.last)
 
 
 def decoder_layer_cases() -> Sequence[Case]:
@@ -545,6 +546,7 @@ DECODER_LAYER = Component(
     pipeline=decoder_layer_pipeline,
     steps={
         "around": around,
+        "norm": lambda norms, i: norms[i],
         "look_back": lambda y, masks, attention: attention(y, y, y, masks[0]),
         "first": lambda x, change: x + change,
         "read": lambda memory, norms: memory,

@@ -6,7 +6,15 @@ of the same name one folder up.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from transformer_book.checks.mistakes import attention, inputs, layers, learning, search
 from transformer_book.checks.mistakes.registry import MISTAKES
+from transformer_book.checks.mistakes.seen import SEEN
+
+MISTAKES[:] = [
+    replace(mistake, seen=SEEN.get((mistake.component, mistake.name), mistake.seen))
+    for mistake in MISTAKES
+]
 
 __all__ = ["MISTAKES", "attention", "inputs", "layers", "learning", "search"]

@@ -933,3 +933,52 @@ def reshaped_with_source_length(x: Tensor, n_heads: int, key: Tensor) -> Tensor:
 )
 def target_without_heads_axis(padding: Tensor, causal: Tensor) -> Tensor:
     return (padding & causal)[:, 0]
+
+
+# --- harmless ------------------------------------------------------------------------------------
+
+
+@mistake(
+    "scaled_dot_product_attention",
+    "scores",
+    "queries scaled in place of scores",
+    symptom="Nothing changes: the same scores come out.",
+    cause="A factor can be pulled out of a product; it is even cheaper before it.",
+    section=ROOT,
+    kind="harmless",
+    steps={"scale": not_scaled},
+)
+def queries_scaled(query: Tensor, key: Tensor) -> Tensor:
+    return query / math.sqrt(query.size(-1)) @ key.transpose(-2, -1)
+
+
+@mistake(
+    "scaled_dot_product_attention",
+    "hide",
+    "-1e9 in place of the lowest number",
+    symptom="Nothing changes, as long as scores are far from a billion.",
+    cause="Any number that low has a weight of zero. (Half precision cannot hold it: use "
+    "torch.finfo(dtype).min.)",
+    section=EMPTY,
+    chapter=8,
+    kind="harmless",
+)
+def hidden_by_a_billion(scores: Tensor, mask: Tensor) -> Tensor:
+    return scores.masked_fill(~mask, -1e9)
+
+
+@mistake(
+    "multi_head_attention",
+    "attend",
+    "a bias on the keys",
+    symptom="Nothing changes, whatever the bias is: it can learn nothing.",
+    cause="It adds the same number to all scores of a query, and a softmax does not notice.",
+    section="Three projections, or one",
+    kind="harmless",
+)
+def keys_moved(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
+    bias = torch.linspace(-1, 1, k.size(-1))
+    scores = q @ (k + bias).transpose(-2, -1) / math.sqrt(q.size(-1))
+    if mask is not None:
+        scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+    return scores.softmax(dim=-1) @ v

@@ -564,6 +564,22 @@ def every_column(d_model: int) -> Tensor:
 
 @mistake(
     "sinusoids",
+    "exponents",
+    "doubled exponent per column",
+    symptom="The wavelengths grow twice as fast, and sine and cosine of a pair differ in theirs.",
+    cause="2j/d_model with j the column: columns 2i and 2i + 1 share the exponent 2i/d_model.",
+    section="Break it: the exponent doubled",
+    steps={
+        "first": lambda angle: angle[:, 0::2].sin(),
+        "second": lambda angle: angle[:, 1::2].cos(),
+    },
+)
+def doubled_per_column(d_model: int) -> Tensor:
+    return 2 * torch.arange(d_model, dtype=torch.float64) / d_model
+
+
+@mistake(
+    "sinusoids",
     "base",
     "1000 in place of 10000",
     symptom="The longest wavelength is too short.",
@@ -652,6 +668,18 @@ def first_row(x: Tensor, table: Tensor) -> Tensor:
 @mistake(
     "add_positions",
     "rows",
+    "one row for all positions",
+    symptom="Every token gets the same row, the one behind the sentence; a full table has none.",
+    cause="The colon is missing: table[x.size(1)] is one row, table[:x.size(1)] are all of them.",
+    section="Word and place in one vector",
+)
+def one_row(x: Tensor, table: Tensor) -> Tensor:
+    return table[x.size(1)]
+
+
+@mistake(
+    "add_positions",
+    "rows",
     "positions from the end",
     symptom="The first token gets the last row.",
     cause="Take the first rows of the table, in their order.",
@@ -707,3 +735,21 @@ def words_lost(x: Tensor, rows: Tensor) -> Tensor:
 )
 def multiplied(x: Tensor, rows: Tensor) -> Tensor:
     return x * rows
+
+
+# --- harmless ------------------------------------------------------------------------------------
+
+
+@mistake(
+    "embedding",
+    "look_up",
+    "the table scaled in place of the vectors",
+    symptom="Nothing changes: the same numbers come out.",
+    cause="A row times the root of d_model is the row of the table times the root of d_model; it "
+    "only costs a multiplication for every word there is.",
+    section="How loud is a word?",
+    kind="harmless",
+    steps={"scale": lambda x, weight: x},
+)
+def table_scaled(tokens: Tensor, weight: Tensor) -> Tensor:
+    return (weight * math.sqrt(weight.size(1)))[tokens]

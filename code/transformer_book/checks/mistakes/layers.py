@@ -950,6 +950,18 @@ def memory_normalised(memory: Tensor, norms: Any) -> Tensor:
 
 @mistake(
     "decoder_layer",
+    "norm",
+    "first norm used for cross-attention, too",
+    symptom="The second norm does not matter.",
+    cause="Each of the three sublayers has its own norm: norms[1] stands before cross-attention.",
+    section=DECODER,
+)
+def first_norm_again(norms: Any, i: int) -> Any:
+    return norms[0] if i == 1 else norms[i]
+
+
+@mistake(
+    "decoder_layer",
     "first",
     "residual around self-attention forgotten",
     symptom="A position forgets itself.",
@@ -1008,7 +1020,6 @@ def one_layer_repeated(make: Callable[[], nn.Module], n: int) -> list[nn.Module]
     "should begin differently: make each anew, or initialise afterwards.",
     section="Break it: N layers that are one",
     kind="convention",
-    seen="nn.TransformerEncoder; The Annotated Transformer (which initialises afterwards).",
 )
 def deep_copies(make: Callable[[], nn.Module], n: int) -> list[nn.Module]:
     layer = make()
@@ -1208,3 +1219,34 @@ def not_encoded(x: Tensor, mask: Tensor, encoder: Callable[..., Tensor]) -> Tens
 )
 def wrong_table(source: Tensor, embed_source: object, embed_target: Any) -> Tensor:
     return embed_target(source)
+
+
+# --- harmless ------------------------------------------------------------------------------------
+
+
+@mistake(
+    "encoder_layer",
+    "norm",
+    "one LayerNorm shared, at the beginning",
+    symptom="In a new model nothing changes: all norms begin with ones and zeros.",
+    cause="Both sublayers use one module. It has fewer parameters, and weights of a model with two "
+    "do not fit in.",
+    section=ENCODER,
+    kind="harmless",
+)
+def shared_norm(norm1: Any, norm2: Any) -> Any:
+    return norm1
+
+
+@mistake(
+    "transformer_forward",
+    "target_mask",
+    "padding of the target left to the causal mask",
+    symptom="No real position changes: padding comes last, and the future is hidden anyway.",
+    cause="Only what stands at the padding itself changes, and no loss reads that. (With padding "
+    "in front it would matter.)",
+    section=WIRING,
+    kind="harmless",
+)
+def target_padding_visible(target: Tensor, source: Tensor) -> Tensor:
+    return _causal(target.size(1))

@@ -180,6 +180,18 @@ def share_not_reduced(nll: Tensor, spread: Tensor, epsilon: float) -> Tensor:
 @mistake(
     "label_smoothed_loss",
     "mix",
+    "ε forgotten beside the spread",
+    symptom="The wrong tokens count as much as they do with ε = 1.",
+    cause="Multiply the spread by ε, as the right token's part is multiplied by 1 − ε.",
+    section="Two definitions",
+)
+def epsilon_forgotten(nll: Tensor, spread: Tensor, epsilon: float) -> Tensor:
+    return (1 - epsilon) * nll + spread
+
+
+@mistake(
+    "label_smoothed_loss",
+    "mix",
     "ε and 1 − ε exchanged",
     symptom="The right token hardly counts.",
     cause="The right token keeps 1 − ε, the rest share ε.",
@@ -743,3 +755,47 @@ def halved_again_and_again(checkpoints: Sequence[Checkpoint]) -> Checkpoint:
 )
 def last_alone(checkpoints: Sequence[Checkpoint]) -> Checkpoint:
     return dict(checkpoints[-1])
+
+
+# --- harmless ------------------------------------------------------------------------------------
+
+
+@mistake(
+    "cross_entropy",
+    "log_p",
+    "log-softmax twice",
+    symptom="Nothing changes: the loss is the same.",
+    cause="Log-probabilities are logits whose exponentials sum to one already: the second "
+    "log-softmax subtracts zero. (The softmax twice is no joke: see there.)",
+    section="Break it: the softmax twice",
+    kind="harmless",
+)
+def logarithm_twice(logits: Tensor) -> Tensor:
+    return logits.log_softmax(dim=-1).log_softmax(dim=-1)
+
+
+@mistake(
+    "perplexity",
+    "power",
+    "two to the power of bits",
+    symptom="Nothing changes: the same number comes out.",
+    cause="A loss in bits to base 2 is a loss in nats to base e.",
+    section="Perplexity",
+    kind="harmless",
+)
+def power_of_bits(loss: float) -> float:
+    return 2 ** (loss / math.log(2))
+
+
+@mistake(
+    "training_update",
+    "before",
+    "gradients zeroed at the end of an update",
+    symptom="Nothing changes, as long as nothing else calls backward().",
+    cause="What counts is that they are zero before backward().",
+    section=UPDATE,
+    kind="harmless",
+    steps={"after": lambda optimizer: optimizer.zero_grad()},
+)
+def zeroed_at_the_end(optimizer: Optimizer) -> None:
+    pass

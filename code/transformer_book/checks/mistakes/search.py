@@ -113,6 +113,18 @@ def heated_too_late(logits: Tensor, temperature: float) -> Tensor:
 @mistake(
     "temperature_probabilities",
     "heat",
+    "divided by the temperature twice",
+    symptom="A temperature of 0.5 works like one of 0.25.",
+    cause="Two places divide by the temperature: one is enough.",
+    section="Drawing instead of searching",
+)
+def heated_twice(logits: Tensor, temperature: float) -> Tensor:
+    return (logits / temperature**2).softmax(dim=-1)
+
+
+@mistake(
+    "temperature_probabilities",
+    "heat",
     "temperature ignored",
     symptom="The temperature changes nothing.",
     cause="Divide the logits by it.",
@@ -171,6 +183,20 @@ def best_dropped(logits: Tensor, k: int) -> Tensor:
 def one_too_few(logits: Tensor, k: int) -> Tensor:
     worst = logits.topk(k, dim=-1).values[..., -1:]
     return logits.masked_fill(logits <= worst, float("-inf"))
+
+
+@mistake(
+    "top_k_probabilities",
+    "keep",
+    "one token too many",
+    symptom="k + 1 tokens can be drawn.",
+    cause="Drop what lies below the k-th logit; the place k, counted from zero, is one further.",
+    section="Drawing instead of searching",
+)
+def one_too_many(logits: Tensor, k: int) -> Tensor:
+    kept = min(k + 1, logits.size(-1))
+    worst = logits.topk(kept, dim=-1).values[..., -1:]
+    return logits.masked_fill(logits < worst, float("-inf"))
 
 
 @mistake(
@@ -278,6 +304,19 @@ Hypotheses = Sequence[tuple[tuple[int, ...], float]]
 )
 def first_finished(finished: Hypotheses, alive: Hypotheses, beam_size: int) -> bool:
     return bool(finished)
+
+
+@mistake(
+    "beam_search",
+    "enough",
+    "stops when beam_size hypotheses are finished",
+    symptom="Short sentences win: the first beam_size that end are taken, not the best.",
+    cause="A living hypothesis may still be better: stop when none can be.",
+    section="When may it stop?",
+    steps={"candidates": lambda finished, alive: finished or alive},
+)
+def enough_finished(finished: Hypotheses, alive: Hypotheses, beam_size: int) -> bool:
+    return len(finished) >= beam_size
 
 
 @mistake(
@@ -634,3 +673,46 @@ def end_kept(ids: Sequence[int]) -> list[int]:
 def last_end(ids: Sequence[int]) -> list[int]:
     ids = list(ids)
     return ids[: len(ids) - 1 - ids[::-1].index(EOS)] if EOS in ids else ids
+
+
+# --- harmless ------------------------------------------------------------------------------------
+
+
+@mistake(
+    "next_token",
+    "choose",
+    "softmax before argmax",
+    symptom="Nothing changes: the largest logit has the largest probability.",
+    cause="The softmax keeps the order; it is computed for nothing.",
+    section="A tree of words, by hand",
+    kind="harmless",
+)
+def likeliest(last: Tensor) -> Tensor:
+    return last.softmax(dim=-1).argmax(dim=-1)
+
+
+@mistake(
+    "beam_search",
+    "enough",
+    "searching on to the end",
+    symptom="Nothing changes but the time it takes.",
+    cause="Scores only fall as a hypothesis grows, so nothing better turns up. (With a length "
+    "penalty it may.)",
+    section="When may it stop?",
+    kind="harmless",
+)
+def to_the_end(finished: Hypotheses, alive: Hypotheses, beam_size: int) -> bool:
+    return False
+
+
+@mistake(
+    "greedy_batch",
+    "stop",
+    "a batch that runs on to the limit",
+    symptom="Nothing changes but the time it takes, and columns of padding at the end.",
+    cause="Leave the loop when all rows are done.",
+    section=MANY,
+    kind="harmless",
+)
+def never_done(done: Tensor) -> bool:
+    return False
