@@ -666,7 +666,8 @@ def _example(mine: Outcome, right: Outcome) -> str:
 
 def _shapes(case: Case) -> str:
     """The shapes of the input, for a learner whose function stopped."""
-    shapes = [tuple(a.shape) for a in case.arguments if isinstance(a, Tensor)]
+    flat = (b for a in case.arguments for b in (a if isinstance(a, tuple) else (a,)))
+    shapes = [tuple(tensor.shape) for tensor in flat if isinstance(tensor, Tensor)]
     return f"Its tensors have the shapes {', '.join(map(str, shapes))}." if shapes else ""
 
 
@@ -689,11 +690,12 @@ def _right_answers(
     for case, mine in zip(cases, found, strict=True):
         if mine.changed:
             name = names[mine.changed[0]].split("=")[0]
+            what = "one of its inputs" if component.form == "class" else f"its argument `{name}`"
             return Verdict(
                 "wrong",
                 component.name,
                 (
-                    f"The numbers are right, but your function changes its argument `{name}`: "
+                    f"The numbers are right, but your {component.form} changes {what}: "
                     "whoever called it loses their data. Work on a copy, and avoid operations "
                     f"whose name ends in an underscore, and `+=`. The input was: {case.name}.",
                 ),

@@ -164,6 +164,10 @@ THREADS: dict[tuple[str, str], tuple[str, str]] = {
         "Fix masks in English-to-Spanish translation example",
         "keras-team/keras-io/pull/1046",
     ),
+    ("decoder_layer", "first norm used for cross-attention, too"): (
+        "[Bug?] Wrong layer norm used in TransformerDecoderLayer",
+        "ml-explore/mlx/issues/1636",
+    ),
     ("causal_self_attention", "no causal mask in either mode"): (
         "`RoFormerForCausalLM`, … attend to future tokens since v5.9.0 — CLM training loss "
         "collapses",
