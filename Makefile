@@ -9,7 +9,7 @@ READY := $(VENV)/.installed
 .DEFAULT_GOAL := help
 SHIPPED := captions-de-en captions-en-it
 
-.PHONY: help book test site serve chapters results
+.PHONY: help book test site serve chapters results assignments
 
 help: ## list the targets
 	@echo "Transformers, Cell by Cell"
@@ -33,6 +33,9 @@ chapters: $(READY) ## link, execute and normalise the chapters in place
 	@$(RUN) tools/setup_cell.py --write
 	@$(RUN) tools/link_terms.py --write
 	@$(RUN) tools/execute_chapters.py
+
+assignments: $(READY) ## release the problem sets and prove them
+	@$(RUN) tools/assignments.py
 
 results: $(READY) ## train and measure what the book quotes: hours, resumes where it was
 	@for recipe in $(SHIPPED); do \

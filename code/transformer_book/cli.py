@@ -446,6 +446,69 @@ def _measured(result: Mapping[str, Any]) -> list[tuple[str, str]]:
     return rows
 
 
+# --- grade ----------------------------------------------------------------------------------------
+
+
+@app.command()
+def grade(
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="The course, with submitted/STUDENT/SET.")
+    ],
+    sets: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="SET", help="Such as ps2; may be repeated.", show_default="all"
+        ),
+    ] = None,
+    students: Annotated[
+        list[str] | None,
+        typer.Option("--student", metavar="NAME", help="May be repeated.", show_default="all"),
+    ] = None,
+    jobs: Annotated[
+        int, typer.Option(parser=_whole(1), metavar="N", help="Submissions at a time.")
+    ] = 1,
+    minutes: Annotated[
+        float, typer.Option(parser=_positive, metavar="M", help="For one submission.")
+    ] = 10.0,
+    cell_seconds: Annotated[
+        float, typer.Option(parser=_positive, metavar="S", help="For one cell.")
+    ] = 60.0,
+    memory: Annotated[
+        float, typer.Option(parser=_positive, metavar="GIB", help="For one submission.")
+    ] = 6.0,
+    force: Annotated[bool, typer.Option("--force", help="Also what has not changed.")] = False,
+) -> None:
+    """Grade what a class handed in; nothing a submission does can lose another one.
+
+    Writes grades.csv, lms.csv, report.html and feedback/ into the course. What was graded before
+    and has not changed is not run again.
+
+    \b
+    Example:
+      transformer-book grade assignments --set ps2 --jobs 2
+    """
+    try:
+        from transformer_book.course import grading
+    except ModuleNotFoundError as error:
+        raise ValueError(
+            f"Grading needs {error.name}, which is not installed: "
+            "pip install 'transformer-book[course]'."
+        ) from None
+    limits = grading.Limits(60 * minutes, cell_seconds, int(memory * 2**30))
+
+    def tell(done: int, of: int, outcome: grading.Outcome) -> None:
+        score = "no grade" if outcome.score is None else f"{outcome.score:g}/{outcome.max_score:g}"
+        line = f"{done}/{of} {outcome.problem_set} {outcome.student}: {outcome.status}, {score}"
+        print(line, file=sys.stderr, flush=True)
+
+    outcomes = grading.grade(
+        folder, sets or (), students or (), limits=limits, jobs=jobs, force=force, progress=tell
+    )
+    counts = {status: sum(o.status == status for o in outcomes) for status in grading.STATUSES}
+    print(_columns([(status, str(n)) for status, n in counts.items()]))
+    print(f"grades.csv, lms.csv, report.html and feedback/ are in {folder}.")
+
+
 # --- translate ------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,100 @@
+"""The course: problem sets that are released, collected and graded with nbgrader.
+
+    from transformer_book import course
+
+    course.begin("ps2", blocks=["attention"])
+
+stands at the top of a problem set. `seed` and `choice` make the hidden tests, and the constants of
+a task, depend on the teacher's secret. Nothing here imports nbgrader; `release` and `grading` do.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.abc
+import random
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from transformer_book.choices import check_choice
+
+PUBLIC = "public"  # the secret of a set that was not instantiated: what the repository shows
+
+# What a problem set may forbid, so that a task is solved and not imported.
+BLOCKABLE = (
+    "tokens",
+    "batches",
+    "embeddings",
+    "attention",
+    "masks",
+    "layers",
+    "encoder",
+    "decoder",
+    "transformer",
+    "optimization",
+    "training",
+    "decoding",
+    "metrics",
+    "translator",
+    "reference",
+)
+
+
+def seed(name: str, secret: str = PUBLIC) -> int:
+    """A number below 2³¹ that depends on the name and on the secret only.
+
+    In a released set the teacher's secret has been put in: the call stands there as its result.
+    """
+    digest = hashlib.blake2b(name.encode(), digest_size=8, key=secret.encode()[:64]).digest()
+    return int.from_bytes(digest, "big") % 2**31
+
+
+def choice(name: str, options: Sequence[Any], secret: str = PUBLIC) -> Any:
+    """One of the options, chosen by `seed`: the constants of a task that differ between courses.
+
+    Raises:
+        ValueError: without options.
+    """
+    if not options:
+        raise ValueError(f"choice({name!r}) has no options: give at least one.")
+    return random.Random(seed(name, secret)).choice(list(options))
+
+
+def begin(problem_set: str, blocks: Sequence[str] = ()) -> None:
+    """Start a problem set: an untouched task earns nothing, and blocked modules stay away.
+
+    Args:
+        problem_set: its name, for the messages.
+        blocks: modules of the package that this set asks students to write themselves.
+
+    Raises:
+        ValueError: for a module that is not in `BLOCKABLE`.
+    """
+    from transformer_book.checks import report  # torch with it
+
+    for module in blocks:
+        check_choice("a module that can be blocked", module, BLOCKABLE)
+    report.STRICT.add(problem_set)
+    # Modules that import a blocked one are blocked with it: the import inside them fails.
+    for name in [name for name in sys.modules if name.partition(".")[0] == "transformer_book"]:
+        if name.split(".")[1:2] and name.split(".")[1] in BLOCKABLE:
+            del sys.modules[name]
+    sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, _Blocked)]
+    sys.meta_path.insert(0, _Blocked(problem_set, blocks))
+
+
+class _Blocked(importlib.abc.MetaPathFinder):
+    """Refuses to find the modules that a problem set blocks."""
+
+    def __init__(self, problem_set: str, blocks: Sequence[str]) -> None:
+        self.problem_set = problem_set
+        self.names = {f"transformer_book.{module}" for module in blocks}
+
+    def find_spec(self, fullname: str, path: Any, target: Any = None) -> None:
+        if fullname in self.names:
+            raise ImportError(
+                f"{self.problem_set} asks you to write this yourself: {fullname} cannot be "
+                "imported here.",
+                name=fullname,
+            )

@@ -1,0 +1,550 @@
+"""Grade what a class handed in: every student in processes of their own, and nothing is lost.
+
+    outcomes = grade(Path("assignments"))
+
+Each submission is restored (test cells, points and kernel are the released ones again), run in
+`sandbox`, and scored with nbgrader's own rules into the course's gradebook. A submission that was
+graded before and has not changed, nor its tests, is not run again.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import html
+import io
+import json
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbgrader.api import Gradebook
+from nbgrader.plugins import LateSubmissionPlugin
+from nbgrader.preprocessors import AssignLatePenalties, SaveAutoGrades
+from nbgrader.utils import compute_checksum, is_grade, is_locked, is_solution
+from traitlets import Float
+
+from transformer_book.choices import check_choice
+from transformer_book.course.release import application, sets_of
+from transformer_book.course.sandbox import Limits, Run, run
+
+LARGEST = 200 * 2**20  # bytes of a submitted notebook: more is not read
+STATUSES = {
+    "graded": "ran to the end",
+    "timed out": "a cell, or the whole, took too long and was stopped; the rest was graded",
+    "crashed": "Python was ended, or the file could not be read",
+    "missing": "nothing was handed in",
+    "tampered": "test cells had been changed or deleted; they were restored, then graded",
+}
+
+
+class PerDay(LateSubmissionPlugin):
+    """A penalty for every day, or part of a day, after the due date.
+
+    Attributes:
+        per_day: points taken for each day begun.
+        at_most: points taken at most.
+    """
+
+    per_day = Float(0.0, help="points taken for each day begun").tag(config=True)
+    at_most = Float(100.0, help="points taken at most").tag(config=True)
+
+    def late_submission_penalty(
+        self, student_id: str, score: float, total_seconds_late: float
+    ) -> float | None:
+        """Points to take off."""
+        if self.per_day <= 0 or total_seconds_late <= 0:
+            return None
+        return min(score, self.at_most, self.per_day * -(-total_seconds_late // 86400))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What happened to one submission.
+
+    Attributes:
+        student, problem_set: whose, and which.
+        status: a key of `STATUSES`.
+        score: points, without the penalty; `None` where nothing could be graded.
+        max_score: points there are.
+        penalty: points taken because it was late.
+        manual: some answer waits for a person.
+        notes: one sentence each, for the teacher.
+        digest: of the submission, its tests and the limits; unchanged: not run again.
+    """
+
+    student: str
+    problem_set: str
+    status: str
+    score: float | None
+    max_score: float
+    penalty: float = 0.0
+    manual: bool = False
+    notes: tuple[str, ...] = ()
+    digest: str = ""
+
+
+class Unreadable(ValueError):
+    """A submission that is no notebook; the text says why."""
+
+
+def grade(
+    folder: Path,
+    names: Sequence[str] = (),
+    students: Sequence[str] = (),
+    *,
+    limits: Limits | None = None,
+    jobs: int = 1,
+    force: bool = False,
+    feedback: bool = True,
+    progress: Callable[[int, int, Outcome], None] = lambda done, of, outcome: None,
+) -> list[Outcome]:
+    """Grade the submissions of a course and write `grades.csv`, `lms.csv`, `report.html`, feedback.
+
+    Args:
+        folder: of the course, with `submitted/STUDENT/SET/SET.ipynb`.
+        names: of the sets to grade; none: all that were released.
+        students: whom to grade; none: all.
+        limits: for each submission.
+        jobs: how many submissions run at a time.
+        force: grade again what has not changed.
+        feedback: write each student's `feedback/STUDENT/SET/SET.html`, too.
+        progress: called after each submission with how many are done, of how many.
+
+    Returns:
+        one outcome for every student and set, sorted.
+
+    Raises:
+        ValueError: if `folder` is no course, or a set is unknown or not released.
+    """
+    limits = limits or Limits()
+    folder = folder.resolve()
+    course = Course(folder, feedback)
+    names = list(names) or course.released()
+    for name in names:
+        check_choice("problem set", name, course.released())
+    roster = course.students()
+    for student in students:
+        check_choice("student", student, roster)
+    work = [(student, name) for name in names for student in (students or roster)]
+    outcomes: list[Outcome] = []
+
+    def finish(outcome: Outcome) -> None:
+        outcomes.append(outcome)
+        progress(len(outcomes), len(work), outcome)
+
+    with ThreadPoolExecutor(jobs) as pool:
+        running: dict[Future[Run], tuple[str, str, Any, list[str], str]] = {}
+        for student, name in work:
+            ready = course.prepare(student, name, limits, force)
+            if isinstance(ready, Outcome):
+                finish(ready)
+                continue
+            notebook, tampered, digest = ready
+            future = pool.submit(run, notebook, limits)
+            running[future] = (student, name, notebook, tampered, digest)
+        for future in as_completed(running):
+            student, name, _, tampered, digest = running.pop(future)
+            finish(course.save(student, name, future.result(), tampered, digest))
+    course.report()
+    return sorted(outcomes, key=lambda outcome: (outcome.problem_set, outcome.student))
+
+
+class Course:
+    """A course folder: what was released, what was handed in, and the gradebook."""
+
+    def __init__(self, folder: Path, feedback: bool = True) -> None:
+        self.folder = folder
+        self.feedback = feedback
+        self.sets = sets_of(folder)
+        self.api = application(folder)
+        self.url = self.api.coursedir.db_url
+
+    def gradebook(self) -> Gradebook:
+        """The gradebook, to be used in a `with`."""
+        return Gradebook(self.url, self.api.coursedir.course_id)
+
+    def released(self) -> list[str]:
+        """The sets that students have.
+
+        Raises:
+            ValueError: if there is none.
+        """
+        found = [name for name in self.sets if self._release(name).exists()]
+        if not found:
+            raise ValueError(
+                f"{self.folder} has no released problem set: run make assignments first."
+            )
+        return found
+
+    def students(self) -> list[str]:
+        """Everyone in the gradebook, and everyone who handed something in."""
+        submitted = self.folder / "submitted"
+        there = {path.name for path in submitted.glob("*") if path.is_dir()}
+        with self.gradebook() as book:
+            there |= {student.id for student in book.students}
+        return sorted(there)
+
+    def _release(self, name: str) -> Path:
+        return self.folder / "release" / name / f"{name}.ipynb"
+
+    def _place(self, step: str, student: str, name: str) -> Path:
+        return self.folder / step / student / name
+
+    # --- before it runs ---------------------------------------------------------------------------
+
+    def prepare(
+        self, student: str, name: str, limits: Limits, force: bool
+    ) -> Outcome | tuple[Any, list[str], str]:
+        """The restored notebook, what had been tampered with, its digest; or an outcome already."""
+        most = self._max_score(name)
+        path, notes = self._find(student, name)
+        if path is None:
+            return self._record(Outcome(student, name, "missing", None, most))
+        full = self._full_sources(name)
+        digest = hashlib.blake2b(digest_size=16)
+        digest.update(path.read_bytes() if path.stat().st_size <= LARGEST else b"large")
+        digest.update(json.dumps([full, asdict(limits)], sort_keys=True).encode())
+        before = self._before(student, name)
+        if before and before.digest == digest.hexdigest() and not force:
+            return before
+        try:
+            notebook = read_notebook(path)
+        except Unreadable as error:
+            outcome = Outcome(
+                student,
+                name,
+                "crashed",
+                None,
+                most,
+                notes=(*notes, str(error)),
+                digest=digest.hexdigest(),
+            )
+            return self._record(outcome)
+        released = nbformat.read(self._release(name), 4)
+        notebook, changed = restore(notebook, released, full)
+        return notebook, [*notes, *changed], digest.hexdigest()
+
+    def _find(self, student: str, name: str) -> tuple[Path | None, list[str]]:
+        place = self._place("submitted", student, name)
+        expected = place / f"{name}.ipynb"
+        if expected.exists():
+            return expected, []
+        others = sorted(place.glob("*.ipynb"))
+        if len(others) == 1:
+            return others[0], [f"The file was named {others[0].name}."]
+        return None, []
+
+    def _max_score(self, name: str) -> float:
+        with self.gradebook() as book:
+            return float(book.find_assignment(name).max_score)
+
+    def _full_sources(self, name: str) -> dict[str, str]:
+        """Every locked cell by its id, hidden tests included."""
+        with self.gradebook() as book:
+            return {
+                cell.name: cell.source
+                for cell in book.find_notebook(name, name).source_cells
+                if cell.locked
+            }
+
+    # --- after it ran -----------------------------------------------------------------------------
+
+    def save(self, student: str, name: str, done: Run, tampered: list[str], digest: str) -> Outcome:
+        """Scores into the gradebook, the executed notebook and the feedback onto the disk."""
+        most = self._max_score(name)
+        kinds = {event["kind"] for event in done.events}
+        notes = [*tampered, *(_told(event) for event in done.events)]
+        if done.notebook is None:
+            status = "timed out" if "timeout" in kinds else "crashed"
+            return self._record(
+                Outcome(student, name, status, None, most, notes=tuple(notes), digest=digest)
+            )
+        notebook = nbformat.from_dict(done.notebook)
+        settle(notebook)
+        place = self._place("autograded", student, name)
+        place.mkdir(parents=True, exist_ok=True)
+        nbformat.write(notebook, place / f"{name}.ipynb")
+        score, penalty, manual = self._save_grades(student, name, notebook)
+        if self.feedback:
+            self.api.generate_feedback(name, student, force=True)
+        changed = [note for note in tampered if "test cell" in note]
+        status = (
+            "crashed"
+            if kinds & {"died", "memory"}
+            else "timed out"
+            if kinds & {"timeout", "not run"}
+            else "tampered"
+            if changed
+            else "graded"
+        )
+        return self._record(
+            Outcome(student, name, status, score, most, penalty, manual, tuple(notes), digest)
+        )
+
+    def _save_grades(self, student: str, name: str, notebook: Any) -> tuple[float, float, bool]:
+        resources = {
+            "nbgrader": {
+                "notebook": name,
+                "assignment": name,
+                "student": student,
+                "db_url": self.url,
+            }
+        }
+        stamp = self._place("submitted", student, name)
+        timestamp = self.api.coursedir.get_existing_timestamp(str(stamp))
+        options = {"timestamp": timestamp} if timestamp else {}
+        with self.gradebook() as book:
+            book.update_or_create_student(student)
+            book.update_or_create_submission(name, student, **options)
+        SaveAutoGrades(parent=self.api).preprocess(notebook, resources)
+        AssignLatePenalties(parent=self.api).preprocess(notebook, resources)
+        with self.gradebook() as book:
+            found = book.find_submission(name, student)
+            return (
+                float(found.score),
+                float(found.late_submission_penalty or 0.0),
+                bool(found.needs_manual_grade),
+            )
+
+    def _before(self, student: str, name: str) -> Outcome | None:
+        path = self._place("autograded", student, name) / "outcome.json"
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))
+            return Outcome(**{**found, "notes": tuple(found["notes"])})
+        except (OSError, ValueError, TypeError, KeyError):
+            return None
+
+    def _record(self, outcome: Outcome) -> Outcome:
+        place = self._place("autograded", outcome.student, outcome.problem_set)
+        place.mkdir(parents=True, exist_ok=True)
+        temporary = place / "outcome.json.new"
+        temporary.write_text(json.dumps(asdict(outcome), indent=1) + "\n", encoding="utf-8")
+        temporary.replace(place / "outcome.json")
+        return outcome
+
+    # --- what the teacher reads -------------------------------------------------------------------
+
+    def outcomes(self) -> list[Outcome]:
+        """Everything that was ever graded here, sorted."""
+        found = [
+            outcome
+            for name in self.sets
+            for student in self.students()
+            if (outcome := self._before(student, name))
+        ]
+        return sorted(found, key=lambda outcome: (outcome.problem_set, outcome.student))
+
+    def report(self) -> None:
+        """Write `grades.csv`, `lms.csv` and `report.html` anew, from all that was ever graded."""
+        outcomes = self.outcomes()
+        _write_table(
+            self.folder / "grades.csv",
+            ["student", "set", "status", "score", "max_score", "penalty", "total", "notes"],
+            [
+                [
+                    outcome.student,
+                    outcome.problem_set,
+                    outcome.status,
+                    _points(outcome.score),
+                    _points(outcome.max_score),
+                    _points(outcome.penalty),
+                    _points(total(outcome)),
+                    " ".join(outcome.notes),
+                ]
+                for outcome in outcomes
+            ],
+        )
+        names = sorted({outcome.problem_set for outcome in outcomes})
+        totals = {(o.student, o.problem_set): _points(total(o)) for o in outcomes}
+        _write_table(
+            self.folder / "lms.csv",
+            ["student", *names],
+            [
+                [student, *(totals.get((student, name), "") for name in names)]
+                for student in sorted({outcome.student for outcome in outcomes})
+            ],
+        )
+        _write(self.folder / "report.html", _report_page(outcomes))
+
+
+def total(outcome: Outcome) -> float | None:
+    """What counts: the score without the penalty; `None` where a person has to look first."""
+    return None if outcome.score is None else outcome.score - outcome.penalty
+
+
+def read_notebook(path: Path) -> Any:
+    """A submitted notebook.
+
+    Raises:
+        Unreadable: in one sentence, if it is none.
+    """
+    size = path.stat().st_size
+    if size > LARGEST:
+        raise Unreadable(f"The file has {size / 2**20:.0f} MB; at most 200 are read.")
+    data = path.read_bytes()
+    if not data.strip():
+        raise Unreadable("The file is empty.")
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise Unreadable("The file is not UTF-8, so it is no notebook.") from None
+    try:
+        found = json.loads(text)
+        if not isinstance(found.get("cells"), list):
+            raise ValueError
+        return nbformat.v4.upgrade(nbformat.reads(json.dumps(_emptied(found)), 4))
+    except (ValueError, AttributeError, KeyError, TypeError, RecursionError):
+        raise Unreadable("The file is no Jupyter notebook.") from None
+
+
+def _emptied(notebook: dict[str, Any]) -> dict[str, Any]:
+    """Without outputs, which may be large and are made anew."""
+    for cell in notebook["cells"]:
+        if cell.get("cell_type") == "code":
+            cell["outputs"], cell["execution_count"] = [], None
+        cell.pop("attachments", None)
+    return notebook
+
+
+def restore(notebook: Any, released: Any, full: dict[str, str]) -> tuple[Any, list[str]]:
+    """The student's answers among the course's own cells, and what had been changed of these.
+
+    Args:
+        notebook: as handed in.
+        released: as handed out.
+        full: the sources of all locked cells by their id, hidden tests included.
+    """
+    notes = []
+    theirs: dict[str, Any] = {}
+    for cell in reversed(notebook.cells):  # of two with one id the last counts, as in nbgrader
+        identity = _identity(cell)
+        if identity in theirs:
+            cell.metadata.pop("nbgrader")
+            notes.append(f"The cell {identity} was there twice; the last one counts.")
+        elif identity is not None:
+            theirs[identity] = cell
+    known = {_identity(cell): cell for cell in released.cells if _identity(cell)}
+    for identity, cell in theirs.items():
+        if identity not in known:
+            cell.metadata.pop("nbgrader")
+    before: Any = None
+    for identity, ours in known.items():
+        kind = "test cell" if is_grade(ours) and not is_solution(ours) else "cell"
+        cell = theirs.get(identity)
+        if cell is None and not is_locked(ours):
+            notes.append(f"The answer {identity} is not there.")
+            continue
+        if cell is None:
+            cell = nbformat.from_dict(ours)
+            at = 0 if before is None else _place_of(before, notebook.cells) + 1
+            notebook.cells.insert(at, cell)
+            notes.append(f"The {kind} {identity} had been deleted.")
+        elif is_locked(ours) and cell.source != ours.source:
+            notes.append(f"The {kind} {identity} had been edited.")
+        elif cell.metadata.nbgrader.get("points") != ours.metadata.nbgrader.get("points"):
+            notes.append(f"The points of the {kind} {identity} had been edited.")
+        if cell.cell_type != ours.cell_type:
+            replaced = nbformat.from_dict(ours)
+            replaced.source = cell.source
+            notebook.cells[_place_of(cell, notebook.cells)] = cell = replaced
+        cell.metadata["nbgrader"] = nbformat.from_dict(ours.metadata.nbgrader)
+        if is_locked(ours):
+            cell.source = full[identity]
+            cell.metadata.nbgrader["checksum"] = compute_checksum(cell)
+        before = cell
+    notebook.metadata = nbformat.from_dict(
+        {"kernelspec": released.metadata.kernelspec, "language_info": {"name": "python"}}
+    )
+    return notebook, notes
+
+
+def _identity(cell: Any) -> str | None:
+    data = cell.metadata.get("nbgrader")
+    return data.get("grade_id") if isinstance(data, dict) else None
+
+
+def _place_of(cell: Any, cells: Sequence[Any]) -> int:
+    return next(i for i, other in enumerate(cells) if other is cell)
+
+
+def settle(notebook: Any) -> None:
+    """Make nbgrader's rules fit: a test cell has failed unless it ran to its end.
+
+    nbgrader gives no points for anything on stderr, and any number for a last value: a warning of a
+    library must not cost, nor an expression pay.
+    """
+    for cell in notebook.cells:
+        finished = cell.metadata.pop("finished", False)
+        cell.metadata.pop("execution", None)
+        if cell.cell_type != "code" or not is_grade(cell) or is_solution(cell):
+            continue
+        cell.outputs = [
+            out
+            for out in cell.outputs
+            if out.output_type != "execute_result" and out.get("name") != "stderr"
+        ]
+        if not finished and not any(out.output_type == "error" for out in cell.outputs):
+            text = "This test was not run to its end."
+            cell.outputs.append(
+                nbformat.v4.new_output("error", ename="NotRun", evalue=text, traceback=[text])
+            )
+
+
+def _told(event: dict[str, Any]) -> str:
+    where = "" if event["cell"] is None else f"Cell {event['cell'] + 1}: "
+    what = "too much memory or too many processes" if event["kind"] == "memory" else event["text"]
+    return f"{where}{what}."
+
+
+def _points(number: float | None) -> str:
+    return "" if number is None else f"{number:g}"
+
+
+def _write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([header, *rows])
+    _write(path, text.getvalue())
+
+
+def _write(path: Path, text: str) -> None:
+    temporary = path.with_name(path.name + ".new")
+    temporary.write_text(text, encoding="utf-8")
+    temporary.replace(path)
+
+
+def _report_page(outcomes: Sequence[Outcome]) -> str:
+    """One page for the teacher: how many of each kind, and what to look at."""
+    counts = [(status, sum(o.status == status for o in outcomes)) for status in STATUSES]
+    summary = "".join(
+        f"<tr><th scope='row'>{status}</th><td>{n}</td><td>{STATUSES[status]}</td></tr>"
+        for status, n in counts
+    )
+    rows = "".join(
+        "<tr>"
+        + "".join(
+            f"<td>{html.escape(cell)}</td>"
+            for cell in (
+                outcome.problem_set,
+                outcome.student,
+                outcome.status,
+                f"{_points(total(outcome)) or '–'} of {_points(outcome.max_score)}",
+                "an essay waits" if outcome.manual else "",
+                " ".join(outcome.notes),
+            )
+        )
+        + "</tr>"
+        for outcome in outcomes
+    )
+    return (
+        "<!doctype html><html lang='en'><meta charset='utf-8'><title>Grading report</title>"
+        "<style>body{font:1rem/1.5 system-ui,sans-serif;margin:2rem;color-scheme:light dark}"
+        "td,th{text-align:left;padding:.2rem .8rem;border-bottom:1px solid #8888}</style>"
+        f"<h1>Grading report</h1><table>{summary}</table>"
+        "<p>No grade stands where nothing could be graded: a person has to look.</p>"
+        "<table><tr><th>set</th><th>student</th><th>status</th><th>points</th><th>essay</th>"
+        f"<th>notes</th></tr>{rows}</table></html>\n"
+    )

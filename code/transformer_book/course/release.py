@@ -1,0 +1,164 @@
+"""From the sources of the problem sets to what students get, with the teacher's secret put in."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import secrets
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from nbgrader.preprocessors import NbGraderPreprocessor
+
+from transformer_book.choices import check_choice
+from transformer_book.course import choice, seed
+
+SECRET = "secret.txt"
+CONFIGURATION = "nbgrader_config.py"
+CALL = re.compile(r"\bcourse\.(seed|choice)\(")
+
+
+def read_secret(folder: Path) -> str:
+    """The secret of the course in `folder`; a new one is written there if there is none.
+
+    Raises:
+        ValueError: if the file is there and empty.
+    """
+    path = folder / SECRET
+    if not path.exists():
+        path.write_text(secrets.token_hex(16) + "\n", encoding="utf-8")
+        path.chmod(0o600)
+    secret = path.read_text(encoding="utf-8").strip()
+    if not secret:
+        raise ValueError(f"{path} is empty: write any long text into it, or delete it.")
+    return secret
+
+
+def instantiate(source: str, secret: str) -> str:
+    """A cell's source with every `course.seed(...)` and `course.choice(...)` as its result.
+
+    Raises:
+        ValueError: for a call whose arguments are not written out.
+    """
+    while calls := list(_calls(source)):
+        node, start, end = calls[-1]
+        try:
+            arguments = [ast.literal_eval(argument) for argument in node.args]
+            function = {"seed": seed, "choice": choice}[node.func.attr]
+            value = function(*arguments, secret=secret)
+        except (ValueError, TypeError) as error:
+            raise ValueError(
+                f"{ast.unparse(node)!r} cannot be instantiated ({error}): write its arguments out."
+            ) from None
+        source = source[:start] + repr(value) + source[end:]
+    return source
+
+
+def _calls(source: str) -> Iterator[tuple[ast.Call, int, int]]:
+    """Calls of `course.seed` and `course.choice` in the order of the text, with their places."""
+    if not CALL.search(source):
+        return
+    lines = source.splitlines(keepends=True)
+    starts = [sum(map(len, lines[:i])) for i in range(len(lines) + 1)]
+
+    def place(row: int, column: int) -> int:  # ast counts bytes
+        return starts[row - 1] + len(lines[row - 1].encode()[:column].decode())
+
+    found = [
+        (node, place(node.lineno, node.col_offset), place(node.end_lineno, node.end_col_offset))
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and isinstance(node.func.value, ast.Name)
+        and node.func.value.id == "course"
+        and node.func.attr in ("seed", "choice")
+    ]
+    yield from sorted(found, key=lambda call: call[1])
+
+
+class InstantiateSecret(NbGraderPreprocessor):
+    """The first step of nbgrader's `generate_assignment`: puts the teacher's secret in."""
+
+    def preprocess_cell(self, cell: Any, resources: Any, index: int) -> tuple[Any, Any]:
+        """Instantiate one cell."""
+        if cell.cell_type == "code":
+            course = Path(resources["metadata"]["path"]).resolve().parents[1]  # source/SET
+            cell.source = instantiate(cell.source, read_secret(course))
+        return cell, resources
+
+
+def sets_of(folder: Path) -> list[str]:
+    """The names of the problem sets that a course has sources of.
+
+    Raises:
+        ValueError: if `folder` is no course.
+    """
+    source = folder / "source"
+    if not source.is_dir():
+        raise ValueError(f"{folder} is not a course: it has no folder source/.")
+    return sorted(path.name for path in source.iterdir() if (path / f"{path.name}.ipynb").exists())
+
+
+def configure(config: Any) -> None:
+    """Everything about the course that nbgrader has to know; `nbgrader_config.py` calls it, too."""
+    from nbgrader.converters import GenerateAssignment
+
+    config.CourseDirectory.course_id = "transformer-book"
+    config.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE\nraise NotImplementedError()"}
+    steps = GenerateAssignment.class_traits()["preprocessors"].default()
+    config.GenerateAssignment.preprocessors = [InstantiateSecret, *steps]
+    config.AssignLatePenalties.plugin_class = "transformer_book.course.grading.PerDay"
+
+
+def application(folder: Path) -> Any:
+    """nbgrader's programming interface for a course, with its `nbgrader_config.py`."""
+    from nbgrader.apps import NbGraderAPI
+    from traitlets.config import Config
+    from traitlets.config.loader import PyFileConfigLoader
+
+    # nbgrader starts the command `alembic`, which lies beside this Python, activated or not.
+    beside = str(Path(sys.executable).parent)
+    if beside not in os.environ["PATH"].split(os.pathsep):
+        os.environ["PATH"] = beside + os.pathsep + os.environ["PATH"]
+    root = folder.resolve()
+    config = Config()
+    if (root / CONFIGURATION).exists():
+        config = PyFileConfigLoader(CONFIGURATION, path=str(root)).load_config()
+    else:
+        configure(config)
+    config.CourseDirectory.root = str(root)
+    config.CourseDirectory.db_url = f"sqlite:///{root / 'gradebook.db'}"
+    api = NbGraderAPI(config=config)
+    api.log.setLevel("ERROR")
+    return api
+
+
+def release(folder: Path, names: list[str] | None = None) -> list[Path]:
+    """Write the student version of the problem sets; where they are.
+
+    Args:
+        folder: of the course.
+        names: of the sets; `None`: all.
+
+    Raises:
+        ValueError: an unknown set, or one that nbgrader cannot make, with nbgrader's reason.
+    """
+    known = sets_of(folder)
+    for name in names or []:
+        check_choice("problem set", name, known)
+    read_secret(folder)
+    made = []
+    api = application(folder)
+    for name in names or known:
+        answer = api.generate_assignment(name, force=True, create=True)
+        if not answer["success"]:
+            lines = (answer.get("log") or answer.get("error") or "").splitlines()
+            reasons = [
+                line.strip() for line in lines if re.match(r"\s*\w+(Error|Exception): ", line)
+            ]
+            raise ValueError(f"{name} cannot be released: {(reasons or ['no reason given'])[0]}")
+        made.append(folder / "release" / name / f"{name}.ipynb")
+    return made

@@ -1,0 +1,335 @@
+"""Run a student's notebook in processes of its own, with limits, and bring back what it did.
+
+The notebook goes in and comes out through pipes; nothing of the course lies beside it on the disk.
+One process (`python -m transformer_book.course.sandbox`) starts the kernel, runs cell after cell,
+and outlives whatever a cell does to the kernel. It is no prison: the code runs as the user who
+grades, and who means harm needs a container around the whole command (see the teaching guide).
+"""
+
+from __future__ import annotations
+
+import copy
+import ctypes
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+import psutil
+
+MARK = "TRANSFORMER_BOOK_GRADING"  # in the environment of every process of a submission
+OUTPUT = 100_000  # characters of output that are kept of a cell
+RESTARTS = 3  # of a kernel that died or does not answer, for one submission
+TOO_LONG = "CellTimeout"
+GRACE = 5.0  # seconds to answer an interrupt
+KEPT = ("PATH", "LANG", "LC_ALL", "SYSTEMROOT", "VIRTUAL_ENV")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one submission may use.
+
+    Attributes:
+        seconds: wall-clock time, altogether.
+        cell_seconds: wall-clock time of one cell.
+        memory: bytes, of all its processes together.
+        processes: how many it may have at a time, the kernel included.
+    """
+
+    seconds: float = 600.0
+    cell_seconds: float = 60.0
+    memory: int = 6 * 2**30
+    processes: int = 64
+
+
+@dataclass(frozen=True)
+class Run:
+    """What came back.
+
+    Attributes:
+        notebook: as a dictionary, with outputs; `None` if nothing came back.
+        events: what happened that should not: dictionaries with `kind` (`"timeout"`, `"died"`,
+            `"memory"`, `"not run"`), `cell` (its index) and `text`.
+        seconds: that it took.
+    """
+
+    notebook: dict[str, Any] | None
+    events: tuple[dict[str, Any], ...]
+    seconds: float
+
+
+def run(notebook: dict[str, Any], limits: Limits) -> Run:
+    """Run a notebook in processes of its own; whatever happens there, a `Run` comes back.
+
+    When this returns, none of its processes is left.
+    """
+    token = uuid.uuid4().hex
+    start = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="grading-") as folder:
+        environment = {name: os.environ[name] for name in KEPT if name in os.environ}
+        environment |= {
+            MARK: token,
+            "HOME": folder,
+            "TMPDIR": folder,
+            "IPYTHONDIR": folder,
+            "JUPYTER_RUNTIME_DIR": folder,
+            "JUPYTER_PLATFORM_DIRS": "1",
+            "MPLCONFIGDIR": folder,
+            "MPLBACKEND": "Agg",
+            "OMP_NUM_THREADS": "1",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONUTF8": "1",
+        }
+        order = {
+            "notebook": notebook,
+            "cell_seconds": limits.cell_seconds,
+            "seconds": limits.seconds,
+            "memory": limits.memory,
+        }
+        process = subprocess.Popen(
+            [sys.executable, "-m", "transformer_book.course.sandbox"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=folder,
+            env=environment,
+            start_new_session=True,
+        )
+        over = threading.Event()
+        with _watched(token, limits, over):
+            try:
+                answer, _ = process.communicate(
+                    json.dumps(order).encode(), timeout=limits.seconds + 6 * GRACE
+                )
+            except subprocess.TimeoutExpired:
+                answer = b""
+            finally:
+                end_all(token)
+                process.kill()
+                process.wait()
+    seconds = time.monotonic() - start
+    with suppress(ValueError, KeyError):
+        found = json.loads(answer)
+        events = [*found["events"]]
+        if over.is_set():
+            events = [e | {"kind": "memory"} if e["kind"] == "died" else e for e in events]
+        return Run(found["notebook"], tuple(events), seconds)
+    kind = "timeout" if seconds > limits.seconds else "died"
+    text = "nothing came back in time" if kind == "timeout" else "its processes ended themselves"
+    return Run(None, ({"kind": kind, "cell": None, "text": text},), seconds)
+
+
+def processes_of(token: str) -> list[psutil.Process]:
+    """Every living process of a submission, also those that left its process group."""
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error, OSError):
+            if process.status() != psutil.STATUS_ZOMBIE and process.environ().get(MARK) == token:
+                found.append(process)
+    return found
+
+
+def end_all(token: str) -> None:
+    """Kill every process of a submission, and those they started meanwhile."""
+    for _ in range(50):
+        left = processes_of(token)
+        if not left:
+            return
+        for process in left:
+            with suppress(psutil.Error):
+                process.kill()
+        psutil.wait_procs(left, timeout=1)
+
+
+@contextmanager
+def _watched(token: str, limits: Limits, over: threading.Event) -> Iterator[None]:
+    """While it lasts, what uses too much memory, or has too many processes, is killed."""
+    done = threading.Event()
+
+    def watch() -> None:
+        while not done.wait(0.5):
+            sizes = {}
+            for process in processes_of(token):
+                with suppress(psutil.Error):
+                    sizes[process] = process.memory_info().rss
+            if sum(sizes.values()) > limits.memory or len(sizes) > limits.processes:
+                over.set()
+                for process in sizes:
+                    with suppress(psutil.Error):
+                        if "transformer_book.course.sandbox" not in process.cmdline():
+                            process.kill()
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+# --- inside the process of the submission ---------------------------------------------------------
+
+
+def main() -> None:
+    """Read an order from stdin, run its notebook, write the answer to stdout."""
+    order = json.loads(sys.stdin.buffer.read())
+    answer = os.dup(sys.stdout.fileno())
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody else writes there
+    with suppress(OSError, AttributeError):
+        # Orphans of the submission become children of this process: found, and ended with it.
+        ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
+    # A demand far above the limit fails in the student's cell, with Python's own error. Address
+    # space is not memory: torch maps several GiB that it never touches.
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_AS, (order["memory"] + 2**33,) * 2)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2**28, 2**28))
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    notebook, events = _run_cells(order)
+    with os.fdopen(answer, "wb") as out:
+        out.write(json.dumps({"notebook": notebook, "events": events}).encode())
+
+
+def _run_cells(order: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    import nbformat
+
+    notebook = nbformat.from_dict(order["notebook"])
+    deadline = time.monotonic() + order["seconds"]
+    events: list[dict[str, Any]] = []
+    broken: set[int] = set()  # cells that ended a kernel: not run again when others are replayed
+    at = 0
+    for _ in range(RESTARTS + 1):
+        at = _session(notebook, at, broken, order["cell_seconds"], deadline, events)
+        if at >= len(notebook.cells) or time.monotonic() > deadline:
+            break
+    for index in range(at, len(notebook.cells)):
+        cell = notebook.cells[index]
+        if cell.cell_type == "code" and not cell.get("execution_count"):
+            _fail(cell, "NotRun", "This cell was not run: the time or the kernels were used up.")
+            events.append({"kind": "not run", "cell": index, "text": "not run"})
+    return dict(notebook), events
+
+
+def _session(
+    notebook: Any,
+    start: int,
+    broken: set[int],
+    cell_seconds: float,
+    deadline: float,
+    events: list[dict[str, Any]],
+) -> int:
+    """One kernel: replay the cells before `start`, run the others; where it ended."""
+    from nbclient.exceptions import CellTimeoutError, DeadKernelError
+
+    client, replies = _client(notebook)
+    try:
+        with client.setup_kernel():
+            for index, cell in enumerate(notebook.cells):
+                if cell.cell_type != "code" or index in broken:
+                    continue
+                replay = index < start
+                if replay and cell.metadata.get("nbgrader", {}).get("grade"):
+                    continue
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    return index
+                if not replay:
+                    cell.outputs, cell.execution_count = [], None
+                client.timeout = max(1, int(min(cell_seconds, left)))
+                target = copy.deepcopy(cell) if replay else cell
+                try:
+                    client.execute_cell(target, index)
+                except CellTimeoutError:
+                    pass  # reported below
+                except DeadKernelError:
+                    broken.add(index)
+                    _fail(cell, "KernelDied", "This cell ended Python itself.")
+                    events.append({"kind": "died", "cell": index, "text": "ended Python itself"})
+                    return index + 1
+                content = replies.pop(index, {}).get("content", {})
+                if not replay:
+                    cell.metadata["finished"] = content.get("status") == "ok"
+                if content.get("ename") == TOO_LONG:
+                    if not replay:
+                        text = f"stopped after {client.timeout} seconds"
+                        events.append({"kind": "timeout", "cell": index, "text": text})
+                    if not _answers(client):
+                        broken.add(index)
+                        return max(start, index + 1)
+        return len(notebook.cells)
+    except (DeadKernelError, RuntimeError, OSError) as error:
+        events.append({"kind": "died", "cell": start, "text": f"no kernel: {error}"[:200]})
+        broken.add(start)
+        return start + 1
+
+
+def _client(notebook: Any) -> tuple[Any, dict[int, dict[str, Any]]]:
+    """A client that bounds what is printed, and the kernel's replies by the index of the cell."""
+    from nbclient import NotebookClient
+
+    replies: dict[int, dict[str, Any]] = {}
+
+    def note(cell: Any, cell_index: int, execute_reply: dict[str, Any]) -> None:
+        replies[cell_index] = execute_reply
+        content = execute_reply["content"]
+        if content["status"] == "error" and not any(o.output_type == "error" for o in cell.outputs):
+            _fail(cell, content["ename"], content["evalue"])
+
+    class Client(NotebookClient):
+        """Keeps the beginning of what a cell prints."""
+
+        def output(self, outs: list, msg: dict, display_id: str, cell_index: int) -> Any:
+            content = msg["content"]
+            used = sum(len(str(out.get("text", "")) or str(out.get("data", ""))) for out in outs)
+            if msg["msg_type"] != "error" and used > OUTPUT:
+                return None
+            if msg["msg_type"] == "stream":
+                content["text"] = content["text"][:OUTPUT]
+            return super().output(outs, msg, display_id, cell_index)
+
+    client = Client(
+        notebook,
+        kernel_name="python3",
+        allow_errors=True,
+        interrupt_on_timeout=True,
+        raise_on_iopub_timeout=False,
+        iopub_timeout=4,
+        error_on_timeout={
+            "ename": TOO_LONG,
+            "evalue": "This cell took too long and was stopped: probably an endless loop.",
+            "traceback": [],
+        },
+        extra_arguments=["--HistoryManager.enabled=False"],
+        on_cell_executed=note,
+    )
+    return client, replies
+
+
+def _answers(client: Any) -> bool:
+    """Whether the kernel still does what it is told."""
+    client.timeout = int(GRACE)
+    return client.wait_for_reply(client.kc.execute("pass", store_history=False)) is not None
+
+
+def _fail(cell: Any, name: str, text: str) -> None:
+    from nbformat.v4 import new_output
+
+    cell.outputs = [
+        *cell.get("outputs", []),
+        new_output("error", ename=name, evalue=text, traceback=[f"{name}: {text}"]),
+    ]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+"""Write what students get of the problem sets, and prove each set.
+
+The release of a set goes to assignments/release/SET. The proof: the reference solution earns every
+point, the untouched release none, and every planted mistake loses its own points only and is named.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from common import ROOT
+
+from transformer_book.course.proof import prove
+from transformer_book.course.release import SECRET, release, sets_of
+
+COURSE = ROOT / "assignments"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command; its exit status is 1 if a set is not proven."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("sets", nargs="*", metavar="SET", help="such as ps2; none: all")
+    parser.add_argument("--no-proof", action="store_true", help="only write the releases")
+    parser.add_argument("--jobs", type=int, default=2, metavar="N", help="gradings at a time (2)")
+    options = parser.parse_args(arguments)
+    new = not (COURSE / SECRET).exists()
+    try:
+        names = options.sets or sets_of(COURSE)
+        for path in release(COURSE, names):
+            print(f"released: {path.relative_to(ROOT)}")
+        if new:
+            print(
+                f"The secret of this course is in {(COURSE / SECRET).relative_to(ROOT)}: keep it."
+            )
+        if options.no_proof:
+            return 0
+        wrong = 0
+        for name in names:
+            complaints, outcomes = prove(COURSE, name, jobs=options.jobs)
+            wrong += len(complaints)
+            print(f"{name}: {'not proven' if complaints else 'proven'} ({len(outcomes)} gradings)")
+            for complaint in complaints:
+                print(f"  {complaint}")
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
