@@ -116,6 +116,7 @@ MAY_IMPORT = {
             "checks/report",
             "checks/exercise",
             "checks/catalogue",
+            "checks/builtin",
             "checks/inputs",
             "checks/attention",
             "checks/layers",
@@ -128,6 +129,7 @@ MAY_IMPORT = {
             "checks/mistakes/layers",
             "checks/mistakes/learning",
             "checks/mistakes/search",
+            "checks/mistakes/seen",
         )
     },
     # Known mistakes made in the whole model: the only place where `checks` and the model meet.
