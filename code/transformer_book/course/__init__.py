@@ -14,7 +14,7 @@ import hashlib
 import importlib.abc
 import random
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from transformer_book.choices import check_choice
@@ -82,6 +82,37 @@ def begin(problem_set: str, blocks: Sequence[str] = ()) -> None:
             del sys.modules[name]
     sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, _Blocked)]
     sys.meta_path.insert(0, _Blocked(problem_set, blocks))
+
+
+def verify() -> None:
+    """Find out whether what grades still tells right from wrong; run before every test.
+
+    Raises:
+        RuntimeError: if a comparison that must fail passes.
+    """
+    import torch
+
+    from transformer_book import checks
+
+    def accepts(attempt: Callable[[], Any]) -> bool:
+        try:
+            return attempt() is not False
+        except Exception:
+            return False
+
+    zero, one = torch.zeros(2), torch.ones(2)
+    silent = {
+        "checks.exercise": lambda: checks.exercise(lambda: 1, checks.case(gives=2)),
+        "checks.softmax": lambda: checks.softmax(lambda scores, dim=-1: scores),
+        "torch.testing.assert_close": lambda: torch.testing.assert_close(zero, one),
+        "torch.equal": lambda: torch.equal(zero, one),
+        "torch.allclose": lambda: torch.allclose(zero, one),
+        "torch.isclose": lambda: bool(torch.isclose(zero, one).all()),
+        "the comparison of tensors": lambda: bool((zero == one).any()),
+    }
+    for name, attempt in silent.items():
+        if accepts(attempt):
+            raise RuntimeError(f"{name} accepts what is wrong: it has been changed.")
 
 
 class _Blocked(importlib.abc.MetaPathFinder):

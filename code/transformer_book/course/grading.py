@@ -202,13 +202,15 @@ class Course:
         """The restored notebook, what had been tampered with, its digest; or an outcome already."""
         most = self._max_score(name)
         path, notes = self._find(student, name)
+        before = self._before(student, name)
         if path is None:
+            if before and before.score is not None:
+                return before  # graded once: what was handed in has been moved since
             return self._record(Outcome(student, name, "missing", None, most))
         full = self._full_sources(name)
         digest = hashlib.blake2b(digest_size=16)
         digest.update(path.read_bytes() if path.stat().st_size <= LARGEST else b"large")
         digest.update(json.dumps([full, asdict(limits)], sort_keys=True).encode())
-        before = self._before(student, name)
         if before and before.digest == digest.hexdigest() and not force:
             return before
         try:
@@ -226,7 +228,7 @@ class Course:
             return self._record(outcome)
         released = nbformat.read(self._release(name), 4)
         notebook, changed = restore(notebook, released, full)
-        return notebook, [*notes, *changed], digest.hexdigest()
+        return guarded(notebook), [*notes, *changed], digest.hexdigest()
 
     def _find(self, student: str, name: str) -> tuple[Path | None, list[str]]:
         place = self._place("submitted", student, name)
@@ -257,21 +259,21 @@ class Course:
         """Scores into the gradebook, the executed notebook and the feedback onto the disk."""
         most = self._max_score(name)
         kinds = {event["kind"] for event in done.events}
-        notes = [*tampered, *(_told(event) for event in done.events)]
+        notes = [*tampered, *(_told(event, done.notebook) for event in done.events)]
         if done.notebook is None:
             status = "timed out" if "timeout" in kinds else "crashed"
             return self._record(
                 Outcome(student, name, status, None, most, notes=tuple(notes), digest=digest)
             )
         notebook = nbformat.from_dict(done.notebook)
-        settle(notebook)
+        notes += settle(notebook)
         place = self._place("autograded", student, name)
         place.mkdir(parents=True, exist_ok=True)
         nbformat.write(notebook, place / f"{name}.ipynb")
         score, penalty, manual = self._save_grades(student, name, notebook)
         if self.feedback:
             self.api.generate_feedback(name, student, force=True)
-        changed = [note for note in tampered if "test cell" in note]
+        changed = [note for note in notes if "test cell" in note or "had been changed" in note]
         status = (
             "crashed"
             if kinds & {"died", "memory"}
@@ -471,33 +473,89 @@ def _place_of(cell: Any, cells: Sequence[Any]) -> int:
     return next(i for i, other in enumerate(cells) if other is cell)
 
 
-def settle(notebook: Any) -> None:
-    """Make nbgrader's rules fit: a test cell has failed unless it ran to its end.
+GUARD = """import sys
+for name in [name for name in sys.modules if name.partition(".")[0] == "transformer_book"]:
+    del sys.modules[name]
+{setup}
+from transformer_book import course
+course.verify()
+"""
 
-    nbgrader gives no points for anything on stderr, and any number for a last value: a warning of a
-    library must not cost, nor an expression pay.
+
+def guarded(notebook: Any) -> Any:
+    """The notebook with a cell before each test: everything that grades is loaded anew, and tried.
+
+    So an answer that replaces a check, or the names `checks` and `torch`, gains nothing by it.
     """
+    setup = "\n".join(
+        cell.source
+        for cell in notebook.cells
+        if cell.cell_type == "code" and is_locked(cell) and not is_grade(cell)
+    )
+    cells = []
+    for cell in notebook.cells:
+        if _is_test(cell):
+            guard = nbformat.v4.new_code_cell(GUARD.format(setup=setup))
+            guard.metadata["guard"] = True
+            cells.append(guard)
+        cells.append(cell)
+    notebook.cells = cells
+    return notebook
+
+
+def _is_test(cell: Any) -> bool:
+    return cell.cell_type == "code" and is_grade(cell) and not is_solution(cell)
+
+
+def settle(notebook: Any) -> list[str]:
+    """Take the guards out, and make nbgrader's rules fit; what the guards found, for the teacher.
+
+    A test cell has failed unless it ran to its end and its guard did. nbgrader gives no points for
+    anything on stderr, and any number for a last value: a warning of a library must not cost, nor
+    an expression pay.
+    """
+    found, kept, sound = [], [], True
     for cell in notebook.cells:
         finished = cell.metadata.pop("finished", False)
         cell.metadata.pop("execution", None)
-        if cell.cell_type != "code" or not is_grade(cell) or is_solution(cell):
+        if cell.metadata.get("guard"):
+            sound = finished
+            why = [out.evalue for out in cell.outputs if out.output_type == "error"]
+            if "has been changed" in "".join(why):
+                found.append("What grades had been changed: " + why[0])
+            continue
+        kept.append(cell)
+        if not _is_test(cell):
             continue
         cell.outputs = [
             out
             for out in cell.outputs
             if out.output_type != "execute_result" and out.get("name") != "stderr"
         ]
-        if not finished and not any(out.output_type == "error" for out in cell.outputs):
-            text = "This test was not run to its end."
+        if not sound or (not finished and not _failed(cell)):
+            text = (
+                "This test was not run to its end." if sound else "What grades did not work here."
+            )
             cell.outputs.append(
                 nbformat.v4.new_output("error", ename="NotRun", evalue=text, traceback=[text])
             )
+    notebook.cells = kept
+    return found
 
 
-def _told(event: dict[str, Any]) -> str:
-    where = "" if event["cell"] is None else f"Cell {event['cell'] + 1}: "
+def _failed(cell: Any) -> bool:
+    return any(out.output_type == "error" for out in cell.outputs)
+
+
+def _told(event: dict[str, Any], notebook: dict[str, Any] | None) -> str:
     what = "too much memory or too many processes" if event["kind"] == "memory" else event["text"]
-    return f"{where}{what}."
+    if event["cell"] is None or notebook is None:
+        return f"{what[:1].upper()}{what[1:]}."
+    cells = notebook["cells"]
+    metadata = cells[event["cell"]]["metadata"]
+    own = sum(not cell["metadata"].get("guard") for cell in cells[: event["cell"]]) + 1
+    where = (metadata.get("nbgrader") or {}).get("grade_id") or f"number {own}"
+    return f"In the cell {where}: {what}."
 
 
 def _points(number: float | None) -> str:

@@ -75,14 +75,17 @@ def run(notebook: dict[str, Any], limits: Limits) -> Run:
     """
     token = uuid.uuid4().hex
     start = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="grading-") as folder:
+    with tempfile.TemporaryDirectory(prefix="grading-") as place:
+        folder, private = os.path.join(place, "home"), os.path.join(place, "runtime")
+        os.mkdir(folder)
+        os.mkdir(private)
         environment = {name: os.environ[name] for name in KEPT if name in os.environ}
         environment |= {
             MARK: token,
             "HOME": folder,
             "TMPDIR": folder,
-            "IPYTHONDIR": folder,
-            "JUPYTER_RUNTIME_DIR": folder,
+            "IPYTHONDIR": private,
+            "JUPYTER_RUNTIME_DIR": private,
             "JUPYTER_PLATFORM_DIRS": "1",
             "MPLCONFIGDIR": folder,
             "MPLBACKEND": "Agg",

@@ -1,0 +1,156 @@
+"""What a submission may do to its own processes, and that it can do no more."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+
+from transformer_book.course import sandbox
+from transformer_book.course.sandbox import Limits, Run, run
+
+if sys.platform != "linux":
+    pytest.skip("the limits of a submission are tested on Linux", allow_module_level=True)
+
+
+def ran(*cells: str, seconds: float = 120, cell_seconds: float = 30, memory: int = 2**31) -> Run:
+    notebook = new_notebook(cells=[new_code_cell(cell) for cell in cells])
+    return run(notebook, Limits(seconds, cell_seconds, memory))
+
+
+def finished(done: Run) -> list[bool]:
+    return [cell["metadata"].get("finished", False) for cell in done.notebook["cells"]]
+
+
+def errors(done: Run, index: int) -> str:
+    outputs = done.notebook["cells"][index]["outputs"]
+    return " ".join(f"{o['ename']}: {o['evalue']}" for o in outputs if o["output_type"] == "error")
+
+
+def test_cells_share_a_kernel_and_bring_their_output_back() -> None:
+    done = ran("x = 20", "print(x + 1)", "1 / 0", "print('after')")
+    assert done.events == ()
+    assert finished(done) == [True, True, False, True]
+    assert done.notebook["cells"][1]["outputs"][0]["text"] == "21\n"
+    assert "ZeroDivisionError" in errors(done, 2)
+
+
+def test_an_endless_loop_is_stopped_and_the_rest_runs() -> None:
+    stubborn = "while True:\n    try:\n        while True: pass\n    except BaseException: pass"
+    done = ran("x = 1", "while True: pass", "x += 1", stubborn, "assert x == 2", cell_seconds=3)
+    assert [event["kind"] for event in done.events] == ["timeout", "timeout"]
+    assert [event["cell"] for event in done.events] == [1, 3]
+    assert finished(done) == [True, False, True, False, True]
+
+
+def test_a_kernel_that_ends_itself_is_replaced_and_earlier_answers_count() -> None:
+    done = ran(
+        "x = 1",
+        "import os; os._exit(0)",
+        "assert x == 1",
+        "import os; os.kill(os.getpid(), 9)",
+        "y = x",
+    )
+    assert [(event["kind"], event["cell"]) for event in done.events] == [("died", 1), ("died", 3)]
+    assert finished(done) == [True, False, True, False, True]
+
+
+def test_ending_the_process_above_it_ends_this_submission_only() -> None:
+    done = ran("import os; os.kill(os.getppid(), 9)", "x = 1")
+    assert done.notebook is None
+    assert done.events[0]["kind"] == "died"
+
+
+def test_leaving_python_is_an_error_in_that_cell() -> None:
+    done = ran("import sys; sys.exit(3)", "x = 1")
+    assert finished(done) == [False, True]
+    assert "SystemExit" in errors(done, 0)
+
+
+def test_too_much_memory_at_once_and_bit_by_bit() -> None:
+    slowly = "kept = []\nwhile True:\n    kept.append(bytearray(b'x' * 10**8))"
+    done = ran("bytearray(30 * 10**9)", "x = 1", slowly, "y = 2", memory=2**30)
+    assert finished(done) == [False, True, False, True]
+    assert "MemoryError" in errors(done, 0)
+    assert [(event["kind"], event["cell"]) for event in done.events] == [("memory", 2)]
+
+
+def test_endless_printing_fills_nothing() -> None:
+    done = ran("while True: print('x' * 1000)", "x = 1", cell_seconds=3)
+    printed = sum(len(o.get("text", "")) for o in done.notebook["cells"][0]["outputs"])
+    assert 0 < printed <= 2 * sandbox.OUTPUT
+    assert finished(done) == [False, True]
+
+
+def test_no_process_survives(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fifty children, some of them in sessions of their own, some whose parent has gone."""
+    tokens = []
+    before = sandbox.end_all
+    monkeypatch.setattr(sandbox, "end_all", lambda token: (tokens.append(token), before(token)))
+    hidden = (
+        "import os\nif os.fork() == 0:\n    os.setsid()\n    os.fork()\n"
+        "    os.execvp('sleep', ['sleep', '987'])"
+    )
+    many = (
+        "import subprocess\n"
+        "[subprocess.Popen(['sleep', '987'], start_new_session=i % 2 == 0) for i in range(50)]"
+    )
+    done = ran(many, hidden, "x = 1")
+    assert finished(done)[0] and finished(done)[2]
+    assert tokens and not sandbox.processes_of(tokens[0])
+    sleeping = [
+        p for p in psutil.process_iter(["cmdline"]) if p.info["cmdline"] == ["sleep", "987"]
+    ]
+    assert sleeping == []
+
+
+def test_too_many_processes_end_the_kernel_not_the_grading() -> None:
+    many = (
+        "import subprocess, time\n"
+        "x = [subprocess.Popen(['sleep', '986']) for i in range(90)]\ntime.sleep(20)"
+    )
+    done = ran(many, "y = 1")
+    assert done.events[0]["kind"] == "memory"
+    assert finished(done) == [False, True]
+
+
+def test_when_all_time_is_used_up_the_rest_is_marked() -> None:
+    done = ran(*["import time; time.sleep(60)"] * 6, "x = 1", seconds=4, cell_seconds=30)
+    assert {event["kind"] for event in done.events} == {"timeout", "not run"}
+    assert "NotRun" in errors(done, 6)
+
+
+def test_the_home_and_the_folder_of_the_teacher_are_not_there() -> None:
+    done = ran(
+        "import os\nassert not os.listdir(), os.listdir()\nassert os.environ['HOME'] == os.getcwd()"
+    )
+    assert finished(done) == [True], errors(done, 0)
+
+
+def test_stopping_the_grading_leaves_nothing_behind() -> None:
+    """Whoever presses Ctrl-C finds no process of a student afterwards."""
+    script = (
+        "from nbformat.v4 import *\n"
+        "from transformer_book.course.sandbox import *\n"
+        "run(new_notebook(cells=[new_code_cell('import time; time.sleep(985)')]), Limits())\n"
+    )
+    grading = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while not (kernels := _kernels_below(grading.pid)) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert kernels
+    os.kill(grading.pid, signal.SIGINT)
+    grading.wait(timeout=60)
+    _, alive = psutil.wait_procs(kernels, timeout=30)
+    assert not alive
+
+
+def _kernels_below(pid: int) -> list[psutil.Process]:
+    children = psutil.Process(pid).children(recursive=True)
+    return [child for child in children if "ipykernel_launcher" in " ".join(child.cmdline())]
