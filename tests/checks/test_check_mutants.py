@@ -81,26 +81,8 @@ EQUIVALENT_BY_REASON = {
         ("merge_heads", "heads.transpose(1, 2) → heads.transpose(2, 1)"),
         ("multi_head_attention", "heads.transpose(1, 2) → heads.transpose(2, 1)"),
         ("dropout", "s.drop(x, keep) → s.drop(keep, x)"),
-        (
-            "encoder_layer",
-            "s.first(x, s.attend(norm1(x), mask, attention)) → s.first(s.attend(norm1(x), mask, attention), x)",
-        ),
-        (
-            "encoder_layer",
-            "s.second(x, feed_forward(s.normalise(x, norm1, norm2))) → s.second(feed_forward(s.normalise(x, norm1, norm2)), x)",
-        ),
-        (
-            "decoder_layer",
-            "s.first(x, s.look_back(norms[0](x), masks, self_attention)) → s.first(s.look_back(norms[0](x), masks, self_attention), x)",
-        ),
-        (
-            "decoder_layer",
-            "s.middle(x, s.look_over(norms[1](x), s.read(memory, norms), masks, cross_attention)) → s.middle(s.look_over(norms[1](x), s.read(memory, norms), masks, cross_attention), x)",
-        ),
-        (
-            "decoder_layer",
-            "s.last(x, feed_forward(norms[2](x))) → s.last(feed_forward(norms[2](x)), x)",
-        ),
+        ("encoder_layer", "add(x, sublayer(norm(x))) → add(sublayer(norm(x)), x)"),
+        ("decoder_layer", "add(x, sublayer(norm(x))) → add(sublayer(norm(x)), x)"),
         ("perplexity", "zip(losses, counts, strict=True) → zip(counts, losses, strict=True)"),
         (
             "inverse_sqrt_schedule",
@@ -115,11 +97,20 @@ EQUIVALENT_BY_REASON = {
             "target_mask",
             "torch.ones(tokens.size(1), tokens.size(1)) → torch.ones(tokens.size(1), tokens.size(1))",
         ),
+        (
+            "transformer_forward",
+            "torch.ones(tokens.size(1), tokens.size(1)) → torch.ones(tokens.size(1), tokens.size(1))",
+        ),
+        (
+            "causal_self_attention",
+            "torch.ones(x.size(1), x.size(1)) → torch.ones(x.size(1), x.size(1))",
+        ),
     ],
     "the same axis or place, counted from the other end": [
         ("merge_heads", "-2 → 2"),
         ("multi_head_attention", "-2 → 2"),
         ("next_token", "-1 → 1"),
+        ("greedy_batch", "-1 → 1"),
         ("temperature_probabilities", "-1 → 1"),
         ("top_k_probabilities", "-1 → 1"),
     ],
@@ -149,6 +140,22 @@ EQUIVALENT_BY_REASON = {
     ],
     "that step does nothing": [
         ("training_update", "s.after(optimizer) → s"),
+        ("accumulated_update", "s.before_part(optimizer) → s"),
+        ("accumulated_update", "s.after_part(optimizer, scheduler) → s"),
+        (
+            "accumulated_update",
+            "s.after_part(optimizer, scheduler) → s.after_part(scheduler, optimizer)",
+        ),
+    ],
+    "the number of tokens is the same for all checkpoints": [
+        (
+            "best_checkpoint",
+            "sum((loss * n for loss, n in measured)) / sum((n for _, n in measured)) → sum((loss * n for loss, n in measured)) * sum((n for _, n in measured))",
+        ),
+        (
+            "best_checkpoint",
+            "sum((loss * n for loss, n in measured)) / sum((n for _, n in measured)) → sum((loss * n for loss, n in measured))",
+        ),
     ],
     "a constant added to every score changes no order": [
         ("beam_search", "0.0 → 1.0"),
@@ -264,7 +271,7 @@ def reference_of(tree: ast.Module, module: ModuleType, name: str) -> Any:
     """The component's reference as the changed module has it."""
     namespace: dict[str, Any] = {"__name__": "changed", "__builtins__": __builtins__}
     namespace |= {k: v for k, v in vars(module).items() if isinstance(v, ModuleType)}
-    for key in ("Case", "Component", "normal", "sentences"):
+    for key in ("AsClass", "Case", "Component", "MULTI_HEAD", "normal", "sentences"):
         if key in vars(module):
             namespace[key] = vars(module)[key]
     body = [n for n in tree.body if not isinstance(n, (ast.Import, ast.ImportFrom))]

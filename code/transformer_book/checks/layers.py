@@ -698,7 +698,8 @@ def forward_pipeline(s, source, target, embed_source, embed_target, encoder, dec
 
 
 def causal_and_real(tokens: Tensor) -> Tensor:
-    return (tokens != 0)[:, None, None] & torch.ones(tokens.size(1), tokens.size(1)).tril().bool()
+    causal = torch.ones(tokens.size(1), tokens.size(1)).tril().bool()  # (T, T)
+    return tokens.bool()[:, None, None] & causal  # (B, 1, T, T)
 
 
 def observe_forward(function: Callable[..., Any]) -> Callable[..., Any]:
