@@ -83,7 +83,7 @@ def run(notebook: dict[str, Any], limits: Limits) -> Run:
         environment |= {
             MARK: token,
             "HOME": folder,
-            "TMPDIR": folder,
+            "TMPDIR": private,
             "IPYTHONDIR": private,
             "JUPYTER_RUNTIME_DIR": private,
             "JUPYTER_PLATFORM_DIRS": "1",
