@@ -16,15 +16,13 @@ from typing import Any
 class Version:
     """A learner's function, the component it should have been, and the mistake it makes.
 
-    `also` is a second mistake in the same code. `named` is false for code that makes the mistake
-    in a way whose numbers are its own: it must be rejected, and no wrong name be given to it.
+    `also` is a second mistake in the same code.
     """
 
     component: str
     mistake: str
     function: Callable[..., Any]
     also: str | None = None
-    named: bool = True
 
 
 VERSIONS: list[Version] = []
@@ -35,7 +33,6 @@ def wrong(
     mistake: str,
     *,
     also: str | None = None,
-    named: bool = True,
     as_class: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Registers a learner's function under the mistake it makes."""
@@ -43,7 +40,7 @@ def wrong(
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         # A module is handed in as an instance, or as the class itself, as learners do.
         made = function() if isinstance(function, type) and not as_class else function
-        VERSIONS.append(Version(component, mistake, made, also, named))
+        VERSIONS.append(Version(component, mistake, made, also))
         return function
 
     return register

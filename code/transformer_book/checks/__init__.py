@@ -7,6 +7,10 @@ whether it is right. If it is wrong in a way people are often wrong, it says whi
 
     checks.merge_heads(my_merge_heads)
 
+Some checks take your class, too, an nn.Module: what its parameters must be called stands in the
+check's docstring. With `allow_builtin=False` the ready-made functions that stand there are
+forbidden; assignments use it, chapters do not.
+
 `exercise` does the same for what a chapter asks once, with the cases that stand there. An untouched
 stub is "not started". A wrong attempt raises `CheckFailed`, whose text is the verdict.
 A mistake is named only if it gives your numbers on at least three inputs on which the right version

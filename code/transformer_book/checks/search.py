@@ -284,6 +284,7 @@ REORDER = Component(
     cases=cache_cases,
     returns="a list of pairs (keys, values), one for each layer, both `(N, H, T, K)`: row i is "
     "what row `rows[i]` was, for beam i continues the beam that stood there",
+    differentiable=False,
 )
 
 
