@@ -105,6 +105,9 @@ def language_task(monkeypatch: pytest.MonkeyPatch, pairs: list[Pair]) -> list[An
     def task(**options: object) -> SimpleNamespace:
         asked.append(options)
         return SimpleNamespace(
+            name="captions",
+            splits=("validation", "test"),
+            to_dict=lambda: {},
             source_tokenizer=SpaceTokenizer(),
             target_tokenizer=SpaceTokenizer(),
             pairs=lambda split, n, seed: asked.append((split, n, seed)) or pairs,
