@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from tests.checks.wrong_versions import wrong
+from tests.checks.wrong_versions import VERSIONS, wrong
 
 # --- text_to_ids, training_words -----------------------------------------------------------------
 
@@ -1672,3 +1672,149 @@ def beam_until_full(step, beam_size, max_length):
         over.extend(b for b in grown if b[1][-1] == 2)
         beams = [b for b in grown if b[1][-1] != 2]
     return [t for t in max(over if over else beams)[1] if t > 2]
+
+
+# --- in several heads ----------------------------------------------------------------------------
+
+
+def in_several_heads(attend):
+    """A learner's own attention, with its mistake, in multi-head attention that is right."""
+
+    def heads(query, key, value, wq, wk, wv, wo, n_heads, mask=None):
+        q, k, v = (heads_of(x, w, n_heads) for x, w in ((query, wq), (key, wk), (value, wv)))
+        return attend(q, k, v, mask=mask).transpose(1, 2).flatten(2) @ wo.T
+
+    heads.__name__ = f"heads_with_{getattr(attend, '__name__', type(attend).__name__)}"
+    return heads
+
+
+@wrong(ATT, "boolean mask added to the scores")
+def att_plus_mask(query, key, value, mask=None):
+    scores = query @ key.transpose(-2, -1) / math.sqrt(key.size(-1))
+    if mask is not None:
+        scores += mask
+    return F.softmax(scores, dim=-1) @ value
+
+
+@wrong(ATT, "boolean mask added to the scores")
+def att_float_mask(query, key, value, mask=None):
+    return F.scaled_dot_product_attention(query, key, value, mask if mask is None else mask.float())
+
+
+IN_HEADS = (
+    "scores not scaled",
+    "scores divided by d_k without the root",
+    "scores multiplied by the root of d_k",
+    "scores divided by the root of the number of queries",
+    "weights scaled after the softmax",
+    "softmax over the queries",
+    "softmax over the first axis",
+    "attention with a softmax without dim",
+    "no softmax",
+    "mask applied after the softmax",
+    "boolean mask added to the scores",
+    "hidden scores set to zero",
+    "keys averaged in place of values",
+    "scores of queries with queries",
+    "scores of keys with keys",
+    "cosine in place of the dot product",
+)
+for version in tuple(VERSIONS):  # those of wrong_attention are there: see test_wrong_versions
+    if version.component == ATT and version.mistake in IN_HEADS and not version.also:
+        wrong(MHA, f"in several heads: {version.mistake}")(in_several_heads(version.function))
+
+
+@wrong(MHA, "keys projected with the query's weight")
+def mha_query_weight(query, key, value, wq, wk, wv, wo, h, mask=None):
+    q, k, v = heads_of(query, wq, h), heads_of(key, wq, h), heads_of(value, wv, h)
+    out = F.scaled_dot_product_attention(q, k, v, mask)
+    return torch.cat(out.unbind(1), dim=-1) @ wo.T
+
+
+class MyHeads(nn.Module):
+    """As people write it from memory; what follows differs in one place or two."""
+
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.h, self.d_k = n_heads, d_model // n_heads
+        for name in ("query", "key", "value", "output"):
+            setattr(self, name, nn.Linear(d_model, d_model))
+
+    def split(self, linear, x):
+        return linear(x).view(x.size(0), -1, self.h, self.d_k).transpose(1, 2)
+
+    def scores(self, q, k, mask):
+        scores = q @ k.transpose(-1, -2) / math.sqrt(self.d_k)
+        return scores if mask is None else scores.masked_fill(mask == 0, -1e9)
+
+    def merge(self, heads):
+        return heads.transpose(1, 2).reshape(heads.size(0), heads.size(2), -1)
+
+    def forward(self, q, k, v, mask=None):
+        q, k, v = (
+            self.split(layer, x) for layer, x in ((self.query, q), (self.key, k), (self.value, v))
+        )
+        return self.output(self.merge(self.scores(q, k, mask).softmax(-1) @ v))
+
+
+@wrong(MHA, "keys projected with the query's weight", also="in several heads: scores not scaled")
+def mha_same_weight_unscaled(query, key, value, wq, wk, wv, wo, h, mask=None):
+    q, k, v = heads_of(query, wq, h), heads_of(key, wq, h), heads_of(value, wv, h)
+    out = F.scaled_dot_product_attention(q, k, v, mask, scale=1.0)
+    return out.transpose(1, 2).flatten(2) @ wo.T
+
+
+@wrong(
+    MHA,
+    "in several heads: scores not scaled",
+    also="in several heads: attention with a softmax without dim",
+    as_class=True,
+)
+class UnscaledOverHeads(MyHeads):
+    def forward(self, q, k, v, mask=None):
+        q, k, v = self.split(self.query, q), self.split(self.key, k), self.split(self.value, v)
+        scores = self.scores(q * math.sqrt(self.d_k), k, mask)
+        return self.output(self.merge(F.softmax(scores, 1) @ v))
+
+
+@wrong(MHA, "other axes exchanged before several heads are merged", as_class=True)
+class MergedOverPositions(MyHeads):
+    def merge(self, heads):
+        return heads.transpose(2, 3).reshape(heads.size(0), heads.size(2), -1)
+
+
+@wrong(MHA, "other axes exchanged before several heads are merged")
+def mha_wrong_permute(query, key, value, wq, wk, wv, wo, h, mask=None):
+    b, t, d = query.shape
+    q, k, v = heads_of(query, wq, h), heads_of(key, wk, h), heads_of(value, wv, h)
+    out = F.scaled_dot_product_attention(q, k, v, mask)
+    return F.linear(out.permute(0, 1, 3, 2).contiguous().view(b, t, d), wo)
+
+
+@wrong(MHA, "in several heads: boolean mask added to the scores", as_class=True)
+class MaskAdded(MyHeads):
+    def scores(self, q, k, mask):
+        scores = q @ k.mT / self.d_k**0.5
+        return scores if mask is None else scores + mask
+
+
+@wrong(MHA, "in several heads: mask applied after the softmax", as_class=True)
+class MaskedLate(MyHeads):
+    def forward(self, q, k, v, mask=None):
+        q, k, v = self.split(self.query, q), self.split(self.key, k), self.split(self.value, v)
+        weights = self.scores(q, k, None).softmax(-1)
+        if mask is not None:
+            weights = weights.masked_fill(~mask, 0)
+        return self.output(self.merge(weights @ v))
+
+
+@wrong("merge_heads", "other axes exchanged before merging")
+def merge_transposed(heads):
+    b, h, t, k = heads.shape
+    return heads.transpose(-1, -2).reshape(b, t, h * k)
+
+
+@wrong("merge_heads", "other axes exchanged before merging")
+def merge_permuted(heads):
+    b, h, t, k = heads.shape
+    return heads.permute(0, 1, 3, 2).contiguous().view(b, t, h * k)

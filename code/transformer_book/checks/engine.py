@@ -764,24 +764,29 @@ def explain(
     """The known mistakes that give the learner's own numbers: single ones, or else pairs."""
     known = [m for m in mistakes if m.component == component.name and m.kind != "harmless"]
     singles = [(mistake,) for mistake in known]
-    explained = [group for group in singles if _confirmed(component, group, found, expected)]
-    if not explained and component.alike:
-        explained = [
-            group
-            for group in singles
-            if not group[0].steps.keys() & component.alike.keys()
-            and _confirmed(component, group, found, expected, alike=True)
-        ]
-    if explained:
-        return explained
     pairs = [
         (a, b) for a, b in itertools.combinations(known, 2) if not a.steps.keys() & b.steps.keys()
     ]
-    explained = [group for group in pairs if _confirmed(component, group, found, expected)]
-    if explained:
-        return explained
     cases = component.cases()
-    return [group for group in singles if _confirmed(component, group, found, expected, cases)]
+    for groups, alike, loosely in (
+        (singles, False, ()),
+        (singles, True, ()),
+        (pairs, False, ()),
+        (pairs, True, ()),
+        (singles, False, cases),
+        (singles, True, cases),
+    ):
+        if alike and not component.alike:
+            continue
+        explained = [
+            group
+            for group in groups
+            if not (alike and any(m.steps.keys() & component.alike.keys() for m in group))
+            and _confirmed(component, group, found, expected, loosely, alike=alike)
+        ]
+        if explained:
+            return explained
+    return []
 
 
 def _confirmed(

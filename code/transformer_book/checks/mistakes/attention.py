@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import torch
 from torch import Tensor
 
-from transformer_book.checks.mistakes.registry import mistake
+from transformer_book.checks.mistakes.registry import MISTAKES, mistake
 
 # --- softmax -------------------------------------------------------------------------------------
 
@@ -275,6 +276,20 @@ def mask_ignored(scores: Tensor, mask: Tensor) -> Tensor:
 )
 def masked_afterwards(scores: Tensor, mask: Tensor) -> Tensor:
     return scores
+
+
+@mistake(
+    "scaled_dot_product_attention",
+    "hide",
+    "boolean mask added to the scores",
+    symptom="Nothing is hidden: where attention is allowed, scores are larger by one.",
+    cause="True counts as 1. Add numbers, 0 and -inf; or use masked_fill(~mask, …).",
+    section="PyTorch's modules mean the opposite",
+    chapter=8,
+    steps={"clean": lambda weights, mask: weights},
+)
+def mask_added(scores: Tensor, mask: Tensor) -> Tensor:
+    return scores + mask
 
 
 @mistake(
@@ -691,6 +706,19 @@ def merged_without_transpose(heads: Tensor) -> Tensor:
 @mistake(
     "merge_heads",
     "merge",
+    "other axes exchanged before merging",
+    symptom="A row holds one feature of several positions.",
+    cause="Positions and features have changed places: exchange the axes of heads and positions, "
+    "1 and 2.",
+    section=MERGE,
+)
+def merged_over_positions(heads: Tensor) -> Tensor:
+    return heads.transpose(2, 3).reshape(heads.size(0), heads.size(2), -1)
+
+
+@mistake(
+    "merge_heads",
+    "merge",
     "heads merged interleaved",
     symptom="The features of the heads alternate in place of standing one head after the other.",
     cause="The axes are merged as (K, H): merge them as (H, K). Both work if used everywhere.",
@@ -738,6 +766,30 @@ def output_forgotten(x: Tensor, weight: Tensor) -> Tensor:
 )
 def several_merged_wrongly(heads: Tensor) -> Tensor:
     return heads.reshape(heads.size(0), heads.size(2), -1)
+
+
+@mistake(
+    "multi_head_attention",
+    "merge",
+    "other axes exchanged before several heads are merged",
+    symptom="A row holds one feature of several positions.",
+    cause="Exchange the axes of heads and positions, 1 and 2, before merging.",
+    section=MERGE,
+)
+def several_merged_over_positions(heads: Tensor) -> Tensor:
+    return merged_over_positions(heads)
+
+
+@mistake(
+    "multi_head_attention",
+    "key_weight",
+    "keys projected with the query's weight",
+    symptom="The weight of the keys does not matter.",
+    cause="The keys are projected with w_query: use w_key.",
+    section=CLASS,
+)
+def query_weight_for_keys(w_query: Tensor, w_key: Tensor) -> Tensor:
+    return w_query
 
 
 @mistake(
@@ -806,17 +858,14 @@ def not_transposed(x: Tensor, weight: Tensor, n_heads: int) -> Tensor:
 
 @mistake(
     "multi_head_attention",
-    "attend",
+    "scale",
     "scores scaled by d_model",
     symptom="The weights are too even, and more so the more heads there are.",
     cause="The scores are divided by the root of d_model: a head's vectors have d_head numbers.",
     section=CLASS,
 )
-def scaled_by_d_model(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
-    scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1) * query.size(1))
-    if mask is not None:
-        scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
-    return scores.softmax(dim=-1) @ value
+def scaled_by_d_model(query: Tensor) -> float:
+    return 1 / math.sqrt(query.size(-1) * query.size(1))
 
 
 @mistake(
@@ -859,18 +908,15 @@ def never_split(x: Tensor, n_heads: int) -> Tensor:
 
 @mistake(
     "multi_head_attention",
-    "attend",
+    "roles",
     "projected keys and values exchanged",
     symptom="The queries are compared with the values, and the keys are averaged.",
     cause="Two arguments have changed places: query, key, value is the order everywhere. (In a "
     "module that is trained from the start, the two weights would only exchange their names.)",
     section=CLASS,
 )
-def projections_exchanged(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
-    scores = q @ v.transpose(-2, -1) / math.sqrt(q.size(-1))
-    if mask is not None:
-        scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
-    return scores.softmax(dim=-1) @ k
+def projections_exchanged(key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+    return value, key
 
 
 def _of_the_first_head(weight: Tensor, n_heads: int) -> Tensor:
@@ -935,6 +981,36 @@ def target_without_heads_axis(padding: Tensor, causal: Tensor) -> Tensor:
     return (padding & causal)[:, 0]
 
 
+# What is wrong in the attention of one head is wrong in that of several.
+IN_SEVERAL_HEADS = (
+    "scores not scaled",
+    "scores divided by d_k without the root",
+    "scores multiplied by the root of d_k",
+    "scores divided by the root of the number of queries",
+    "weights scaled after the softmax",
+    "softmax over the queries",
+    "softmax over the first axis",
+    "attention with a softmax without dim",
+    "no softmax",
+    "mask applied after the softmax",
+    "boolean mask added to the scores",
+    "hidden scores set to zero",
+    "keys averaged in place of values",
+    "scores of queries with queries",
+    "scores of keys with keys",
+    "cosine in place of the dot product",
+)
+MISTAKES.extend(
+    replace(
+        known,
+        name=f"in several heads: {known.name}",
+        component="multi_head_attention",
+        chapter=known.chapter or 7,
+    )
+    for known in tuple(MISTAKES)
+    if known.component == "scaled_dot_product_attention" and known.name in IN_SEVERAL_HEADS
+)
+
 # --- harmless ------------------------------------------------------------------------------------
 
 
@@ -969,16 +1045,13 @@ def hidden_by_a_billion(scores: Tensor, mask: Tensor) -> Tensor:
 
 @mistake(
     "multi_head_attention",
-    "attend",
+    "scores",
     "a bias on the keys",
     symptom="Nothing changes, whatever the bias is: it can learn nothing.",
     cause="It adds the same number to all scores of a query, and a softmax does not notice.",
     section="Three projections, or one",
     kind="harmless",
 )
-def keys_moved(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
-    bias = torch.linspace(-1, 1, k.size(-1))
-    scores = q @ (k + bias).transpose(-2, -1) / math.sqrt(q.size(-1))
-    if mask is not None:
-        scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
-    return scores.softmax(dim=-1) @ v
+def keys_moved(query: Tensor, key: Tensor) -> Tensor:
+    bias = torch.linspace(-1, 1, key.size(-1))
+    return query @ (key + bias).transpose(-2, -1)
