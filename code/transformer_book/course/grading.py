@@ -14,23 +14,27 @@ import hashlib
 import html
 import io
 import json
+import re
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import nbformat
+from nbformat.validator import NotebookValidationError as ValidationError
 from nbgrader.api import Gradebook
 from nbgrader.plugins import LateSubmissionPlugin
 from nbgrader.preprocessors import AssignLatePenalties, SaveAutoGrades
-from nbgrader.utils import compute_checksum, is_grade, is_locked, is_solution
+from nbgrader.utils import compute_checksum, is_grade, is_locked, is_solution, parse_utc
 from traitlets import Float
 
 from transformer_book.choices import check_choice
 from transformer_book.course.release import application, sets_of
 from transformer_book.course.sandbox import Limits, Run, run
 
+TIMESTAMP = "timestamp.txt"  # nbgrader's: when it was handed in
 LARGEST = 200 * 2**20  # bytes of a submitted notebook: more is not read
 STATUSES = {
     "graded": "ran to the end",
@@ -207,6 +211,8 @@ class Course:
             if before and before.score is not None:
                 return before  # graded once: what was handed in has been moved since
             return self._record(Outcome(student, name, "missing", None, most))
+        if (path.parent / TIMESTAMP).exists() and _timestamp(path.parent / TIMESTAMP) is None:
+            notes.append(f"Its {TIMESTAMP} is no point in time: it counts as handed in on time.")
         full = self._full_sources(name)
         digest = hashlib.blake2b(digest_size=16)
         digest.update(path.read_bytes() if path.stat().st_size <= LARGEST else b"large")
@@ -297,7 +303,7 @@ class Course:
             }
         }
         stamp = self._place("submitted", student, name)
-        timestamp = self.api.coursedir.get_existing_timestamp(str(stamp))
+        timestamp = _timestamp(stamp / TIMESTAMP)
         options = {"timestamp": timestamp} if timestamp else {}
         with self.gradebook() as book:
             book.update_or_create_student(student)
@@ -396,16 +402,22 @@ def read_notebook(path: Path) -> Any:
         raise Unreadable("The file is not UTF-8, so it is no notebook.") from None
     try:
         found = json.loads(text)
-        if not isinstance(found.get("cells"), list):
-            raise ValueError
-        return nbformat.v4.upgrade(nbformat.reads(json.dumps(_emptied(found)), 4))
-    except (ValueError, AttributeError, KeyError, TypeError, RecursionError):
+        notebook = nbformat.from_dict(_emptied(found))
+        notebook.nbformat, notebook.nbformat_minor = 4, 5
+        for i, cell in enumerate(notebook.cells):
+            cell.id = f"cell-{i}"
+            cell.source = "".join(cell.source)
+        nbformat.validate(notebook)
+        return notebook
+    except (ValueError, AttributeError, KeyError, TypeError, RecursionError, ValidationError):
         raise Unreadable("The file is no Jupyter notebook.") from None
 
 
 def _emptied(notebook: dict[str, Any]) -> dict[str, Any]:
-    """Without outputs, which may be large and are made anew."""
+    """Without outputs, which may be large and are made anew, and without cells' own ids."""
     for cell in notebook["cells"]:
+        cell.pop("outputs", None)
+        cell.pop("execution_count", None)
         if cell.get("cell_type") == "code":
             cell["outputs"], cell["execution_count"] = [], None
         cell.pop("attachments", None)
@@ -556,6 +568,15 @@ def _told(event: dict[str, Any], notebook: dict[str, Any] | None) -> str:
     own = sum(not cell["metadata"].get("guard") for cell in cells[: event["cell"]]) + 1
     where = (metadata.get("nbgrader") or {}).get("grade_id") or f"number {own}"
     return f"In the cell {where}: {what}."
+
+
+def _timestamp(path: Path) -> datetime | None:
+    """When a submission was handed in, or `None` if the file does not say."""
+    try:
+        text = path.read_text(encoding="utf-8").strip()
+        return parse_utc(text) if re.match(r"\d{4}-\d\d-\d\d", text) else None
+    except (OSError, ValueError):
+        return None
 
 
 def _points(number: float | None) -> str:
