@@ -1,0 +1,74 @@
+"""A problem set of two tasks, for tests: as small as a set can be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+ROOT = Path(__file__).parents[2]
+NAME = "ps9"
+CELLS: list[tuple[str, str, dict[str, Any]]] = [
+    (
+        "setup",
+        'from transformer_book import checks, course\n\ncourse.begin("ps9", blocks=["attention"])',
+        {"locked": True},
+    ),
+    (
+        "double",
+        "def double(x):\n    ### BEGIN SOLUTION\n    return 2 * x\n    ### END SOLUTION",
+        {"solution": True},
+    ),
+    (
+        "double-test",
+        "checks.exercise(double, checks.case(2.0, gives=4.0))\n### BEGIN HIDDEN TESTS\n"
+        'n = course.seed("ps9-double") % 100 + 3.0\n'
+        "checks.exercise(double, checks.case(n, gives=2 * n))\n### END HIDDEN TESTS",
+        {"grade": True, "locked": True, "points": 60},
+    ),
+    (
+        "triple",
+        "def triple(x):\n    ### BEGIN SOLUTION\n    return 3 * x\n    ### END SOLUTION",
+        {"solution": True},
+    ),
+    (
+        "triple-test",
+        "checks.exercise(triple, checks.case(2.0, gives=6.0))",
+        {"grade": True, "locked": True, "points": 40},
+    ),
+]
+MISTAKES = """
+[[mistake]]
+cell = "double"
+loses = ["double-test"]
+says = "it should be"
+source = "def double(x):\\n    return x * x"
+
+[[mistake]]
+cell = "triple"
+loses = ["triple-test"]
+says = "it should be 6"
+source = "def triple(x):\\n    return 2 * x"
+"""
+KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
+
+
+def make_course(folder: Path) -> Path:
+    """A course with this one set; its folder."""
+    cells = [new_markdown_cell("# Doubling")]
+    for identity, source, options in CELLS:
+        cell = new_code_cell(source)
+        plain = {"schema_version": 3, "grade": False, "solution": False, "locked": False}
+        cell.metadata["nbgrader"] = {**plain, "task": False, "grade_id": identity, **options}
+        cells.append(cell)
+    metadata = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
+    place = folder / "source" / NAME
+    place.mkdir(parents=True)
+    nbformat.write(new_notebook(cells=cells, metadata=metadata), str(place / f"{NAME}.ipynb"))
+    configuration = ROOT / "assignments" / "nbgrader_config.py"
+    (folder / "nbgrader_config.py").write_text(configuration.read_text(encoding="utf-8"))
+    (folder / "mistakes").mkdir()
+    (folder / "mistakes" / f"{NAME}.toml").write_text(MISTAKES)
+    return folder

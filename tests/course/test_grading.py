@@ -1,0 +1,293 @@
+"""Grades: what is restored, what is scored, what is told apart, and what is not run again."""
+
+from __future__ import annotations
+
+import copy
+import csv
+import json
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_output
+
+from tests.course.small import NAME, make_course
+from tests.fresh import import_fresh
+from transformer_book.course import grading, proof
+from transformer_book.course.grading import Course, Outcome, Unreadable, grade, read_notebook
+from transformer_book.course.release import release
+from transformer_book.course.sandbox import Run
+
+# As a teacher runs it: the annotations' hook does not know typer's own classes.
+command = import_fresh("transformer_book.cli").run
+RIGHT = {"double": "def double(x):\n    return x + x", "triple": "def triple(x):\n    return x * 3"}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A released course."""
+    place = make_course(tmp_path / "course")
+    release(place)
+    return place
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Every run of a submission."""
+    runs: list[int] = []
+    before = grading.run
+    monkeypatch.setattr(grading, "run", lambda *a: (runs.append(1), before(*a))[1])
+    return runs
+
+
+def hand_in(
+    folder: Path, student: str, answers: dict[str, str], edit: Callable[[Any], None] | None = None
+) -> Path:
+    """A submission: the release with these answers, and then edited; its file."""
+    notebook = nbformat.read(str(folder / "release" / NAME / f"{NAME}.ipynb"), 4)
+    for cell in notebook.cells:
+        identity = cell.metadata.get("nbgrader", {}).get("grade_id")
+        cell.source = answers.get(identity, cell.source)
+    if edit:
+        edit(notebook)
+    path = folder / "submitted" / student / NAME / f"{NAME}.ipynb"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    nbformat.write(notebook, str(path))
+    return path
+
+
+def cell(notebook: Any, identity: str) -> Any:
+    return next(
+        c for c in notebook.cells if c.metadata.get("nbgrader", {}).get("grade_id") == identity
+    )
+
+
+# --- before it runs -------------------------------------------------------------------------------
+
+
+def restored(folder: Path, edit: Callable[[Any], None]) -> tuple[Any, list[str]]:
+    path = hand_in(folder, "alice", RIGHT, edit)
+    released = nbformat.read(str(folder / "release" / NAME / f"{NAME}.ipynb"), 4)
+    full = Course(folder)._full_sources(NAME)
+    return grading.restore(read_notebook(path), released, full)
+
+
+def test_an_honest_submission_gets_its_hidden_tests_and_nothing_else(folder: Path) -> None:
+    def edit(notebook: Any) -> None:
+        notebook.cells.insert(3, new_code_cell("scratch = 1"))
+
+    notebook, notes = restored(folder, edit)
+    assert notes == []
+    assert "HIDDEN" in cell(notebook, "double-test").source
+    assert [c.source for c in notebook.cells].count("scratch = 1") == 1
+    assert cell(notebook, "double").source == RIGHT["double"]
+
+
+@pytest.mark.parametrize(
+    ("edit", "note"),
+    [
+        (lambda nb: cell(nb, "double-test").update(source="pass"), "double-test had been edited"),
+        (lambda nb: nb.cells.remove(cell(nb, "double-test")), "double-test had been deleted"),
+        (lambda nb: nb.cells.remove(cell(nb, "setup")), "The cell setup had been deleted"),
+        (
+            lambda nb: cell(nb, "triple-test").metadata.nbgrader.update(points=1000),
+            "The points of the test cell triple-test had been edited",
+        ),
+        (lambda nb: nb.cells.remove(cell(nb, "triple")), "The answer triple is not there"),
+        (lambda nb: nb.cells.append(copy.deepcopy(cell(nb, "double"))), "double was there twice"),
+    ],
+)
+def test_what_was_tampered_with_is_restored_and_told(
+    folder: Path, edit: Callable[[Any], None], note: str
+) -> None:
+    notebook, notes = restored(folder, edit)
+    assert len(notes) == 1 and note in notes[0]
+    tests = [c for c in notebook.cells if c.metadata.get("nbgrader", {}).get("grade")]
+    assert [c.metadata.nbgrader.points for c in tests] == [60, 40]
+    assert "HIDDEN" in tests[0].source and "HIDDEN" not in tests[1].source
+    order = [c.metadata.get("nbgrader", {}).get("grade_id") for c in notebook.cells]
+    assert order.index("setup") < order.index("double-test") < order.index("triple-test")
+
+
+def test_another_kernel_or_cell_type_is_put_right(folder: Path) -> None:
+    def edit(notebook: Any) -> None:
+        notebook.metadata.kernelspec = {"name": "ir", "display_name": "R", "language": "R"}
+        cell(notebook, "triple-test").cell_type = "raw"
+
+    notebook, _ = restored(folder, edit)
+    assert notebook.metadata.kernelspec.name == "python3"
+    assert cell(notebook, "triple-test").cell_type == "code"
+    nbformat.validate(notebook)
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        (b"", "The file is empty."),
+        (b" \n", "The file is empty."),
+        ("grün".encode("latin-1"), "not UTF-8"),
+        (b"print('hello')", "no Jupyter notebook"),
+        (b"[1, 2]", "no Jupyter notebook"),
+        (b'{"cells": [1]}', "no Jupyter notebook"),
+        (b'{"cells": [{"cell_type": "code"}]}', "no Jupyter notebook"),
+        (b"[" * 100_000, "no Jupyter notebook"),
+    ],
+)
+def test_a_file_that_is_no_notebook_is_told_in_one_sentence(
+    tmp_path: Path, data: bytes, sentence: str
+) -> None:
+    path = tmp_path / "a.ipynb"
+    path.write_bytes(data)
+    with pytest.raises(Unreadable, match=sentence):
+        read_notebook(path)
+
+
+# --- after it ran ---------------------------------------------------------------------------------
+
+
+def settled(*outputs: Any, finished: bool = True, guard: bool = True) -> Any:
+    test = new_code_cell("", outputs=list(outputs))
+    test.metadata = nbformat.from_dict(
+        {"finished": finished, "nbgrader": {"grade": True, "solution": False, "grade_id": "t"}}
+    )
+    before = new_code_cell("")
+    before.metadata = nbformat.from_dict({"guard": True, "finished": guard})
+    notebook = nbformat.v4.new_notebook(cells=[before, test])
+    grading.settle(notebook)
+    assert notebook.cells == [test]
+    return [out.output_type for out in test.outputs]
+
+
+def test_a_test_counts_only_if_it_ran_to_its_end() -> None:
+    warning = new_output("stream", name="stderr", text="UserWarning")
+    number = new_output("execute_result", data={"text/plain": "1000"})
+    printed = new_output("stream", name="stdout", text="Right")
+    assert settled(printed, warning, number) == ["stream"]
+    assert settled(finished=False) == ["error"]
+    assert settled(guard=False) == ["error"]
+
+
+# --- a class --------------------------------------------------------------------------------------
+
+
+def test_a_class_is_graded_once_and_only_what_changed_is_run_again(
+    folder: Path, counted: list[int]
+) -> None:
+    hand_in(folder, "alice", RIGHT)
+    hand_in(folder, "bob", RIGHT | {"double": "def double(x):\n    return 4.0"})
+    hand_in(folder, "carol", {})
+    (folder / "submitted" / "dave").mkdir()
+    first = grade(folder)
+    scores = {o.student: (o.status, o.score) for o in first}
+    assert scores == {
+        "alice": ("graded", 100.0),
+        "bob": ("graded", 40.0),
+        "carol": ("graded", 0.0),
+        "dave": ("missing", None),
+    }
+    assert len(counted) == 3
+    table = (folder / "grades.csv").read_text(encoding="utf-8")
+    assert grade(folder) == first and len(counted) == 3
+    assert (folder / "grades.csv").read_text(encoding="utf-8") == table
+    hand_in(folder, "bob", RIGHT)
+    again = {o.student: o.score for o in grade(folder)}
+    assert again["bob"] == 100.0 and len(counted) == 4
+    # A mended test: everyone's submission of this set is run again, once.
+    source = folder / "source" / NAME / f"{NAME}.ipynb"
+    notebook = nbformat.read(str(source), 4)
+    cell(notebook, "triple-test").source += "\nchecks.exercise(triple, checks.case(1.0, gives=3.0))"
+    nbformat.write(notebook, str(source))
+    release(folder)
+    assert {o.student: o.score for o in grade(folder)} == again and len(counted) == 7
+    rows = list(csv.DictReader((folder / "lms.csv").open(encoding="utf-8")))
+    assert rows[0] == {"student": "alice", NAME: "100"}
+    assert rows[3] == {"student": "dave", NAME: ""}
+    feedback = folder / "feedback" / "bob" / NAME / f"{NAME}.html"
+    assert "Right" in feedback.read_text(encoding="utf-8")
+
+
+def test_late_submissions_lose_points_by_the_day(folder: Path) -> None:
+    with (folder / "nbgrader_config.py").open("a", encoding="utf-8") as file:
+        file.write("\nc = get_config()\nc.PerDay.per_day = 10\nc.PerDay.at_most = 25\n")
+    with Course(folder).gradebook() as book:
+        book.update_or_create_assignment(NAME, duedate=datetime(2026, 3, 2, 12))
+    stamps = {"ann": "2026-03-02 11:59", "ben": "2026-03-02 12:01", "cem": "2026-03-09 12:00"}
+    for student, stamp in stamps.items():
+        path = hand_in(folder, student, RIGHT)
+        (path.parent / "timestamp.txt").write_text(f"{stamp}:00 UTC\n")
+    (folder / "submitted" / "ann" / NAME / "timestamp.txt").write_text("Monday\n")
+    outcomes = {outcome.student: outcome for outcome in grade(folder, feedback=False)}
+    assert {name: o.penalty for name, o in outcomes.items()} == {"ann": 0, "ben": 10, "cem": 25}
+    assert "timestamp" in " ".join(outcomes["ann"].notes)
+    assert grading.total(outcomes["cem"]) == 75
+
+
+def test_a_crash_is_no_zero(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hand_in(folder, "alice", RIGHT)
+    event = {"kind": "died", "cell": None, "text": "its processes ended themselves"}
+    monkeypatch.setattr(grading, "run", lambda *_: Run(None, (event,), 1.0))
+    (outcome,) = grade(folder)
+    assert (outcome.status, outcome.score) == ("crashed", None)
+    (row,) = csv.DictReader((folder / "grades.csv").open(encoding="utf-8"))
+    assert row["status"] == "crashed" and row["score"] == row["total"] == ""
+    assert "Its processes ended themselves." in row["notes"]
+
+
+def test_the_command_tells_what_it_did_and_what_it_cannot(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    hand_in(folder, "alice", RIGHT)
+    assert command(["grade", str(folder)]) == 0
+    out, err = capsys.readouterr()
+    assert f"1/1 {NAME} alice: graded, 100/100" in err
+    assert "graded     1" in out
+    for arguments, sentence in [
+        ([str(tmp_path)], "is not a course"),
+        ([str(folder), "--set", "ps8"], "did you mean 'ps9'"),
+        ([str(folder), "--student", "alise"], "did you mean 'alice'"),
+        ([str(folder), "--jobs", "0"], "whole number of at least 1"),
+    ]:
+        assert command(["grade", *arguments]) == 2
+        assert sentence in capsys.readouterr().err
+
+
+# --- the proof ------------------------------------------------------------------------------------
+
+
+def test_a_sound_set_is_proven_and_an_unsound_one_is_not(folder: Path) -> None:
+    complaints, outcomes = proof.prove(folder, NAME)
+    assert complaints == [] and len(outcomes) == 4
+    source = folder / "source" / NAME / f"{NAME}.ipynb"
+    notebook = nbformat.read(str(source), 4)
+    cell(notebook, "triple-test").source = "assert triple(2.0) > 0"
+    cell(notebook, "triple-test").metadata.nbgrader.points = 30
+    cell(notebook, "double").source = cell(notebook, "double").source.replace("2 *", "2.5 *")
+    nbformat.write(notebook, str(source))
+    complaints, _ = proof.prove(folder, NAME)
+    told = " ".join(complaints)
+    assert "The points sum to 90, not to 100." in told
+    assert "The reference earns 0 of 60 in double-test" in told
+    assert "The mistake 2 in triple loses []" in told or "loses ['double-test']" in told
+
+
+def test_the_mistakes_of_a_set_are_read_or_refused_in_one_sentence(folder: Path) -> None:
+    path = folder / "mistakes" / f"{NAME}.toml"
+    assert [mistake.cell for mistake in proof.read_mistakes(folder, NAME)] == ["double", "triple"]
+    path.write_text("[[mistake]]\ncell = 'double'\n")
+    with pytest.raises(ValueError, match="is no list of mistakes"):
+        proof.read_mistakes(folder, NAME)
+    path.unlink()
+    with pytest.raises(ValueError, match="needs planted mistakes"):
+        proof.read_mistakes(folder, NAME)
+
+
+def test_outcomes_survive_a_broken_record(folder: Path) -> None:
+    course = Course(folder)
+    course._record(Outcome("alice", NAME, "graded", 90.0, 100.0, notes=("Late.",), digest="x"))
+    assert course._before("alice", NAME).notes == ("Late.",)
+    path = folder / "autograded" / "alice" / NAME / "outcome.json"
+    path.write_text(json.dumps({"student": "alice"}))
+    assert course._before("alice", NAME) is None
