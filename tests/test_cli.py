@@ -913,6 +913,8 @@ def test_captions_are_measured_with_bleu(call, captions):
     rows = dict(line.split("  ", 1) for line in answer.out.splitlines())
     assert rows["BLEU"].strip() == f"{result['bleu']['value']:.1f}"
     assert rows["BLEU, signature"].strip() == result["bleu"]["signature"]
+    tokens = f"{result['bleu_tokens']['value']:.1f}"
+    assert rows["BLEU, tokens in lower case"].strip() == tokens
     assert "tok:13a" in result["bleu"]["signature"]
 
 

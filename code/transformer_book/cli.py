@@ -32,7 +32,11 @@ if TYPE_CHECKING:
 PROGRAM = "transformer-book"
 CHUNK = 512  # lines that are translated together: enough to sort them by length
 NAMED = 10  # unknown words that are named; the others are counted
-SIGNED = {"bleu": "BLEU", "bleu_lowercase": "BLEU, lower case"}
+SIGNED = {
+    "bleu": "BLEU",
+    "bleu_lowercase": "BLEU, lower case",
+    "bleu_tokens": "BLEU, tokens in lower case",
+}
 UsageError = typer.BadParameter.__base__
 
 app = typer.Typer(
