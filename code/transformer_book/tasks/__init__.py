@@ -53,7 +53,8 @@ class Task(Protocol):
         """The first `n` pairs of a split, in an order that the seed determines.
 
         Each has the attributes `source` and `target`, tuples of tokens. They are distinct, no
-        source occurs in two splits, and `pairs(n=100) == pairs(n=1000)[:100]`.
+        source occurs in two splits, and `pairs(n=100) == pairs(n=1000)[:100]`. A published corpus
+        keeps its splits as they are, repetitions included, and with seed 0 its order.
 
         Raises:
             ValueError: an unknown split, `n` below 1, or more pairs than the split has.
