@@ -69,8 +69,9 @@ def test_front_ends_without_widgets_show_the_numbers():
 
 def test_geometry_explorer_shows_the_numbers_of_chapter_6():
     numbers = GeometryExplorer(*(torch.tensor(part) for part in CHAPTER_6)).numbers()
-    rounded = {name: [round(x, 2) for x in v] for name, v in numbers.items() if name != "own"}
-    assert rounded["scores"] == [3, 2, 1] and numbers["own"] == 2
+    rounded = {n: [round(x, 2) for x in v] for n, v in numbers.items() if isinstance(v, list)}
+    assert rounded["scores"] == [3, 2, 1]
+    assert numbers["own"] == 2 and numbers["louder"] == "A"  # B is the query: not above itself
     assert rounded["lengths"] == [4.12, 1.41, 1] and rounded["shadows"] == [2.12, 1.41, 0.71]
     assert [round(angle) for angle in numbers["angles"]] == [59, 0, 45]
     assert rounded["weights"] == [0.67, 0.24, 0.09] and rounded["point"] == [0.29, 0.08]

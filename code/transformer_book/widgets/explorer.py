@@ -34,6 +34,12 @@ def module_source(name: str) -> str:
     return (HERE / "shared.js").read_text(encoding="utf-8") + "\n" + own
 
 
+def style_source(name: str) -> str:
+    """The CSS of an explorer: `shared.css`, then the file of its own name, if it has one."""
+    files = [HERE / "shared.css", (HERE / name).with_suffix(".css")]
+    return "\n".join(file.read_text(encoding="utf-8") for file in files if file.exists())
+
+
 def number_list(what: str, values: object, *shape: int) -> list:
     """Numbers given as lists, an array or a tensor, as nested lists of the shape asked for.
 
@@ -82,7 +88,7 @@ class Explorer(anywidget.AnyWidget):
     def __init_subclass__(cls, **options: object) -> None:
         if "javascript" in cls.__dict__:  # not in the subclass that anywidget makes per instance
             cls._esm = module_source(cls.javascript)
-            cls._css = (HERE / "shared.css").read_text(encoding="utf-8")
+            cls._css = style_source(cls.javascript)
         super().__init_subclass__(**options)
 
     def __init__(self, **traits: object) -> None:

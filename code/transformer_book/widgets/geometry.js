@@ -33,14 +33,17 @@ const TEMPERATURES = [
 const length = (a) => Math.hypot(...a);
 
 /** What the page shows: the same as GeometryExplorer.numbers in Python. */
-export function numbers({ query, key, value, temperature, scaled }) {
+export function numbers({ names, query, key, value, temperature, scaled }) {
   const scores = key.map((k) => dot(k, query));
   const divisor = temperature * (scaled ? Math.sqrt(query.length) : 1);
   const divided = scores.map((score) => score / divisor);
   const weights = softmax(divided);
+  const own = dot(query, query);
+  const louder = names.filter((_, j) => scores[j] > own + 1e-9);
   const cosines = key.map((k, j) => scores[j] / (length(k) * length(query)));
   return {
-    own: dot(query, query),
+    own,
+    louder: louder.join(", ") || "none",
     lengths: key.map(length),
     angles: cosines.map((c) => (Math.acos(Math.min(1, Math.max(-1, c))) * 180) / Math.PI),
     shadows: scores.map((score) => score / length(query)),
@@ -68,13 +71,15 @@ function dottedLines(drawing) {
   return { elements: lines.map(({ element }) => element), move };
 }
 
-/** A label beside a point, on the side away from the origin. */
+/** A label beside a point, on the side that looks away from `centre`. */
 function label(drawing, contents) {
   const element = svg("text", { class: "label" }, contents);
-  const move = (place, [dx, dy]) => {
+  const move = (place, centre, far = 22) => {
     const [x, y] = drawing.at(place);
-    element.setAttribute("x", (x + dx).toFixed(1));
-    element.setAttribute("y", (y + dy).toFixed(1));
+    const away = [place[0] - centre[0], centre[1] - place[1]];
+    const size = length(away) || 1;
+    element.setAttribute("x", (x + (far * away[0]) / size).toFixed(1));
+    element.setAttribute("y", (y + (far * away[1]) / size + 5).toFixed(1));
   };
   return { element, move };
 }
@@ -120,14 +125,14 @@ function arrowsPanel(names, change, now) {
       feet[j].setAttribute("transform", `translate(${drawing.at(foot).join(" ")})`);
       arrows[j].move([0, 0], k);
       keyHandles[j].move(k);
-      labels[j].move(k, [11, k[1] < 0 ? 18 : -9]);
+      labels[j].move(k, [0, 0]);
     });
-    queryLabel.move(query, [6, query[1] < 0 ? -8 : 22]);
+    queryLabel.move(query, [query[0] - query[1], query[0] + query[1]], 16); // beside its arrow
   };
   const ownLine = html(
     "p",
     { class: "note" },
-    "The query with itself: ", symbol("q"), " · ", symbol("q"), " = ", figure("own"), ".",
+    "The query with itself: ", symbol("q"), " · ", symbol("q"), " = ", figure("own"), ". Scores above it: ", figure("louder"), ".",
   );
   return { element: panel("1. Scores: arrows compared", drawing.element, ownLine), draw };
 }
@@ -140,8 +145,7 @@ function simplexPanel(names) {
   const dotMark = svg("g", { class: "here" }, mark("circle", 6));
   const texts = names.map((name, j) => {
     const written = label(drawing, `all to ${name}`);
-    written.element.setAttribute("text-anchor", "middle");
-    written.move(CORNERS[j], [0, j === 2 ? -9 : 20]);
+    written.move(CORNERS[j], [CORNERS[j][0], 0.4], j === 2 ? 14 : 17);
     return written.element;
   });
   drawing.element.append(
@@ -191,7 +195,7 @@ function valuesPanel(names, change, now) {
     dotted.move(value);
     value.forEach((v, j) => {
       handles[j].move(v);
-      labels[j].move(v, [11, -9]);
+      labels[j].move(v, matmul([[1 / 3, 1 / 3, 1 / 3]], value)[0]);
     });
     output.setAttribute("transform", `translate(${drawing.at(shown.output).join(" ")})`);
   };
@@ -212,7 +216,7 @@ function render(context) {
       show: (value) => String(value),
       change: (value) => change({ temperature: value }),
     });
-    const root = html("span", {}, "divide the scores by √", symbol("d", "k"), " = √2 (chapter 7)");
+    const root = html("span", {}, "divide scores by √", symbol("d", "k"), " (chapter 7)");
     const scaled = checkbox({ label: root, change: (on) => change({ scaled: on }) });
     const scoreTable = table({
       caption: "Scores",
@@ -246,7 +250,7 @@ function render(context) {
   return explorer(context, {
     name: "GeometryExplorer",
     label: "Geometry explorer",
-    hint: "Drag the arrow tips and the values; or focus one with Tab and press the arrow keys, with Shift for larger steps.",
+    hint: "Drag the points. Or go to one with Tab and press the arrow keys; Shift takes larger steps.",
     traits: ["names", "query", "key", "value", "temperature", "scaled"],
     numbers,
     build,

@@ -68,9 +68,9 @@ class GeometryExplorer(Explorer):
     def numbers(self) -> dict[str, object]:
         """Lengths, angles (degrees), shadows, scores, weights and output, as the page shows them.
 
-        `own` is the score of the query with itself, `divided` what the softmax is taken of, and
-        `point` the place of the weights in the triangle. Angles and shadows of a vector of length
-        zero do not exist: they are not a number.
+        `own` is the score of the query with itself, `louder` names the tokens that score above it.
+        `divided` is what the softmax is taken of, `point` the place of the weights in the triangle.
+        Angles and shadows of a vector of length zero do not exist: they are not a number.
         """
         q, K, V = (
             torch.tensor(part, dtype=torch.float64) for part in (self.query, self.key, self.value)
@@ -79,8 +79,15 @@ class GeometryExplorer(Explorer):
         outputs, weights = scaled_dot_product_attention(q[None], K, V, scale=scale)
         scores, lengths = K @ q, K.norm(dim=-1)  # (3,) each
         cosines = (scores / (lengths * q.norm())).clamp(-1, 1)
+        own = (q @ q).item()
+        louder = [
+            name
+            for name, score in zip(self.names, scores.tolist(), strict=True)
+            if score > own + 1e-9
+        ]
         return {
-            "own": (q @ q).item(),
+            "own": own,
+            "louder": ", ".join(louder) or "none",
             "lengths": lengths.tolist(),
             "angles": cosines.arccos().rad2deg().tolist(),
             "shadows": (scores / q.norm()).tolist(),

@@ -151,6 +151,8 @@ export function mark(kind, size = 6) {
   return svg("circle", { r: s });
 }
 
+const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+
 /**
  * A point that is dragged, or moved with the arrow keys.
  *
@@ -179,9 +181,8 @@ export function handle(drawing, { name, look = {}, reach = 16, step = 0.1, strid
     const wanted = [clamp(snap(x, step), ...xs), clamp(snap(y, step), ...ys)];
     if (wanted[0] !== place[0] || wanted[1] !== place[1]) change(wanted);
   };
-  const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
   element.addEventListener("keydown", (event) => {
-    const way = arrows[event.key];
+    const way = ARROWS[event.key];
     if (!way || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault(); // the page must not scroll
     event.stopPropagation(); // nor a notebook go to the next cell
@@ -274,10 +275,54 @@ export function table({ caption, columns, rows }) {
       "table",
       {},
       html("caption", {}, caption),
-      html("thead", {}, html("tr", {}, columns.map((column) => html("th", { scope: "col" }, column)))),
+      html("thead", {}, html("tr", {}, columns.map((column) => (column ? html("th", { scope: "col" }, column) : html("td"))))),
       html("tbody", {}, rows.map((row) => html("tr", {}, cells(row)))),
     ),
   );
+}
+
+/**
+ * A table of buttons with one Tab stop: arrow keys go from cell to cell, Enter or Space presses.
+ *
+ * rows and columns: their names; name(i, j): what a cell is called; press(i, j). Returns
+ * {element, draw(look)}, where look(i, j) -> {text, on, kind} says what a cell shows, whether it is
+ * pressed (left out: it is no switch) and the class it has.
+ */
+export function cellGrid({ caption, rows, columns, name, press }) {
+  const cells = rows.map((_, i) =>
+    columns.map((_, j) => {
+      const cell = button("", () => press(i, j));
+      cell.tabIndex = i || j ? -1 : 0;
+      cell.addEventListener("focus", () => {
+        for (const other of cells.flat()) other.tabIndex = other === cell ? 0 : -1;
+      });
+      cell.addEventListener("keydown", (event) => {
+        const way = ARROWS[event.key];
+        if (!way || event.ctrlKey || event.metaKey || event.altKey) return;
+        event.preventDefault();
+        event.stopPropagation();
+        cells[i - way[1]]?.[j + way[0]]?.focus();
+      });
+      return cell;
+    }),
+  );
+  const element = table({
+    caption,
+    columns: ["", ...columns],
+    rows: rows.map((row, i) => [row, ...cells[i]]),
+  });
+  element.classList.add("cells");
+  const draw = (look) =>
+    cells.forEach((row, i) =>
+      row.forEach((cell, j) => {
+        const { text = "", on, kind = "" } = look(i, j);
+        cell.textContent = text;
+        cell.className = `cell ${kind}`;
+        cell.setAttribute("aria-label", `${name(i, j)}: ${text}`);
+        if (on !== undefined) cell.setAttribute("aria-pressed", on);
+      }),
+    );
+  return { element, draw };
 }
 
 /** A titled part of an explorer. */
