@@ -2,11 +2,12 @@
 
 Every mistake belongs to one symptom, the one by which it is most often met. What is another
 convention, or harmless, belongs to the last symptom if no other names it. The page
-`book/debugging.md` has a section for each, whose anchor is the symptom's `key`.
+`book/debugging.md` has a section for each.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from transformer_book.checks import COMPONENTS, MISTAKES, Mistake
@@ -17,7 +18,7 @@ class Symptom:
     """What is seen, and the known mistakes behind it.
 
     Attributes:
-        key: short, for links.
+        key: short, for programs.
         title: what is seen, in the words of someone who sees it.
         likely: the mistakes to suspect first, in this order, as `"component: name"`.
         rest: components all of whose other mistakes belong here.
@@ -27,6 +28,16 @@ class Symptom:
     title: str
     likely: tuple[str, ...]
     rest: tuple[str, ...] = ()
+
+    @property
+    def anchor(self) -> str:
+        """The anchor of its section on the debugging page."""
+        return anchor_of(self.title)
+
+
+def anchor_of(heading: str) -> str:
+    """The anchor that a heading gets on the website, as on GitHub."""
+    return re.sub(r"[^\w \-]", "", heading.strip().lower()).replace(" ", "-")
 
 
 SYMPTOMS = (
