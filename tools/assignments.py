@@ -13,7 +13,7 @@ import sys
 from common import ROOT
 
 from transformer_book.course.proof import prove
-from transformer_book.course.release import SECRET, release, sets_of
+from transformer_book.course.release import SECRET, release, sets_of, solve
 
 COURSE = ROOT / "assignments"
 
@@ -23,11 +23,18 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sets", nargs="*", metavar="SET", help="such as ps2; none: all")
     parser.add_argument("--no-proof", action="store_true", help="only write the releases")
+    parser.add_argument(
+        "--solutions", action="store_true", help="write assignments/solution/SET, and nothing else"
+    )
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="gradings at a time (2)")
     options = parser.parse_args(arguments)
     new = not (COURSE / SECRET).exists()
     try:
         names = options.sets or sets_of(COURSE)
+        if options.solutions:
+            for name in names:
+                print(f"solved: {solve(COURSE, name).relative_to(ROOT)}")
+            return 0
         for path in release(COURSE, names):
             print(f"released: {path.relative_to(ROOT)}")
         if new:

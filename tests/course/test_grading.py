@@ -209,6 +209,20 @@ def test_a_class_is_graded_once_and_only_what_changed_is_run_again(
     assert "Right" in feedback.read_text(encoding="utf-8")
 
 
+def test_points_given_by_hand_are_taken_over_without_a_run(
+    folder: Path, counted: list[int]
+) -> None:
+    hand_in(folder, "alice", RIGHT | {"double": "def double(x):\n    return 4.0"})
+    assert grade(folder, feedback=False)[0].score == 40
+    with Course(folder).gradebook() as book:
+        mended = book.find_grade("double-test", NAME, NAME, "alice")
+        mended.manual_score, mended.needs_manual_grade = 50.0, False
+        book.db.commit()
+    assert grade(folder, feedback=False)[0].score == 90
+    assert len(counted) == 1
+    assert ",90,100,0,90," in (folder / "grades.csv").read_text(encoding="utf-8")
+
+
 def test_late_submissions_lose_points_by_the_day(folder: Path) -> None:
     with (folder / "nbgrader_config.py").open("a", encoding="utf-8") as file:
         file.write("\nc = get_config()\nc.PerDay.per_day = 10\nc.PerDay.at_most = 25\n")

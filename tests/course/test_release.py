@@ -13,7 +13,7 @@ from tests.course.small import make_course
 from transformer_book import course
 from transformer_book.checks import report
 from transformer_book.course.grading import Course
-from transformer_book.course.release import instantiate, read_secret, release, sets_of
+from transformer_book.course.release import instantiate, read_secret, release, sets_of, solve
 
 
 def test_seeds_and_choices_depend_on_the_name_and_the_secret() -> None:
@@ -53,6 +53,15 @@ def test_students_get_neither_solutions_nor_hidden_tests_nor_the_secret(tmp_path
     released = nbformat.read(str(path), 4)
     test = next(cell for cell in released.cells if "double-test" in str(cell.metadata))
     assert "gives=4.0" in test.source and "n = " not in test.source
+
+
+def test_solutions_are_written_with_the_secret_and_without_hidden_tests(tmp_path: Path) -> None:
+    folder = make_course(tmp_path)
+    text = solve(folder, "ps9").read_text(encoding="utf-8")
+    assert "return 2 * x" in text and "SOLUTION" not in text
+    assert "HIDDEN" not in text and "course.seed" not in text and "gives=4.0" in text
+    with pytest.raises(ValueError, match="did you mean 'ps9'"):
+        solve(folder, "ps8")
 
 
 def test_two_secrets_give_two_sets(tmp_path: Path) -> None:

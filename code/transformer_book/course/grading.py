@@ -17,7 +17,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -218,7 +218,7 @@ class Course:
         digest.update(path.read_bytes() if path.stat().st_size <= LARGEST else b"large")
         digest.update(json.dumps([full, asdict(limits)], sort_keys=True).encode())
         if before and before.digest == digest.hexdigest() and not force:
-            return before
+            return self._refreshed(before)
         try:
             notebook = read_notebook(path)
         except Unreadable as error:
@@ -310,13 +310,22 @@ class Course:
             book.update_or_create_submission(name, student, **options)
         SaveAutoGrades(parent=self.api).preprocess(notebook, resources)
         AssignLatePenalties(parent=self.api).preprocess(notebook, resources)
+        return self._scores(student, name)
+
+    def _scores(self, student: str, name: str) -> tuple[float, float, bool]:
+        """Points, penalty, and whether an answer waits for a person, as the gradebook has them."""
         with self.gradebook() as book:
             found = book.find_submission(name, student)
-            return (
-                float(found.score),
-                float(found.late_submission_penalty or 0.0),
-                bool(found.needs_manual_grade),
-            )
+            penalty = float(found.late_submission_penalty or 0.0)
+            return float(found.score), penalty, bool(found.needs_manual_grade)
+
+    def _refreshed(self, before: Outcome) -> Outcome:
+        """An earlier outcome with what a person has graded by hand since."""
+        if before.score is None:
+            return before
+        score, penalty, manual = self._scores(before.student, before.problem_set)
+        now = replace(before, score=score, penalty=penalty, manual=manual)
+        return before if now == before else self._record(now)
 
     def _before(self, student: str, name: str) -> Outcome | None:
         path = self._place("autograded", student, name) / "outcome.json"

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import nbformat
 from nbgrader.preprocessors import NbGraderPreprocessor
 
 from transformer_book.choices import check_choice
@@ -162,3 +163,25 @@ def release(folder: Path, names: list[str] | None = None) -> list[Path]:
             raise ValueError(f"{name} cannot be released: {(reasons or ['no reason given'])[0]}")
         made.append(folder / "release" / name / f"{name}.ipynb")
     return made
+
+
+def solve(folder: Path, name: str) -> Path:
+    """Write the solutions of a set, to be given out after the last submission; where they are.
+
+    Raises:
+        ValueError: an unknown set.
+    """
+    check_choice("problem set", name, sets_of(folder))
+    notebook = nbformat.read(str(folder / "source" / name / f"{name}.ipynb"), 4)
+    secret = read_secret(folder)
+    for cell in notebook.cells:
+        cell.source = re.sub(
+            r"(?ms)^### BEGIN HIDDEN TESTS.*?^### END HIDDEN TESTS\n?", "", cell.source
+        )
+        cell.source = re.sub(r"(?m)^ *### (BEGIN|END) SOLUTION\n?", "", cell.source)
+        if cell.cell_type == "code":
+            cell.source = instantiate(cell.source, secret)
+    path = folder / "solution" / name / f"{name}.ipynb"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    nbformat.write(notebook, str(path))
+    return path
