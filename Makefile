@@ -34,8 +34,8 @@ chapters: $(READY) ## link, execute and normalise the chapters in place
 	@$(RUN) tools/link_terms.py --write
 	@$(RUN) tools/execute_chapters.py
 
-assignments: $(READY) ## release the problem sets and prove them
-	@$(RUN) tools/assignments.py
+assignments: $(READY) ## release the problem sets and prove them (SETS="ps1 ps2" for some)
+	@$(RUN) tools/assignments.py $(SETS)
 
 results: $(READY) ## train and measure what the book quotes: hours, resumes where it was
 	@for recipe in $(SHIPPED); do \
