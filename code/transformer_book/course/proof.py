@@ -13,8 +13,11 @@ and is named by the feedback. The mistakes of a set stand in `mistakes/SET.toml`
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import io
 import shutil
+import sys
 import tempfile
 import tomllib
 from collections.abc import Mapping
@@ -179,3 +182,50 @@ def _said(notebook: Any, identity: str) -> str:
             ]
             return " ".join(" ".join(texts).split())
     return ""
+
+
+def rehearse(folder: Path, name: str, secret: str) -> list[str]:
+    """The proof without the grading: every planted mistake against the tests, in this process.
+
+    It takes seconds where `prove` takes minutes, and runs code of the course only. It leaves the
+    modules that the set blocks blocked: call it in a process of its own,
+    `python -m transformer_book.course.proof FOLDER SET SECRET`.
+
+    Returns:
+        what is not as it must be, one sentence each.
+    """
+    source = nbformat.read(str(folder / "source" / name / f"{name}.ipynb"), 4)
+    cells = [
+        (cell.metadata.get("nbgrader", {}), instantiate(cell.source, secret))
+        for cell in source.cells
+        if cell.cell_type == "code"
+    ]
+    mistakes = read_mistakes(folder, name)
+    found = [f"The reference fails {cell}: {said}" for cell, said in _lost(cells, {}).items()]
+    for i, mistake in enumerate(mistakes):
+        lost = _lost(cells, {mistake.cell: mistake.source})
+        title = f"The mistake {i + 1} in {mistake.cell}"
+        if set(lost) != set(mistake.loses):
+            found.append(f"{title} loses {sorted(lost)}, not {sorted(mistake.loses)}.")
+        elif not any(mistake.says in said for said in lost.values()):
+            found.append(f"{title}: {mistake.says!r} is not said, but: {' '.join(lost.values())}")
+    return found
+
+
+def _lost(cells: list[tuple[Any, str]], answers: Mapping[str, str]) -> dict[str, str]:
+    """The test cells that fail, and what they say."""
+    lost, names = {}, {}
+    with contextlib.redirect_stdout(io.StringIO()):
+        for data, source in cells:
+            identity = data.get("grade_id", "")
+            try:
+                exec(compile(answers.get(identity, source), identity, "exec"), names)
+            except Exception as error:
+                lost[identity] = f"{type(error).__name__}: {error}"
+    return lost
+
+
+if __name__ == "__main__":
+    complaints = rehearse(Path(sys.argv[1]), *sys.argv[2:4])
+    print("\n".join(complaints) or f"{sys.argv[2]}: rehearsed")
+    sys.exit(bool(complaints))
