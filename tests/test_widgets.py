@@ -10,7 +10,7 @@ import torch
 
 from transformer_book import widgets
 from transformer_book.attention import scaled_dot_product_attention
-from transformer_book.widgets import Explorer, GeometryExplorer
+from transformer_book.widgets import Explorer, GeometryExplorer, PositionExplorer
 from transformer_book.widgets.explorer import HERE, module_source, number_list
 
 CHAPTER_6 = (
@@ -103,6 +103,43 @@ def test_geometry_explorer_refuses_what_it_cannot_show(unhooked, wrong, sentence
     arguments = dict(zip(("query", "key", "value"), CHAPTER_6, strict=True))
     with pytest.raises(ValueError, match=sentence):
         explorer(**{**arguments, **wrong})
+
+
+def test_position_explorer_shows_the_numbers_of_chapter_5():
+    pencil = PositionExplorer(d_model=4).numbers()  # the places 1 and 3
+    assert [round(x, 2) for x in pencil["here"] + pencil["there"]] == [0.84, 0.54, 0.14, -0.99]
+    assert round(pencil["share"], 2) == -0.42 and round(pencil["product"], 2) == 0.58
+    turn = PositionExplorer(step=1).numbers()
+    assert [[round(x, 2) for x in row] for row in turn["turn"]] == [[0.54, 0.84], [-0.84, 0.54]]
+    assert [round(x, 2) for x in turn["turned"]] == [0.91, -0.42]
+    for k, product in {0: 64.0, 1: 62.1, 2: 57.4, 4: 48.6, 8: 45.7, 16: 39.7, 32: 35.7}.items():
+        for place in (0, 31):
+            numbers = PositionExplorer(128, place, k, 40).numbers()
+            assert round(numbers["product"], 1) == round(numbers["by_distance"], 1) == product
+    assert round(PositionExplorer(128, hand=63).numbers()["wavelength"]) == 54410
+
+
+def test_position_explorer_turns_back_by_the_transpose():
+    ahead, back = (torch.tensor(PositionExplorer(8, 9, k, 1).numbers()["turn"]) for k in (3, -3))
+    torch.testing.assert_close(back, ahead.T)
+    back_again = PositionExplorer(8, 9, -3, 1).numbers()
+    assert back_again["later"] == 6 and back_again["turned"] == pytest.approx(back_again["there"])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"d_model": 6}, r"d_model is 6, but it must be one of 4, 8, 16, 32, 64, 128"),
+        ({"place": 64}, r"place is 64, but it must be a whole number from 0 to 63"),
+        ({"place": 40, "step": 24}, r"step is 24, but it must be a whole number from -8 to 23"),
+        ({"step": -2}, r"step is -2, but it must be a whole number from -1 to 32"),
+        ({"hand": 4}, r"hand is 4, but it must be a whole number from 0 to 3"),
+        ({"hand": True}, r"hand is True, but it must be a whole number from 0 to 3"),
+    ],
+)
+def test_position_explorer_refuses_what_is_not_on_its_table(unhooked, wrong, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        unhooked("transformer_book.widgets.positions").PositionExplorer(**wrong)
 
 
 def test_numbers_come_from_lists_arrays_and_tensors():

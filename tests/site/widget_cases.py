@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
 
-from transformer_book.widgets import Explorer, GeometryExplorer
+from transformer_book.widgets import Explorer, GeometryExplorer, PositionExplorer
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,16 @@ def geometry(random: Random) -> dict:
     }
 
 
+def positions(random: Random) -> dict:
+    d_model, place = random.choice([4, 8, 16, 32, 64, 128]), random.randrange(64)
+    return {
+        "d_model": d_model,
+        "place": place,
+        "step": random.randint(max(-8, -place), min(32, 63 - place)),
+        "hand": random.randrange(d_model // 2),
+    }
+
+
 CASES = [
     Case(
         GeometryExplorer,
@@ -59,5 +69,12 @@ CASES = [
         geometry,
         # q = (1.1, 1): the score of A grows by 0.1 · 4.
         example=("query", "ArrowRight", "scores.0", "3.40"),
+    ),
+    Case(
+        PositionExplorer,
+        "chapters/05_positions",
+        positions,
+        # The pencil: from place 1 on by k = 1, the hand's sine is 0.91.
+        example=("step k", "ArrowLeft", "turned.0", "0.91"),
     ),
 ]

@@ -15,6 +15,7 @@ import importlib
 _MODULES = {
     "Explorer": "explorer",
     "GeometryExplorer": "geometry",
+    "PositionExplorer": "positions",
 }
 
 __all__ = sorted(_MODULES)

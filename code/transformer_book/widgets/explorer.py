@@ -70,6 +70,15 @@ def number_list(what: str, values: object, *shape: int) -> list:
     return take(given, shape)
 
 
+def check_whole(what: str, value: object, low: int, high: int) -> None:
+    """Raise `ValueError` unless `value` is a whole number from `low` to `high`."""
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    if not (whole and low <= value <= high):
+        raise ValueError(
+            f"{what} is {value!r}, but it must be a whole number from {low} to {high}."
+        )
+
+
 class Explorer(anywidget.AnyWidget):
     """A widget that computes in the browser, and its twin in Python.
 
