@@ -10,7 +10,12 @@ import torch
 
 from transformer_book import widgets
 from transformer_book.attention import scaled_dot_product_attention
-from transformer_book.widgets import Explorer, GeometryExplorer, PositionExplorer
+from transformer_book.widgets import (
+    Explorer,
+    GeometryExplorer,
+    MaskExplorer,
+    PositionExplorer,
+)
 from transformer_book.widgets.explorer import HERE, module_source, number_list
 
 CHAPTER_6 = (
@@ -140,6 +145,76 @@ def test_position_explorer_turns_back_by_the_transpose():
 def test_position_explorer_refuses_what_is_not_on_its_table(unhooked, wrong, sentence):
     with pytest.raises(ValueError, match=sentence):
         unhooked("transformer_book.widgets.positions").PositionExplorer(**wrong)
+
+
+CHAPTER_8 = {  # the pencil's sentence, in a batch of two
+    "source": [["der", "Hund", "<pad>"], ["er", "ruht", "."]],
+    "target": [["the", "dog", "sleeps", "<pad>"], ["he", "has", "a", "rest"]],
+}
+
+
+def test_mask_explorer_shows_the_numbers_of_chapter_8():
+    def outputs(**how):
+        return MaskExplorer(**CHAPTER_8, **how).numbers()["outputs"]
+
+    everything = [[i, j] for i in range(4) for j in range(4) if j > i or j == 3]
+    assert outputs(flipped=everything) == pytest.approx([53, 53, 53, 53])
+    assert outputs(rule="no causal mask") == pytest.approx([6, 6, 6, 6])
+    assert outputs(rule="no padding mask") == pytest.approx([8, 5, 6, 53])
+    assert outputs() == pytest.approx([8, 5, 6, 6])
+    late = MaskExplorer(**CHAPTER_8, late=True).numbers()
+    assert late["totals"][1] == pytest.approx(1 / 4) and late["outputs"][1] == pytest.approx(1.25)
+    assert late["verdicts"] == ["FAILS"] * 3
+
+
+@pytest.mark.parametrize(
+    ("rule", "verdicts"),
+    [  # the table of chapter 8: the future, the padding, the sums
+        ("right", ["passes", "passes", "passes"]),
+        ("inverted", ["FAILS", "FAILS", "FAILS"]),
+        ("no causal mask", ["FAILS", "passes", "passes"]),
+        ("next token visible", ["FAILS", "passes", "passes"]),
+        ("diagonal hidden", ["passes", "passes", "FAILS"]),
+        ("rows, not columns", ["passes", "passes", "passes"]),
+        ("no padding mask", ["passes", "passes", "passes"]),
+    ],
+)
+def test_mask_explorer_finds_what_the_tests_of_chapter_8_find(rule, verdicts):
+    of_both = [MaskExplorer(**CHAPTER_8, rule=rule, sentence=b).numbers() for b in (0, 1)]
+    found = zip(*(numbers["verdicts"] for numbers in of_both), strict=True)
+    assert ["FAILS" if "FAILS" in each else "passes" for each in found] == verdicts
+    assert MaskExplorer(**CHAPTER_8, where="cross").numbers()["verdicts"][0] == "not asked"
+
+
+def test_mask_explorer_shows_an_empty_row_as_zeros():
+    front = MaskExplorer(**CHAPTER_8, front=True).numbers()
+    assert front["asking"] == ["<pad>", "the", "dog", "sleeps"]
+    assert front["weights"][0] == [0, 0, 0, 0] and front["outputs"] == pytest.approx([0, 8, 5, 6])
+    leaking = MaskExplorer(**CHAPTER_8, front=True, rule="no padding mask").numbers()
+    assert leaking["verdicts"] == ["passes", "FAILS", "passes"]
+    gone = MaskExplorer(**CHAPTER_8, where="encoder", shortened=2).numbers()
+    assert gone["heard"] == ["<pad>"] * 3 and gone["totals"] == [0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"source": [["a"], ["b", "c"]]}, r"source holds sentences of the lengths \[1, 2\]"),
+        ({"target": [["a"] * 9] * 2}, r"target holds .* from 1 to 8 tokens"),
+        ({"source": [["a"]]}, r"source holds 1 sentences and target 2"),
+        ({"where": "middle"}, r"where is 'middle', but it must be one of encoder, decoder, cross"),
+        ({"rule": "wrong"}, r"rule is 'wrong', but it must be one of right, inverted"),
+        ({"sentence": 2}, r"sentence is 2, but it must be a whole number from 0 to 1"),
+        ({"shortened": -1}, r"shortened is -1, but it must be a whole number from 0 to 8"),
+        ({"changed": 0}, r"changed is 0, but it must be a whole number from 1 to 8"),
+        ({"late": 1}, r"late is 1, but it must be True or False"),
+        ({"flipped": [[0, 4]]}, r"The key of a flipped cell is 4, but .* from 0 to 3"),
+        ({"flipped": [[0]]}, r"flipped holds \[0\], but a cell is a pair"),
+    ],
+)
+def test_mask_explorer_refuses_what_is_no_batch_or_mask(unhooked, wrong, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        unhooked("transformer_book.widgets.masks").MaskExplorer(**{**CHAPTER_8, **wrong})
 
 
 def test_numbers_come_from_lists_arrays_and_tensors():

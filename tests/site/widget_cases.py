@@ -10,7 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
 
-from transformer_book.widgets import Explorer, GeometryExplorer, PositionExplorer
+from transformer_book.widgets import (
+    Explorer,
+    GeometryExplorer,
+    MaskExplorer,
+    PositionExplorer,
+)
+from transformer_book.widgets.masks import RULES
 
 
 @dataclass(frozen=True)
@@ -62,6 +68,32 @@ def positions(random: Random) -> dict:
     }
 
 
+def masks(random: Random) -> dict:
+    where = random.choice(["encoder", "decoder", "cross"])
+    lengths = {"source": random.randint(2, 8), "target": random.randint(2, 8)}
+    batch = {
+        side: [
+            [f"word{j}" if j < n_words else "<pad>" for j in range(length)]
+            for n_words in (length, random.randint(1, length))
+        ]
+        for side, length in lengths.items()
+    }
+    queries = lengths["source" if where == "encoder" else "target"]
+    columns = lengths["target" if where == "decoder" else "source"]
+    cells = [[i, j] for i in range(queries) for j in range(columns)]
+    return {
+        **batch,
+        "where": where,
+        "sentence": random.randrange(2),
+        "shortened": random.choice([0, 0, 1, 3, 8]),
+        "front": random.random() < 0.5,
+        "rule": random.choice(RULES),
+        "late": random.random() < 0.3,
+        "flipped": random.sample(cells, random.choice([0, 0, 1, 4])),
+        "changed": random.randint(1, 8),
+    }
+
+
 CASES = [
     Case(
         GeometryExplorer,
@@ -76,5 +108,12 @@ CASES = [
         positions,
         # The pencil: from place 1 on by k = 1, the hand's sine is 0.91.
         example=("step k", "ArrowLeft", "turned.0", "0.91"),
+    ),
+    Case(
+        MaskExplorer,
+        "chapters/08_masks",
+        masks,
+        # <sos> sees A, one word of its future: (1 · 8 + 3 · 4) / (1 + 3).
+        example=("query 0 <sos>, key 1 A: hidden", "Enter", "outputs.0", "5.00"),
     ),
 ]
