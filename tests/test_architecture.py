@@ -153,6 +153,7 @@ MAY_IMPORT = {
     "widgets/__init__": set(),
     "widgets/explorer": set(),
     "widgets/geometry": {"attention", "plots", "validation", "widgets"},
+    "widgets/heads": {"attention", "choices", "masks", "transformer", "widgets"},
     "widgets/masks": {"attention", "choices", "masks", "tokens", "validation", "widgets"},
     "widgets/positions": {"embeddings", "widgets"},
     "course/__init__": {"checks", "choices"},

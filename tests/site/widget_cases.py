@@ -6,6 +6,7 @@ keyboard, and compares all numbers that it shows with those that Python computes
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
@@ -13,6 +14,7 @@ from random import Random
 from transformer_book.widgets import (
     Explorer,
     GeometryExplorer,
+    HeadExplorer,
     MaskExplorer,
     PositionExplorer,
 )
@@ -58,13 +60,29 @@ def geometry(random: Random) -> dict:
     }
 
 
-def positions(random: Random) -> dict:
-    d_model, place = random.choice([4, 8, 16, 32, 64, 128]), random.randrange(64)
+def attention(random: Random, *shape: int) -> list:
+    """Nested lists of attention weights: the last axis sums to one."""
+    if len(shape) == 1:
+        exponentials = [math.exp(random.uniform(-4, 4)) for _ in range(*shape)]
+        return [each / sum(exponentials) for each in exponentials]
+    return [attention(random, *shape[1:]) for _ in range(shape[0])]
+
+
+def heads(random: Random) -> dict:
+    n = {"source": random.randint(1, 7), "target": random.randint(1, 7)}
+    sides = {"encoder": ("source",) * 2, "decoder": ("target",) * 2, "cross": ("target", "source")}
+    sizes = {kind: (random.randint(1, 3), random.randint(1, 4)) for kind in sides}
+    kind = random.choice(list(sides))
+    side, (queries, keys) = random.choice(["query", "key"]), sides[kind]
     return {
-        "d_model": d_model,
-        "place": place,
-        "step": random.randint(max(-8, -place), min(32, 63 - place)),
-        "hand": random.randrange(d_model // 2),
+        **{name: [f"{name} {i}" for i in range(length)] for name, length in n.items()},
+        **{each: attention(random, *sizes[each], n[q], n[k]) for each, (q, k) in sides.items()},
+        "kind": kind,
+        "layer": random.randrange(sizes[kind][0]),
+        "head": random.randrange(-1, sizes[kind][1]),
+        "side": side,
+        "token": random.randrange(-1, n[queries]) if side == "query" else random.randrange(n[keys]),
+        "threshold": random.choice([0.01, 0.1, 0.25, 0.9]),
     }
 
 
@@ -94,6 +112,16 @@ def masks(random: Random) -> dict:
     }
 
 
+def positions(random: Random) -> dict:
+    d_model, place = random.choice([4, 8, 16, 32, 64, 128]), random.randrange(64)
+    return {
+        "d_model": d_model,
+        "place": place,
+        "step": random.randint(max(-8, -place), min(32, 63 - place)),
+        "hand": random.randrange(d_model // 2),
+    }
+
+
 CASES = [
     Case(
         GeometryExplorer,
@@ -115,5 +143,12 @@ CASES = [
         masks,
         # <sos> sees A, one word of its future: (1 · 8 + 3 · 4) / (1 + 3).
         example=("query 0 <sos>, key 1 A: hidden", "Enter", "outputs.0", "5.00"),
+    ),
+    Case(
+        HeadExplorer,
+        "chapters/12_encoder",
+        heads,
+        # Layer 2, head 4: who looks at the adjective? The noun, as before, by 0.79.
+        example=("key 2: alte", "Enter", "weights.2", "0.79"),
     ),
 ]

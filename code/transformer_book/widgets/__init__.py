@@ -15,6 +15,7 @@ import importlib
 _MODULES = {
     "Explorer": "explorer",
     "GeometryExplorer": "geometry",
+    "HeadExplorer": "heads",
     "MaskExplorer": "masks",
     "PositionExplorer": "positions",
 }
