@@ -1,4 +1,4 @@
-"""What chapters use in their cells: seeds, shown sources, judged attempts."""
+"""What chapters use in their cells: seeds and shown sources."""
 
 from __future__ import annotations
 
@@ -67,25 +67,3 @@ def test_later_topics_are_folded():
 def test_folding_what_is_not_there():
     with pytest.raises(ValueError, match="'splitheads' is not a method of MultiHeadAttention"):
         notebook.source_of(attention.MultiHeadAttention, {"splitheads": 17})
-
-
-def test_judge(capsys):
-    notebook.judge(None, torch.ones(2))
-    notebook.judge(torch.ones(2), torch.ones(2))
-    notebook.judge(torch.tensor(True), torch.tensor(True))
-    out = capsys.readouterr().out
-    assert out == "Not started yet (or the function returns nothing).\nRight.\nRight.\n"
-
-
-@pytest.mark.parametrize(
-    ("attempt", "sentence"),
-    [
-        ([1.0, 1.0], "You return a list; return a tensor."),
-        (torch.ones(3), r"You return the shape \(3,\); it should be \(2,\)"),
-        (torch.tensor([1.0, 1.1]), r"1 of 2 numbers differ. .* at \(1,\): you have 1.1, .* be 1\."),
-        (torch.tensor([1.0, float("nan")]), r"you have nan, it should be 1\."),
-    ],
-)
-def test_judge_says_what_is_wrong(attempt, sentence):
-    with pytest.raises(AssertionError, match=sentence):
-        notebook.judge(attempt, torch.ones(2))

@@ -8,14 +8,12 @@ from collections.abc import Mapping
 import numpy as np
 import torch
 from IPython.display import publish_display_data
-from torch import Tensor
 
 from transformer_book.swap import edit_source, editable_source, source_of, using
 
 __all__ = [
     "edit_source",
     "editable_source",
-    "judge",
     "seed_everything",
     "show_source",
     "source_of",
@@ -58,33 +56,3 @@ def show_source(thing: object, fold: Mapping[str, int] | None = None) -> None:
             f"```text\n{documentation}\n```\n\n</details>"
         )
     publish_display_data({"text/markdown": markdown, "text/plain": f"# {name}\n{source}"})
-
-
-def judge(attempt: object, expected: Tensor) -> None:
-    """Say how an attempt at an exercise did: not started, right, or where it first differs.
-
-    Args:
-        attempt: what the learner's function returned; `None` from an untouched stub.
-        expected: the right answer.
-
-    Raises:
-        AssertionError: in one sentence, if the attempt is no tensor, or of another shape, or if a
-            number differs.
-    """
-    if attempt is None:
-        print("Not started yet (or the function returns nothing).")
-        return
-    if not isinstance(attempt, Tensor):
-        raise AssertionError(f"You return a {type(attempt).__name__}; return a tensor.")
-    if attempt.shape != expected.shape:
-        raise AssertionError(
-            f"You return the shape {tuple(attempt.shape)}; it should be {tuple(expected.shape)}."
-        )
-    close = torch.isclose(attempt.double(), expected.double(), rtol=1e-4, atol=1e-5)
-    if not close.all():
-        first = tuple((~close).nonzero()[0].tolist())
-        raise AssertionError(
-            f"{(~close).sum()} of {close.numel()} numbers differ. The first stands at {first}: "
-            f"you have {attempt[first]:.4g}, it should be {expected[first]:.4g}."
-        )
-    print("Right.")
