@@ -30,3 +30,8 @@ def notebooks(paths: list[str] | None = None) -> list[Path]:
     if paths:
         return [Path(path) for path in paths]
     return [*sorted(PAGES.glob("*.ipynb")), *sorted(CHAPTERS.glob("[0-9][0-9]_*.ipynb"))]
+
+
+def problem_sets() -> list[Path]:
+    """The sources of the course's problem sets."""
+    return sorted((ROOT / "assignments" / "source").glob("*/*.ipynb"))

@@ -198,7 +198,7 @@ def rehearse(folder: Path, name: str, secret: str) -> list[str]:
     cells = [
         (cell.metadata.get("nbgrader", {}), instantiate(cell.source, secret))
         for cell in source.cells
-        if cell.cell_type == "code"
+        if cell.cell_type == "code" and "skip-execution" not in cell.metadata.get("tags", [])
     ]
     mistakes = read_mistakes(folder, name)
     found = [f"The reference fails {cell}: {said}" for cell, said in _lost(cells, {}).items()]
