@@ -13,7 +13,7 @@ from pathlib import Path
 import nbformat
 import pytest
 import yaml
-from common import CHAPTERS, ROOT, configuration, notebooks, repository_url
+from common import CHAPTERS, ROOT, configuration, notebooks, problem_sets, repository_url
 from nbclient import NotebookClient
 from packaging.requirements import Requirement
 
@@ -170,8 +170,9 @@ def test_the_table_of_contents_and_the_chapters_agree() -> None:
 
 
 def test_the_one_list_of_notebooks_leaves_none_out() -> None:
-    """Every tracked notebook is executed, normalised, linked, and run by the tests."""
-    assert {path for path in tracked() if path.suffix == ".ipynb"} == set(notebooks())
+    """Every tracked notebook is executed, normalised, linked and tested; problem sets are graded."""
+    there = {path for path in tracked() if path.suffix == ".ipynb"}
+    assert there == {*notebooks(), *problem_sets()}
     assert notebooks(["x.ipynb"]) == [Path("x.ipynb")]
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
     collected = settings["pytest"]["ini_options"]
