@@ -170,7 +170,7 @@ def test_the_table_of_contents_and_the_chapters_agree() -> None:
 
 
 def test_the_one_list_of_notebooks_leaves_none_out() -> None:
-    """Every tracked notebook is executed, normalised, linked and tested; problem sets are graded."""
+    """Every tracked notebook is executed, normalised, linked, tested; problem sets are graded."""
     there = {path for path in tracked() if path.suffix == ".ipynb"}
     assert there == {*notebooks(), *problem_sets()}
     assert notebooks(["x.ipynb"]) == [Path("x.ipynb")]
