@@ -306,7 +306,20 @@ def test_explorers_are_accessible_and_fit(
     )
     if (sum(map(int, re.findall(r"\d+", paper)[:3])) < 200) != (scheme == "dark"):
         problems.append(f"stands {ink} on {paper} when the page is {scheme}")
+    around = root.evaluate("e => getComputedStyle(e.closest('.widget-subarea')).backgroundColor")
+    if around != "rgba(0, 0, 0, 0)":
+        problems.append(f"has a frame of {around} when the page is {scheme}")
     assert not problems + seen.problems, "\n" + "\n".join(problems + seen.problems)
+
+
+def test_the_place_of_a_widget_says_what_will_come(scratch: Path, visit) -> None:
+    page = visit((scratch / "chapters/07_scratch.html").as_uri()).page
+    place = page.locator(".cell_output:has(> script[type$='widget-view+json'])")
+    place.locator(".test-counter").wait_for(timeout=30_000)
+    said = "e => getComputedStyle(e, '::before').content"
+    assert place.evaluate(said) == "none"
+    place.locator(".widget-subarea").evaluate("e => e.remove()")  # as before it came
+    assert "It needs JavaScript" in place.evaluate(said)
 
 
 def test_pages_with_widgets_paint_first_and_weigh_at_most_two_and_a_half_megabytes(

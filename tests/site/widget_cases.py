@@ -55,7 +55,7 @@ def geometry(random: Random) -> dict:
         "query": vectors(random, 2),
         "key": vectors(random, 3, 2),
         "value": vectors(random, 3, 2),
-        "temperature": random.choice([0.05, 0.5, 1.0, 3.0, 100.0]),
+        "temperature": random.choice([0.02, 0.5, 1.0, 3.0, 100.0]),
         "scaled": random.random() < 0.5,
     }
 
