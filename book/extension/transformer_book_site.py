@@ -11,6 +11,7 @@ for the website; nothing in a chapter depends on it.
   ``book/assets/figures/architecture.svg`` inline. A box links to its
   chapter as soon as ``_toc.yml`` lists that chapter.
 * ``{chapters}`` lists the chapters that exist.
+* Every chapter ends with a link to the debugging page.
 * Every entry of the bibliography gets its key as an anchor:
   ``[Vaswani et al., 2017](../book/bibliography.md#vaswani2017attention)``.
 """
@@ -36,6 +37,8 @@ KINDS = {
     "your turn": "turn",
     "break it": "break",
 }
+
+DEBUGGING = "book/debugging"
 
 
 # --- boxes --------------------------------------------------------------------------------------
@@ -182,6 +185,29 @@ class ChaptersDirective(SphinxDirective):
         return [items]
 
 
+class DebuggingLink(SphinxTransform):
+    """The last line of every chapter: where to look when one's own model does not work."""
+
+    default_priority = 460
+
+    def apply(self, **kwargs) -> None:
+        env = self.env
+        if not re.match(r"chapters/\d\d_", env.docname) or DEBUGGING not in env.found_docs:
+            return
+        link = addnodes.pending_xref(
+            "",
+            nodes.inline("", "Look it up by what you see."),
+            refdomain="std",
+            reftype="doc",
+            refexplicit=True,
+            refdoc=env.docname,
+            reftarget=f"/{DEBUGGING}",
+        )
+        line = nodes.paragraph("", "Your own model does not work? ", link, classes=["debugging"])
+        *_, last = [self.document, *self.document.findall(nodes.section)]
+        last += line
+
+
 def visit_architecture(self, node: Architecture) -> None:
     builder = self.builder
     chapters = chapters_by_number(builder.env.found_docs)
@@ -288,6 +314,7 @@ def setup(app: Sphinx) -> dict:
     app.add_directive("architecture", ArchitectureDirective)
     app.add_transform(ArchitectureImages)
     app.add_directive("chapters", ChaptersDirective)
+    app.add_transform(DebuggingLink)
     app.connect("env-updated", name_entries)
     app.connect("html-page-context", mend_body)
     app.connect("config-inited", theme_options)

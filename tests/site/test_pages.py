@@ -73,6 +73,16 @@ def test_notebooks_have_a_colab_button_for_the_one_repository(site: Path) -> Non
         assert wanted in pages[site / here.with_suffix(".html")].links, path.name
 
 
+def test_every_chapter_leads_to_the_debugging_page(site: Path) -> None:
+    pages = read_pages(site)
+    for path in notebooks():
+        here = path.relative_to(ROOT)
+        if here.parts[0] == "chapters":
+            text = (site / here.with_suffix(".html")).read_text(encoding="utf-8")
+            assert text.count('<p class="debugging">') == 1, path.name
+            assert "../book/debugging.html" in pages[site / here.with_suffix(".html")].links
+
+
 def test_figures_carry_caption_and_text_once(scratch: Path) -> None:
     text = (scratch / "chapters" / "07_scratch.html").read_text(encoding="utf-8")
     figure = re.search(r'<figure class="book-figure.*?</figure>', text, re.DOTALL)[0]
