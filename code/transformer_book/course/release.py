@@ -7,12 +7,14 @@ import os
 import re
 import secrets
 import sys
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import nbformat
 from nbgrader.preprocessors import NbGraderPreprocessor
+from sqlalchemy.exc import SAWarning
 
 from transformer_book.choices import check_choice
 from transformer_book.course import choice, seed
@@ -120,6 +122,8 @@ def application(folder: Path) -> Any:
     from traitlets.config import Config
     from traitlets.config.loader import PyFileConfigLoader
 
+    # About nbgrader's own use of its database; a teacher can do nothing about it.
+    warnings.filterwarnings("ignore", category=SAWarning)
     # nbgrader starts the command `alembic`, which lies beside this Python, activated or not.
     beside = str(Path(sys.executable).parent)
     if beside not in os.environ["PATH"].split(os.pathsep):
