@@ -158,7 +158,6 @@ MAY_IMPORT = {
     "widgets/positions": {"embeddings", "widgets"},
     "course/__init__": {"checks", "choices"},
     "course/sandbox": set(),
-    "course/sandbox": set(),
     "course/release": {"choices", "course"},
     "course/grading": {"choices", "course"},
     "course/proof": {"course"},
