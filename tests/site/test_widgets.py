@@ -202,6 +202,10 @@ def by_keyboard(page: Page, target: Locator) -> None:
 VALUE = "e => [e.getAttribute('aria-valuetext'), e.checked, e.value, e.getAttribute('aria-pressed')].join(' ')"
 
 
+def values_of_controls(root: Locator) -> list[str]:
+    return root.locator(CONTROLS).evaluate_all(f"all => all.map({VALUE})")
+
+
 def by_pointer(page: Page, target: Locator, way: tuple[int, int]) -> None:
     kind = kind_of(target)
     if kind == "select-one":  # its list is drawn by the system, outside the page
@@ -231,7 +235,7 @@ def by_pointer(page: Page, target: Locator, way: tuple[int, int]) -> None:
 def drive(case: Case, page: Page, root: Locator, way: str) -> list[str]:
     """Use every control in one way, each from the start; what is wrong, as sentences."""
     problems = []
-    first, first_state = shown(root), state(root)
+    first, first_state, first_values = shown(root), state(root), values_of_controls(root)
     for number, name in enumerate(names_of_controls(root)):
         target = control(root, number)
         before = target.evaluate(VALUE)
@@ -248,7 +252,11 @@ def drive(case: Case, page: Page, root: Locator, way: str) -> list[str]:
                 problems.append(f"{name} changes no number by {way}")
         problems += [f"after {name} by {way}: {each}" for each in differing(case, root)]
         root.locator("button.reset").click()
-        if state(root) != first_state or shown(root) != first:
+        if (state(root), shown(root), values_of_controls(root)) != (
+            first_state,
+            first,
+            first_values,
+        ):
             problems.append(f"Reset after {name} by {way} does not lead back")
     return problems
 
