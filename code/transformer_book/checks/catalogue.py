@@ -29,11 +29,6 @@ class Symptom:
     likely: tuple[str, ...]
     rest: tuple[str, ...] = ()
 
-    @property
-    def anchor(self) -> str:
-        """The anchor of its section on the debugging page."""
-        return anchor_of(self.title)
-
 
 def anchor_of(heading: str) -> str:
     """The anchor that a heading gets on the website, as on GitHub."""
