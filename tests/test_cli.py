@@ -196,7 +196,10 @@ def test_no_command_shows_the_help(call):
 
 WRONG = [
     ("trian", "transformer-book has no command 'trian'; did you mean 'train'?"),
-    ("xyz", "has no command 'xyz'; it has train, evaluate, translate, recipes, models, data."),
+    (
+        "xyz",
+        "has no command 'xyz'; it has train, evaluate, grade, translate, recipes, models, data.",
+    ),
     ("data lst", "transformer-book data has no command 'lst'; did you mean 'list'?"),
     ("train copy --minuts 3", "transformer-book train has no option --minuts; did you mean --min"),
     ("train copy -q", "transformer-book train has no option -q; see transformer-book train --help"),
