@@ -162,6 +162,20 @@ def test_a_model_without_capitals_is_not_blamed_for_them(monkeypatch, task, toke
         assert result["exact_match_lowercase"]["value"] == pytest.approx(2 / 3)
 
 
+def test_series_are_also_held_against_what_they_mean(monkeypatch):
+    sides = ["a*x+b*x**2+O(x**6)", "a*x+O(x**6)", "1+O(x**6)", "x+O(x**6)"]
+    language_task(monkeypatch, [Pair(tuple("a"), (side,)) for side in sides])
+    monkeypatch.setattr(evaluation, "texts_of", lambda task, pair: ("a", pair.target[0]))
+    recipe = {"name": "x", "task": {"name": "series"}, "data": {"seed": 7}}
+    translator = small.translator(recipe=recipe)
+    predictions = ["x**2*b+x*a+O(x**6)", "a*x+O(x**6)", "2+O(x**6)", "x+)+O(x**6)"]
+    monkeypatch.setattr(translator, "translate", lambda sources, **options: predictions)
+    result = evaluate(translator, n=4)
+    assert result["exact_match"]["value"] == 1 / 4
+    assert result["mathematically_equal"] == {"value": 1 / 2, "error": 1 / 4}
+    assert "bleu" not in result
+
+
 def test_pairs_with_a_text_of_their_own_are_measured_by_it(monkeypatch):
     """Tokens may have lost the case and the spacing; the reader of a translation has not."""
     pair = TextPair(("a", "b"), ("a", "b"), "A  B", "A-b")

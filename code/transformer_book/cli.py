@@ -32,6 +32,11 @@ if TYPE_CHECKING:
 PROGRAM = "transformer-book"
 CHUNK = 512  # lines that are translated together: enough to sort them by length
 NAMED = 10  # unknown words that are named; the others are counted
+SHARES = {
+    "exact_match": "exact match",
+    "exact_match_lowercase": "exact match, lower-cased",
+    "mathematically_equal": "mathematically equal",
+}
 SIGNED = {
     "bleu": "BLEU",
     "bleu_lowercase": "BLEU, lower case",
@@ -436,14 +441,11 @@ def _table(model: str, result: Mapping[str, Any]) -> str:
 
 def _measured(result: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What was measured, for reading: (name, value) of each metric."""
-    rows = []
-    if "exact_match" in result:
-        exact = result["exact_match"]
-        rows.append(("exact match", f"{100 * exact['value']:.1f} ± {100 * exact['error']:.1f} %"))
-    if "exact_match_lowercase" in result:
-        exact = result["exact_match_lowercase"]
-        share = f"{100 * exact['value']:.1f} ± {100 * exact['error']:.1f} %"
-        rows.append(("exact match, lower-cased", share))
+    rows = [
+        (name, f"{100 * result[key]['value']:.1f} ± {100 * result[key]['error']:.1f} %")
+        for key, name in SHARES.items()
+        if key in result
+    ]
     if "perplexity" in result:
         rows.append(("perplexity", f"{result['perplexity']['value']:.3f}"))
     rows += [(name, f"{result[key]['value']:.1f}") for key, name in SIGNED.items() if key in result]

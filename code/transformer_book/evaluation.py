@@ -15,8 +15,9 @@ import torch
 from transformer_book import __version__
 from transformer_book.batches import PairDataset
 from transformer_book.files import read_json, write_atomically, write_json
-from transformer_book.metrics import bleu, exact_match, perplexity
+from transformer_book.metrics import bleu, exact_match, perplexity, share
 from transformer_book.tasks import make_task, texts_of
+from transformer_book.tasks.series import same_series
 from transformer_book.training import mean_loss
 from transformer_book.translator import Translator
 
@@ -41,10 +42,11 @@ def evaluate(
 
     Returns:
         `exact_match` with its binomial error (`exact_match_lowercase` too, of a model that writes
-        no capitals), `perplexity` per token, for languages three times BLEU with its signature
-        (`bleu`; `bleu_lowercase`; `bleu_tokens`, on the lower-cased tokens of the task's own
-        tokenizer, as tutorials measure it), and everything that is needed to repeat the
-        measurement.
+        no capitals), `perplexity` per token; for series the share that is right however it is
+        written (`mathematically_equal`, see `tasks.series.same_series`); for languages three times
+        BLEU with its signature (`bleu`; `bleu_lowercase`; `bleu_tokens`, on the lower-cased tokens
+        of the task's own tokenizer, as tutorials measure it); and everything that is needed to
+        repeat the measurement.
 
     Raises:
         ValueError: an unknown split, or a model that was saved without a recipe.
@@ -80,6 +82,9 @@ def evaluate(
     if _lowercases(translator.recipe):
         lower = ([text.lower() for text in texts] for texts in (predictions, references))
         result["exact_match_lowercase"] = _known(exact_match(*lower))
+    if translator.recipe["task"]["name"] == "series":
+        equal = list(map(same_series, predictions, references))
+        result["mathematically_equal"] = _known(share(equal))
     if translator.recipe["task"]["name"] in LANGUAGE_TASKS:
         result["bleu"] = _known(bleu(predictions, references))
         result["bleu_lowercase"] = _known(bleu(predictions, references, lowercase=True))

@@ -31,8 +31,19 @@ def exact_match(predictions: Sequence[str], references: Sequence[str]) -> Measur
         ValueError: no predictions, or another number of references.
     """
     _check_pairs(predictions, references)
-    n = len(predictions)
-    p = sum(map(str.__eq__, predictions, references)) / n
+    return share(list(map(str.__eq__, predictions, references)))
+
+
+def share(right: Sequence[bool]) -> Measured:
+    r"""The share $p$ of `True`, with its binomial error $\sqrt{p(1-p)/n}$.
+
+    Raises:
+        ValueError: there is nothing to count.
+    """
+    if not right:
+        raise ValueError("There are no predictions to measure.")
+    n = len(right)
+    p = sum(right) / n
     return Measured(p, math.sqrt(p * (1 - p) / n))
 
 

@@ -492,3 +492,46 @@ def test_any_text_is_read_or_refused(expression):
 def test_bad_options(use, message):
     with pytest.raises(ValueError, match=message):
         use()
+
+
+# --- the same series, written in another way ------------------------------------------------------
+
+
+def test_a_series_means_the_same_in_any_order():
+    """Terms and factors are shuffled, fractions written otherwise: the meaning stays."""
+    rng = random.Random(5)
+    for pair in series.SeriesTask().pairs("validation", n=40):
+        text = "".join(pair.target)
+        terms = sympy.sympify(text.removesuffix("+O(x**6)"))
+        assert series.same_series(text, f"{sympy.expand(terms)}+O(x**6)")
+        parts = list(sympy.Add.make_args(sympy.expand(terms)))
+        rng.shuffle(parts)
+        shuffled = "+".join(f"({part})" for part in parts)
+        assert series.same_series(shuffled + " + O(x**6)", text)
+        parts[0] = parts[0] * rng.choice([-1, 2, sympy.Rational(1, 3), sympy.Symbol("a")])
+        changed = "+".join(f"({part})" for part in parts)
+        assert not series.same_series(f"{changed}+O(x**6)", text)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("x**2/2+x*a+O(x**6)", "a*x+2*x**2/4+O(x**6)", True),
+        ("1/(b*x)+a/b+O(x**6)", "a/b+x**-1/b+O(x**6)", True),
+        ("O(x**6)", "0+O(x**6)", True),
+        ("x+x**6+O(x**6)", "x+O(x**6)", True),  # the rest hides it
+        ("x+O(x**6)", "x", False),
+        ("x", "x", False),
+        ("x+O(x**5)", "x+O(x**5)", False),
+        ("xO(x**6)", "x+O(x**6)", False),
+        ("x++O(x**6)", "x+O(x**6)", False),
+        ("x*(+O(x**6)", "x*(+O(x**6)", False),
+        ("a*x/3+O(x**6)", "333*a*x/1000+O(x**6)", False),
+        ("x+x**7*a/7+O(x**6)", "x+O(x**6)", True),
+        ("", "", False),
+        ("q*x+O(x**6)+O(x**6)", "q*x+O(x**6)", False),
+    ],
+)
+def test_what_is_the_same_series(one, other, same):
+    assert series.same_series(one, other) is same
+    assert series.same_series(other, one) is same

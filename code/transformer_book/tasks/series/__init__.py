@@ -36,12 +36,19 @@ from typing import ClassVar
 from transformer_book.choices import check_choice
 from transformer_book.tasks import Options, Pair, check_whole, split_by_hash, too_few
 from transformer_book.tasks.series import public
-from transformer_book.tasks.series.expansion import series_of, write_series
-from transformer_book.tasks.series.expressions import NotInGrammar, Sum, read, shape, write
+from transformer_book.tasks.series.expansion import ORDER, series_of, write_series
+from transformer_book.tasks.series.expressions import (
+    VARIABLE,
+    NotInGrammar,
+    Sum,
+    read,
+    shape,
+    write,
+)
 from transformer_book.tasks.series.generator import SIZES, draw
 from transformer_book.tokens import MathTokenizer
 
-__all__ = ["NotInGrammar", "SeriesTask", "canonical_source", "series_of"]
+__all__ = ["NotInGrammar", "SeriesTask", "canonical_source", "same_series", "series_of"]
 
 SHARES = {"train": 85, "validation": 10, "test": 5}
 SPLIT_BY = ("random", "shape-disjoint")
@@ -159,3 +166,28 @@ def canonical_source(text: str) -> str:
         ValueError: the text is not in the grammar; the message says what is.
     """
     return write(read(text))
+
+
+def same_series(one: str, other: str) -> bool:
+    """Whether two texts say the same series, however they write it; by exact arithmetic.
+
+    `x**2/2+x*a+O(x**6)` and `a*x+2*x**2/4+O(x**6)` do. A text that does not end with O(x**6), or
+    that cannot be read, says no series and is the same as nothing, itself included.
+    """
+    meanings = _meaning(one), _meaning(other)
+    return None not in meanings and meanings[0] == meanings[1]
+
+
+def _meaning(text: str) -> str | None:
+    """A series in its canonical writing: what all texts that mean the same have in common."""
+    rest = f"O({VARIABLE}**{ORDER})"
+    text = text.replace(" ", "")
+    if not text.endswith(rest):
+        return None
+    terms = text[: -len(rest)]
+    if terms and not terms.endswith("+"):
+        return None
+    try:
+        return series_of(terms[:-1] or "0")
+    except NotInGrammar:
+        return None
