@@ -7,9 +7,9 @@ RUN := $(VENV)/bin/python
 READY := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-SHIPPED := captions-de-en captions-en-it
+MODELS := captions-de-en=captions-de-en captions-en-it=captions-en-it
 
-.PHONY: help book test site serve chapters results assignments
+.PHONY: help book test site serve chapters results models assignments
 
 help: ## list the targets
 	@echo "Transformers, Cell by Cell"
@@ -37,10 +37,14 @@ chapters: $(READY) ## link, execute and normalise the chapters in place
 assignments: $(READY) ## release the problem sets and prove them (SETS="ps1 ps2" for some)
 	@$(RUN) tools/assignments.py $(SETS)
 
-results: $(READY) ## train and measure what the book quotes: hours, resumes where it was
-	@for recipe in $(SHIPPED); do \
-		$(RUN) -m transformer_book train $$recipe --output runs/$$recipe --resume \
-		&& $(RUN) tools/ship_model.py runs/$$recipe || exit $$?; done
+results: $(READY) ## measure every shipped model again; fails if a number in a text or a card differs
+	@$(RUN) tools/check_results.py
+
+# Each model that is shipped, and the recipe that makes it.
+models: $(READY) ## train and ship the models again: many hours, resumes where it was
+	@for pair in $(MODELS); do \
+		$(RUN) -m transformer_book train $${pair#*=} --output runs/$${pair%=*} --resume \
+		&& $(RUN) tools/ship_model.py runs/$${pair%=*} --name $${pair%=*} || exit $$?; done
 	@$(RUN) tools/record_ablations.py
 
 # torch first, by its pin: everything else then fits around it.

@@ -107,7 +107,8 @@ def evaluate(
 def record(folder: str | Path, result: dict[str, Any]) -> None:
     """Keep a result in the `results.json` of a model's folder; log a look at a test split.
 
-    A newer result of the same split, size and search replaces the older one. Every measurement on
+    A newer result of the same split, size and search (and, if the result says which, of the same
+    `weights`) replaces the older one. Every measurement on
     a split called `test` or `compositional` also adds a line to `test_looks.jsonl`, which nothing
     removes: choices are made on validation, and anyone can count how often the test was looked at.
 
@@ -117,13 +118,14 @@ def record(folder: str | Path, result: dict[str, Any]) -> None:
     """
     folder = Path(folder)
     path = folder / "results.json"
-    same = ("split", "n", "decoding")
+    same = ("split", "n", "decoding", "weights")
     kept = read_json(path) if path.exists() else []
     if not isinstance(kept, list) or not all(isinstance(old, dict) for old in kept):
         raise ValueError(f"{path} does not hold results: move it away, and evaluate again.")
-    kept = [old for old in kept if any(old.get(name) != result[name] for name in same)]
+    kept = [old for old in kept if any(old.get(name) != result.get(name) for name in same)]
     if result["split"] in ("test", "compositional"):  # first: no result without its look
-        look = {name: result[name] for name in ("recipe", *same, "exact_match")}
+        asked = ("recipe", *same, "exact_match")
+        look = {name: result[name] for name in asked if name in result}
         log = folder / "test_looks.jsonl"
         before = log.read_bytes() if log.exists() else b""
         write_atomically(log, before + json.dumps(look).encode() + b"\n")

@@ -1,0 +1,120 @@
+"""Numbers in texts and cards are those that were measured; a wrong one does not pass."""
+
+from __future__ import annotations
+
+import json
+
+import check_results
+import pytest
+from check_results import PRETRAINED, differences, problem_of_quote, problems_of_text, quotes
+from model_cards import again, card
+from ship_model import ROUNDING, UNROUNDED, lost
+
+MODELS = sorted(path.parent.name for path in PRETRAINED.glob("*/config.json"))
+
+
+def test_every_quoted_number_and_every_card_is_right():
+    assert problems_of_text() == []
+
+
+@pytest.fixture
+def measured(tmp_path):
+    """A model of which something was measured."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    decoding = {"beam_size": 5, "length_penalty": 1.0, "max_length": None}
+    greedy = decoding | {"beam_size": 1}
+    one = {"split": "test", "n": 1000, "decoding": decoding, "bleu": {"value": 41.96}}
+    one |= {"exact_match": {"value": 0.1234, "error": 0.0104}}
+    other = {"split": "test", "n": 1000, "decoding": greedy, "bleu": {"value": 3.0}}
+    before = one | {"weights": UNROUNDED, "bleu": {"value": 4.0}}
+    (folder / "config.json").write_text(json.dumps({"decoding": decoding}))
+    (folder / "results.json").write_text(json.dumps([other, before, one]))
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("BLEU 42.0<!-- = small test bleu -->", None),
+        ("BLEU **41.96** <!-- = small test bleu -->", None),
+        ("(12.3 %<!-- = small test exact_match -->)", None),
+        ("± 1.0 %<!-- = small test exact_match.error --> or 42<!-- = small test bleu -->", None),
+        ("BLEU 41.9<!-- = small test bleu -->", "41.9 is quoted as small test bleu, but"),
+        ("12.3<!-- = small test exact_match -->", "that is 0.1"),
+        ("much<!-- = small test bleu -->", "no number stands before"),
+        ("42.0<!-- = smal test bleu -->", "names nothing that was measured"),
+        ("42.0<!-- = small validation bleu -->", "names nothing that was measured"),
+        ("42.0<!-- = small test blue -->", "names nothing that was measured"),
+        ("42.0<!-- = small -->", "names nothing that was measured"),
+    ],
+)  # fmt: skip
+def test_a_wrong_quote_is_found(measured, text, problem):
+    marks = list(quotes(text))
+    assert len(marks) == text.count("<!--")
+    found = [problem_of_quote(*mark, root=measured) for mark in marks]
+    if problem is None:
+        assert found == [None] * len(marks)
+    else:
+        assert problem in found[0]
+
+
+def test_a_page_with_a_wrong_number_and_a_changed_card_are_named(monkeypatch):
+    monkeypatch.setattr(
+        check_results, "pages", lambda: [("here", f"0.1<!-- = {MODELS[0]} test bleu -->")]
+    )
+    monkeypatch.setattr(check_results, "card", lambda folder: "something else")
+    found = problems_of_text()
+    assert found[0].startswith("here: 0.1 is quoted as")
+    assert [line.partition(":")[0] for line in found[1:]] == MODELS
+
+
+def test_a_model_that_has_become_another_is_found():
+    recorded = {"bleu": {"value": 40.0}, "perplexity": {"value": 5.0}}
+    assert differences(recorded, {"bleu": {"value": 40.01}, "perplexity": {"value": 5.0}}) == []
+    (worse,) = differences(recorded, {"bleu": {"value": 39.9}, "perplexity": {"value": 5.0}})
+    assert worse == "BLEU, 13a, cased is 39.9000, not 40.0000"
+    (missing,) = differences(recorded, {"bleu": {"value": 40.0}})
+    assert missing == "perplexity per token was measured only once"
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_rounding_to_half_precision_cost_next_to_nothing(name):
+    """Held by what was recorded when the model was shipped, before and after the rounding."""
+    results = json.loads((PRETRAINED / name / "results.json").read_text("utf-8"))
+    before = {json.dumps(r["decoding"]): r for r in results if r.get("weights") == UNROUNDED}
+    pairs = [
+        (before[json.dumps(r["decoding"])], r)
+        for r in results
+        if r["split"] == "validation" and "weights" not in r and json.dumps(r["decoding"]) in before
+    ]
+    assert pairs, "what the model was before the rounding is not recorded"
+    for unrounded, rounded in pairs:
+        for metric, difference in lost(unrounded, rounded).items():
+            assert difference <= ROUNDING[metric]
+
+
+def test_rounding_that_costs_is_seen():
+    before = {"bleu_tokens": {"value": 42.0}, "exact_match": {"value": 0.5}}
+    after = {"bleu_tokens": {"value": 41.8}, "exact_match": {"value": 0.5}}
+    assert lost(before, after)["bleu_tokens"] > ROUNDING["bleu_tokens"]
+
+
+def test_the_card_says_how_to_train_it_again():
+    known = {"name": "x", "training": {"updates": 10}, "data": {"seed": 0}}
+    recipe = {"name": "x", "training": {"updates": 5}, "data": {"seed": 0}}
+    assert again(recipe, known) == "x --set training.updates=5"
+    assert again(known, known) == "x"
+
+
+def test_a_card_shows_the_model_as_it_is_shipped(measured):
+    """Results with another search, or before the rounding, do not stand as those of the model."""
+    folder = measured / "small"
+    config = json.loads((PRETRAINED / MODELS[0] / "config.json").read_text("utf-8"))
+    config["decoding"] = {"beam_size": 5, "length_penalty": 1.0, "max_length": None}
+    (folder / "config.json").write_text(json.dumps(config))
+    weights = (PRETRAINED / MODELS[0] / "model.safetensors").read_bytes()
+    (folder / "model.safetensors").write_bytes(weights)
+    text = card(folder)
+    assert "| test | 1000 | 12.3 % ± 1.0 % | 42.0 |" in text
+    assert text.count("| test |") == 1 and "| 3.0 |" not in text and "| 4.0 |" not in text
