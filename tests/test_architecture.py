@@ -155,6 +155,7 @@ MAY_IMPORT = {
     "widgets/geometry": {"attention", "plots", "validation", "widgets"},
     "widgets/heads": {"attention", "choices", "masks", "transformer", "widgets"},
     "widgets/masks": {"attention", "choices", "masks", "tokens", "validation", "widgets"},
+    "widgets/neuron": {"attention", "choices", "masks", "transformer", "validation", "widgets"},
     "widgets/positions": {"embeddings", "widgets"},
     "course/__init__": {"checks", "choices"},
     "course/sandbox": set(),

@@ -17,6 +17,7 @@ _MODULES = {
     "GeometryExplorer": "geometry",
     "HeadExplorer": "heads",
     "MaskExplorer": "masks",
+    "NeuronView": "neuron",
     "PositionExplorer": "positions",
 }
 
