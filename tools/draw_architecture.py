@@ -32,6 +32,7 @@ STYLE = """
   .arch .unwritten > text { fill: var(--a-soft); }
   .arch .written > rect { fill: var(--a-glow); stroke: var(--a-link); stroke-width: 2; }
   .arch .written > text { fill: var(--a-link); font-weight: 600; text-decoration: underline; }
+  .arch .written > .small { font-size: 12px; }
   .arch a:hover .written > rect, .arch a:focus .written > rect { stroke-width: 3.5; }
 """
 

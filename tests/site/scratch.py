@@ -105,10 +105,15 @@ TOC = {
             "chapters/08_plain",
             "book/glossary",
             "book/cheat_sheet",
+            "book/teaching",
             "book/bibliography",
+            "book/errata",
         )
     ],
 }
+
+
+EXPLORED = "chapters/06_geometry_of_attention.ipynb"
 
 
 def executed(cells: list) -> str:
@@ -123,7 +128,7 @@ def write_scratch_book(root: Path) -> None:
     shutil.copytree(ROOT / "book", root / "book", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "_config.yml", root)
     shutil.copy(ROOT / "requirements.txt", root)
-    for name in PAGES:  # the chapters that these name are not in this book
+    for name in (*PAGES, "landing.md"):  # the chapters that these name are not in this book
         page = root / "book" / name
         page.write_text(unlinked(page.read_text(encoding="utf-8")), encoding="utf-8")
     # The page that how_to_read names; its own links lead to chapters that are not here.
@@ -131,6 +136,7 @@ def write_scratch_book(root: Path) -> None:
     (root / "book" / "prerequisites.ipynb").write_text(stand_in, encoding="utf-8")
     (root / "code").mkdir()
     (root / "chapters").mkdir()
+    shutil.copy(ROOT / EXPLORED, root / "chapters")  # no page: the landing page shows its explorer
     (root / "_toc.yml").write_text(json.dumps(TOC), encoding="utf-8")  # JSON is YAML
     cells = [new_markdown_cell(text) for text in MARKDOWN]
     cells += [new_code_cell(FIGURE), new_code_cell(WIDGETS)]

@@ -1,0 +1,245 @@
+"""What stands around the chapters: the landing page's explorer, the table of times, cards, 404.
+
+* ``{explorer} GeometryExplorer`` with ``:chapter: chapters/06_…`` puts the explorer of that chapter
+  on a page: its state is read from the chapter's notebook, so that it is written once.
+* ``{times}`` lists the chapters with the time that each says it takes.
+* Every page names itself, its first paragraph and the social card to whoever shows a link to it.
+* ``404.html`` and ``index.html`` load nothing, so they work from any address.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from myst_nb.core.render import (
+    WIDGET_STATE_MIMETYPE,
+    WIDGET_VIEW_MIMETYPE,
+    sanitize_script_content,
+)
+from myst_nb.sphinx_ import NbMetadataCollector
+from sphinx import addnodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+HERE = Path(__file__).parent
+CARD = "social-card.png"
+CARD_ALT = "Transformers, Cell by Cell: a triangle of cells, each row one cell longer."
+LONGEST = 200  # characters of a description
+TIME = re.compile(r"^\*\*Time:\*\* (?P<read>.+?) to read, (?P<run>.+?) to run\.", re.MULTILINE)
+
+
+def notebook_at(directive: SphinxDirective, docname: str) -> dict:
+    """The notebook of a page, as its file has it; the page is built anew when that changes."""
+    relative, path = directive.env.relfn2path(f"/{docname}.ipynb")
+    directive.env.note_dependency(relative)
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise directive.error(f"there is no notebook {relative}") from None
+
+
+# --- an explorer of a chapter, on another page ----------------------------------------------------
+
+
+def explorer_in(notebook: dict, name: str) -> tuple[dict, dict, str] | None:
+    """The first explorer of this class: its view, the widget state it needs, its text."""
+    saved = notebook["metadata"].get("widgets", {}).get(WIDGET_STATE_MIMETYPE, {})
+    models = saved.get("state", {})
+
+    def with_parts(model: str) -> dict:
+        found = {model: models[model]}
+        for part in re.findall(r"IPY_MODEL_([0-9a-f]+)", json.dumps(models[model])):
+            found |= with_parts(part)
+        return found
+
+    for cell in notebook["cells"]:
+        for output in cell.get("outputs", []):
+            view = output.get("data", {}).get(WIDGET_VIEW_MIMETYPE, {})
+            model = models.get(view.get("model_id"), {"state": {}})
+            if model["state"].get("_anywidget_id", "").endswith(f".{name}"):
+                text = "".join(output["data"].get("text/plain", ""))
+                return view, {**saved, "state": with_parts(view["model_id"])}, text
+    return None
+
+
+class ExplorerDirective(SphinxDirective):
+    """``{explorer} GeometryExplorer``: what a chapter shows, alive on another page."""
+
+    required_arguments = 1
+    option_spec = {"chapter": directives.unchanged_required}  # noqa: RUF012 (as docutils has it)
+
+    def run(self) -> list[nodes.Node]:
+        name, chapter = self.arguments[0], self.options.get("chapter", "")
+        found = explorer_in(notebook_at(self, chapter), name)
+        if found is None:
+            raise self.error(f"{chapter} shows no {name}")
+        view, state, text = found
+
+        def script(kind: str, data: dict) -> str:
+            body = sanitize_script_content(json.dumps(data))
+            return f'<script type="{kind}">{body}</script>'
+
+        # The same place in the page, and the same files, as in a chapter.
+        env = self.env
+        state_script = {
+            "type": WIDGET_STATE_MIMETYPE,
+            "body": sanitize_script_content(json.dumps(state)),
+        }
+        files = {"ipywidgets_state": (None, state_script)}
+        for i, (path, options) in enumerate(env.config.nb_ipywidgets_js.items()):
+            files[f"ipywidgets_{i}"] = (path, options)
+        for key, (path, options) in files.items():
+            NbMetadataCollector.add_js_file(env, env.docname, key, path, options)
+        without = f"<noscript><pre>{html.escape(text)}</pre></noscript>"
+        place = f'<div class="cell_output">{script(WIDGET_VIEW_MIMETYPE, view)}{without}</div>'
+        return [nodes.raw("", place, format="html")]
+
+
+# --- how long the chapters take -------------------------------------------------------------------
+
+
+def times_of(notebook: dict) -> tuple[str, str] | None:
+    """What the first cell says: time to read, time to run."""
+    found = TIME.search("".join(notebook["cells"][0]["source"]))
+    return (found["read"].removeprefix("about "), found["run"]) if found else None
+
+
+class TimesDirective(SphinxDirective):
+    """``{times}``: a table of the chapters, with the times that they state."""
+
+    has_content = False
+
+    def run(self) -> list[nodes.Node]:
+        self.env.note_dependency(str(Path(self.env.srcdir) / "_toc.yml"))
+        lines = ["| chapter | to read, about | to run |", "|---|---|---|"]
+        for docname in sorted(self.env.found_docs):
+            if re.match(r"chapters/\d\d_", docname) and (
+                times := times_of(notebook_at(self, docname))
+            ):
+                lines.append(f"| [](/{docname}.ipynb) | {times[0]} | {times[1]} |")
+        return self.parse_text_to_nodes("\n".join(lines)) if len(lines) > 2 else []
+
+
+# --- what a link to a page shows ------------------------------------------------------------------
+
+
+def description_of(doctree: nodes.document) -> str:
+    """The first paragraph, without citations: the whole sentences that fit, or a cut one."""
+    for paragraph in doctree.findall(nodes.paragraph):
+        if not isinstance(paragraph.parent, nodes.section):
+            continue
+        paragraph = paragraph.deepcopy()
+        for link in list(paragraph.findall(addnodes.pending_xref)):
+            if link["refdomain"] == "cite":
+                link.parent.remove(link)
+        text = re.sub(r" +([.,;:])", r"\1", " ".join(paragraph.astext().split()))
+        if not text:
+            continue
+        if len(text) <= LONGEST:
+            return text
+        whole = re.match(rf".{{60,{LONGEST}}}[.?!](?= )", text)
+        cut = text[: LONGEST - 1].rsplit(" ", 1)[0].rstrip(",;: ") + " …"
+        return whole[0] if whole else cut
+    return ""
+
+
+def card_tags(site: str, page: str, title: str, description: str, book: str) -> str:
+    """The tags from which other places draw a link to this page (the Open Graph protocol)."""
+    tags = {
+        "og:title": title,
+        "og:description": description,
+        "og:type": "article" if page.startswith("chapters/") else "website",
+        "og:url": f"{site}{quote(page)}.html",
+        "og:site_name": book,
+        "og:image": f"{site}_static/{CARD}",
+        "og:image:width": "1200",
+        "og:image:height": "630",
+        "og:image:alt": CARD_ALT,
+    }
+    named = {"description": description, "twitter:card": "summary_large_image"}
+    lines = [
+        f'<meta {kind}="{name}" content="{html.escape(value, quote=True)}" />'
+        for kind, group in (("property", tags), ("name", named))
+        for name, value in group.items()
+        if value
+    ]
+    return "\n    " + "\n    ".join(lines)
+
+
+def name_the_page(app: Sphinx, page: str, template: str, context: dict, doctree) -> None:
+    """Give the page its card; one without text of its own (search, index of terms) has none."""
+    if doctree is None:
+        return
+    config, title = app.config, app.env.titles[page].astext()
+    description = description_of(app.env.get_doctree(page))
+    tags = card_tags(config.html_baseurl, page, title, description, config.html_title)
+    context["metatags"] = context.get("metatags", "") + tags
+
+
+# --- pages that load nothing ----------------------------------------------------------------------
+
+
+def pages_that_load_nothing(app: Sphinx) -> Iterator[tuple[str, dict, str]]:
+    """404.html, for every address that leads nowhere, and index.html, which leads to the start."""
+    if app.builder.format != "html":
+        return
+    env, config = app.env, app.config
+    root, title = config.root_doc, config.html_title
+    static = HERE.parent / "assets"
+    start = app.builder.get_target_uri(root)
+    shared = {
+        "book": title,
+        "start": start,
+        "icon": "data:image/svg+xml," + quote((static / "favicon.svg").read_text(encoding="utf-8")),
+        "card": card_tags(
+            config.html_baseurl,
+            root,
+            title,
+            description_of(env.get_doctree(root)),
+            title,
+        ),
+    }
+    yield "index", shared, "forward.html"
+    chapters = [
+        (app.builder.get_target_uri(name), env.titles[name].astext())
+        for name in sorted(env.found_docs)
+        if re.match(r"chapters/\d\d_", name)
+    ]
+    reference = [
+        (app.builder.get_target_uri(name), env.titles[name].astext())
+        for name in ("book/how_to_read", "book/glossary", "book/cheat_sheet", "book/debugging")
+        if name in env.found_docs
+    ]
+    repository = config.html_theme_options["repository_url"].rstrip("/")
+    base = urlsplit(config.html_baseurl).path or "/"
+    yield (
+        "404",
+        {
+            **shared,
+            "base": base,
+            "chapters": chapters,
+            "reference": reference,
+            "issues": f"{repository}/issues",
+        },
+        "missing.html",
+    )
+
+
+def find_templates(app: Sphinx, config) -> None:
+    config.templates_path.append(str(HERE / "templates"))
+
+
+def setup(app: Sphinx) -> dict:
+    app.add_directive("explorer", ExplorerDirective)
+    app.add_directive("times", TimesDirective)
+    app.connect("config-inited", find_templates)
+    app.connect("html-page-context", name_the_page)
+    app.connect("html-collect-pages", pages_that_load_nothing)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
