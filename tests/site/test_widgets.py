@@ -138,7 +138,12 @@ def shown(root: Locator) -> dict[str, tuple[str, int]]:
 def differing(case: Case, root: Locator) -> list[str]:
     """The numbers on the page that are not those of Python, as sentences."""
     ours = twin(case, state(root))
-    numbers = leaves({**ours.state(), **ours.numbers()})
+    return disagreeing(root, {**ours.state(), **ours.numbers()})
+
+
+def disagreeing(root: Locator, theirs: dict) -> list[str]:
+    """The numbers on the page that are not among these, as sentences."""
+    numbers = leaves(theirs)
     wrong = []
     for path, (text, digits) in shown(root).items():
         value = numbers.get(path, f"nothing called {path}")
@@ -335,9 +340,8 @@ def test_pages_with_widgets_paint_first_and_weigh_at_most_two_and_a_half_megabyt
 ) -> None:
     weights = {}
     address = serve(site)
-    for path in notebooks():
-        if WIDGET_STATE not in path.read_text(encoding="utf-8"):
-            continue
+    with_widgets = [path for path in notebooks() if WIDGET_STATE in path.read_text("utf-8")]
+    for path in [ROOT / "book" / "landing.md", *with_widgets]:
         name = path.relative_to(ROOT).with_suffix("").as_posix()
         seen = visit(f"{address}/{name}.html")
         seen.page.locator(".widget-subarea > *").first.wait_for(state="attached", timeout=30_000)
