@@ -18,8 +18,9 @@ help: ## list the targets
 book: $(READY) ## execute every chapter and build the website in _build/html
 	@$(RUN) tools/build_site.py --execute cache
 
+# A file stays in one process: a notebook has one kernel. In order: the website comes last.
 test: $(READY) ## run every test: package, chapters, website
-	@$(RUN) -m pytest
+	@$(RUN) -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 site: $(READY) ## build the website from the committed outputs, executing nothing
 	@$(RUN) tools/build_site.py --execute off
@@ -46,6 +47,21 @@ models: $(READY) ## train and ship the models again: many hours, resumes where i
 		$(RUN) -m transformer_book train $${pair#*=} --output runs/$${pair%=*} --resume \
 		&& $(RUN) tools/ship_model.py runs/$${pair%=*} --name $${pair%=*} || exit $$?; done
 	@$(RUN) tools/record_ablations.py
+
+PEERS := .venv-benchmarks
+
+benchmarks: $(PEERS)/.installed ## measure the model beside its peers: 8 minutes, on a quiet machine
+	@$(PEERS)/bin/python -m benchmarks
+	@$(PEERS)/bin/python tools/benchmarks_page.py --write
+
+# An environment of its own: the peers must not change what the book is built with.
+$(PEERS)/.installed: requirements.txt pyproject.toml
+	@$(PYTHON) tools/check_python.py
+	@echo "Installing into $(PEERS) (a few minutes the first time)"
+	@$(PYTHON) -m venv $(PEERS)
+	@$(PEERS)/bin/python -m pip install --quiet "$$(grep '^torch==' requirements.txt)"
+	@$(PEERS)/bin/python -m pip install --quiet -c requirements.txt -e ".[benchmarks]"
+	@touch $@
 
 # torch first, by its pin: everything else then fits around it.
 $(READY): requirements.txt pyproject.toml

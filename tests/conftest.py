@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from hypothesis import settings
 from jaxtyping import install_import_hook
 
 import tests.typecheck
+from tests.summary import count, pytest_terminal_summary, tell  # noqa: F401
+
+# Threads that wait let others work: several tests may run at once.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 # Before any test module imports the package.
 install_import_hook("transformer_book", f"{tests.typecheck.__name__}.typechecker")

@@ -185,7 +185,7 @@ def _grades(cell: Any) -> bool:
     return bool(data.get("grade")) and not data.get("solution")
 
 
-def test_everyone_gets_the_grade_they_earned(folder: Path, capsys: pytest.CaptureFixture) -> None:
+def test_everyone_gets_the_grade_they_earned(folder: Path, tell: Callable[[str], None]) -> None:
     students = everyone(folder)
     assert len(students) >= 30
     for name, student in students.items():
@@ -198,8 +198,7 @@ def test_everyone_gets_the_grade_they_earned(folder: Path, capsys: pytest.Captur
     start = time.monotonic()
     outcomes = {o.student: o for o in grade(folder, limits=LIMITS, jobs=2, feedback=False)}
     minutes = (time.monotonic() - start) / 60
-    with capsys.disabled():
-        print(f"\n  {len(students)} students graded, {len(students) / minutes:.1f} a minute")
+    tell(f"{len(students)} students graded, {len(students) / minutes:.1f} a minute")
     released = nbformat.read(str(folder / "release" / SET / f"{SET}.ipynb"), 4)
     points = {
         c.metadata.nbgrader.grade_id: c.metadata.nbgrader.points

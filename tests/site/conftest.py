@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 from build_site import build_site
 from common import ROOT
+from filelock import FileLock
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.site.scratch import write_scratch_book
@@ -38,8 +39,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def built(root: Path, output: Path) -> Path:
+    output.mkdir(parents=True, exist_ok=True)
     try:
-        return build_site(root, output, execute="off", quiet=True)
+        with FileLock(output / ".building"):  # another test run may be at it
+            return build_site(root, output, execute="off", quiet=True)
     except subprocess.CalledProcessError as error:
         said = (error.stdout + error.stderr).splitlines()
         wrong = [line for line in said if "WARNING" in line or "ERROR" in line] or said[-20:]

@@ -332,14 +332,13 @@ def test_more_pairs_than_there_are(monkeypatch):
         series.SeriesTask().pairs("train", 3)
 
 
-def test_speed(capsys):
+def test_speed(tell):
     for size in SIZES:
         for split in ("train", "test"):
             start = time.process_time()
             assert len(series.SeriesTask(size).pairs(split, 300, seed=99)) == 300
             speed = 300 / (time.process_time() - start)
-            with capsys.disabled():
-                print(f"\nseries, {size}, {split}: {speed:.0f} pairs/s", end="")
+            tell(f"series, {size}, {split}: {speed:.0f} pairs a second")
 
 
 # --- renamed letters ------------------------------------------------------------------------------
