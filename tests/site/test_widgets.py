@@ -336,7 +336,7 @@ def test_the_place_of_a_widget_says_what_will_come(scratch: Path, visit) -> None
 
 
 def test_pages_with_widgets_paint_first_and_weigh_at_most_two_and_a_half_megabytes(
-    site: Path, serve, visit
+    site: Path, serve, visit, tell
 ) -> None:
     weights = {}
     address = serve(site)
@@ -354,7 +354,6 @@ def test_pages_with_widgets_paint_first_and_weigh_at_most_two_and_a_half_megabyt
         )
         assert painted <= loaded, name
         seen.page.context.close()
-    print("Gzipped, first load, pages with widgets:")
     for name, weight in weights.items():
-        print(f"  {name:40} {weight / 1e6:.2f} MB")
+        tell(f"{name}: {weight / 1e6:.2f} MB, gzipped, at the first load")
     assert weights and max(weights.values()) <= 2_500_000
