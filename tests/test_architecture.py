@@ -152,6 +152,7 @@ MAY_IMPORT = {
     # Explorers: each may use the package's own formulas for its numbers.
     "widgets/__init__": set(),
     "widgets/explorer": set(),
+    "widgets/embeddings": {"choices", "widgets"},
     "widgets/geometry": {"attention", "plots", "validation", "widgets"},
     "widgets/heads": {"attention", "choices", "masks", "transformer", "widgets"},
     "widgets/masks": {"attention", "choices", "masks", "tokens", "validation", "widgets"},

@@ -59,6 +59,7 @@ def test_a_hidden_key_has_no_score_and_no_part_in_the_mean():
     assert torch.tensor(numbers["scores"]).isnan().tolist() == [True, False]
     assert numbers["weights"] == numbers["kept_weights"] == [0, 1]
     assert numbers["advantages"] == [0, 2, -4, 0]  # of A, to the mean over B alone
+    assert NeuronView(**BY_HAND, mask=[[True, True]]).state() == NeuronView(**BY_HAND).state()
 
 
 def test_another_basis_changes_all_products_and_no_score():

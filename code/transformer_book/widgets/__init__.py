@@ -13,6 +13,7 @@ from __future__ import annotations
 import importlib
 
 _MODULES = {
+    "EmbeddingMap": "embeddings",
     "Explorer": "explorer",
     "GeometryExplorer": "geometry",
     "HeadExplorer": "heads",

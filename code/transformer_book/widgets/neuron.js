@@ -182,6 +182,7 @@ function barsPanel(start, change) {
       { class: "note" },
       "Up: a positive product, it raises the score. Down: a negative one, it lowers it. The ",
       figure("kept", 0), " shown features stand left of the others, in full colour; the others are hollow.",
+      start.mask.length ? " Struck through: a key that the mask hides." : "",
     ),
   );
   const draw = (state, shown) => {
@@ -196,6 +197,7 @@ function barsPanel(start, change) {
       strips[j].draw(values, state.kept, largest, `products with ${name}: ${extremes(values, shown.features)}`);
       keys[j].setAttribute("aria-pressed", j === state.key);
       keys[j].classList.toggle("hidden", !seen[j]);
+      keys[j].setAttribute("aria-label", `key ${j + 1}: ${name}${seen[j] ? "" : ", hidden"}`);
       element.querySelectorAll(".weight")[j].style.setProperty("--weight", Math.min(1, shown.weights[j]).toFixed(3));
     });
   };
@@ -220,7 +222,7 @@ function featuresPanel() {
             figure(`features.${r}`, 0), figure(`q_values.${r}`), figure(`k_values.${r}`),
             figure(`products.${r}`), figure(`advantages.${r}`), figure(`running.${r}`),
           ]),
-          ...(more ? [[`the other ${more}`, "", "", figure("others"), "", figure(`running.${features.length - 1}`)]] : []),
+          ...(more ? [[html("span", { class: "rest-row" }, `other ${more}`), "", "", figure("others"), "", figure(`running.${features.length - 1}`)]] : []),
         ],
       }),
     );
@@ -260,7 +262,7 @@ function render(context) {
       show: (n) => `${n} of ${width}`,
       change: (n) => change({ kept: n }),
     });
-    const turned = checkbox({ label: "in another basis", change: (on) => change({ turned: on }) });
+    const turned = checkbox({ label: "turn the features", change: (on) => change({ turned: on }) });
     const queries = start.query_tokens.map((name, i) => token("query", name, i, () => change({ query: i })));
     stops(queries, start.query);
     const title = uniqueId();

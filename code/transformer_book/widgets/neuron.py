@@ -330,7 +330,7 @@ def _layers(what: str, given: object, names: str, n_tokens: int) -> Tensor:
 
 
 def _mask(mask: object, n_queries: int, n_keys: int) -> list:
-    """The mask as lists of `True` and `False`, `(T, S)`; empty if there is none."""
+    """The mask as lists of `True` and `False`, `(T, S)`; empty if nothing is hidden."""
     if mask is None or (isinstance(mask, Sequence) and not mask):
         return []
     seen = torch.as_tensor(mask)
@@ -345,7 +345,7 @@ def _mask(mask: object, n_queries: int, n_keys: int) -> list:
             f"mask lets query {blind[0]} attend to nothing, so that there are no weights to show; "
             "leave this query out."
         )
-    return seen.tolist()
+    return [] if seen.all() else seen.tolist()
 
 
 def _rounded(x: Tensor) -> list:
