@@ -161,56 +161,65 @@ def train(
     a second one ends at once. A killed run loses at most the last minute. With --resume it goes on
     as if nothing had happened: on one machine, the weights are the same to the last bit.
 
+    Started by torchrun, several processes share each batch: the same gradients, made by more cores
+    or GPUs. Only dropout draws other random numbers then.
+
     \b
     Examples:
       transformer-book train copy
       transformer-book train captions-de-en --minutes 10
       transformer-book train captions-de-en --resume
       transformer-book train copy --set training.updates=200 --set model.d_model=32 --output my-run
+      torchrun --standalone --nproc-per-node 2 -m transformer_book train captions-de-en
     """
     import torch
 
+    from transformer_book.distributed import DistributedTrainer, processes
     from transformer_book.experiment import Experiment
     from transformer_book.recipes import load_recipe
-    from transformer_book.training import choose_device
 
-    say = _nothing if quiet else print
     folder = Path("runs", Path(recipe).stem) if output is None else output
     command = ["train", recipe, *([] if output is None else ["--output", str(output)])]
-    kept = _kept_run(folder, Path(recipe).stem, resume)
-    chosen = (
-        load_recipe(recipe, changes or ())
-        if kept is None
-        else _same_recipe(kept, changes or (), folder)
-    )
-    _check_writable(folder)
-    if threads is not None:
-        torch.set_num_threads(threads)
-    experiment = Experiment(chosen)
-    trainer = experiment.trainer(
-        folder=folder,
-        device=choose_device(device),
-        progress=not quiet and sys.stderr.isatty(),
-    )
-    if kept is not None:
-        _check_vocabularies(experiment, folder)
-    if resume and not trainer.resume():
-        say(f"There is no run in {folder} yet: it starts from the beginning.")
-    translator = experiment.translator(trainer.model)
-    translator.save_description(folder)
-    say(_what_is_trained(trainer, experiment))
-    with _stopped_by_signals(trainer) as received:
-        finished = trainer.fit(minutes=minutes)
-    say(_what_was_reached(trainer, finished))
-    if not finished:
-        say(f"Everything is saved. To go on:\n  {_command(*command, '--resume')}")
-    elif not quiet:
-        example = experiment.task.pairs("validation", n=1, seed=chosen.data.seed)[0]
-        text = experiment.task.source_tokenizer.detokenize(example.source)
-        say(f"The model is in {folder}. Next:\n  {_command('evaluate', str(folder))}")
-        say(f"  {_command('translate', str(folder), text)}")
-    if received and not finished:
-        raise typer.Exit(128 + received[0])
+    with processes() as here:
+        say = _nothing if quiet or here.rank else print
+        kept = _kept_run(folder, Path(recipe).stem, resume)
+        chosen = (
+            load_recipe(recipe, changes or ())
+            if kept is None
+            else _same_recipe(kept, changes or (), folder)
+        )
+        _check_writable(folder)
+        if threads is not None:
+            torch.set_num_threads(threads)
+        experiment = Experiment(chosen)
+        several = {"kind": DistributedTrainer, "processes": here} if here.count > 1 else {}
+        trainer = experiment.trainer(
+            folder=folder,
+            device=here.device(device),
+            progress=not quiet and sys.stderr.isatty(),
+            **several,
+        )
+        if kept is not None:
+            _check_vocabularies(experiment, folder)
+        if resume and not trainer.resume():
+            say(f"There is no run in {folder} yet: it starts from the beginning.")
+        if here.rank == 0:
+            experiment.translator(trainer.model).save_description(folder)
+        say(_what_is_trained(trainer, experiment, here.count))
+        with _stopped_by_signals(trainer, announced=here.count == 1) as received:
+            finished = trainer.fit(minutes=minutes)
+            signalled = here.largest(*received)
+        say(_what_was_reached(trainer, finished))
+        if not finished:
+            again = _command(*command, "--resume", processes=here.local_count)
+            say(f"Everything is saved. To go on:\n  {again}")
+        elif not quiet:
+            example = experiment.task.pairs("validation", n=1, seed=chosen.data.seed)[0]
+            text = experiment.task.source_tokenizer.detokenize(example.source)
+            say(f"The model is in {folder}. Next:\n  {_command('evaluate', str(folder))}")
+            say(f"  {_command('translate', str(folder), text)}")
+    if signalled and not finished:
+        raise typer.Exit(128 + signalled)
 
 
 def _kept_run(folder: Path, name: str, resume: bool) -> dict[str, Any] | None:
@@ -287,14 +296,18 @@ def _check_writable(folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def _stopped_by_signals(trainer: Trainer) -> Iterator[list[int]]:
+def _stopped_by_signals(trainer: Trainer, announced: bool) -> Iterator[list[int]]:
     """Inside, Ctrl-C and SIGTERM end the training in good order; yields those that came."""
+    from transformer_book.distributed import LostProcess
+
     received: list[int] = []
 
     def stop(number: int, _: object) -> None:
         received.append(number)
         trainer.stop()
         signal.signal(number, before[number])  # the second one ends at once
+        if not announced:
+            return
         with contextlib.suppress(OSError, ValueError):  # not print: it may be interrupted just now
             os.write(
                 sys.stderr.fileno(), b"\nStopping after this update; once more ends at once.\n"
@@ -307,14 +320,18 @@ def _stopped_by_signals(trainer: Trainer) -> Iterator[list[int]]:
     }
     for number in before:
         signal.signal(number, stop)
+    after = dict(before)
     try:
         yield received
+    except LostProcess:
+        after = {}  # torchrun sends SIGTERM now; the reason is to be said first
+        raise
     finally:
-        for number, handler in before.items():
+        for number, handler in after.items():
             signal.signal(number, handler)
 
 
-def _what_is_trained(trainer: Trainer, experiment: Experiment) -> str:
+def _what_is_trained(trainer: Trainer, experiment: Experiment, processes: int) -> str:
     import torch
 
     recipe, dropped = experiment.recipe, trainer.train.dropped
@@ -323,6 +340,8 @@ def _what_is_trained(trainer: Trainer, experiment: Experiment) -> str:
     device = trainer.device.type
     if device == "cpu":
         device += f", {_count(torch.get_num_threads(), 'thread')}"
+    if processes > 1:
+        device += f" in each of {processes} processes"
     begun = f", the first {trainer.update:,} made before" if trainer.update else ""
     return (
         f"{recipe.name}: task {_options(recipe.task)}, {len(trainer.train):,} pairs{left_out}, "
@@ -921,8 +940,18 @@ def _warn(sentence: str) -> None:
 
 
 def _refuse(sentence: str) -> int:
-    _warn(sentence)
+    if _speaks():
+        _warn(sentence)
     return 2
+
+
+def _speaks() -> bool:
+    """Whether this process is to say what is wrong: always, but for torchrun's second and later."""
+    if os.environ.get("TORCHELASTIC_RUN_ID") is None:
+        return True
+    from transformer_book.distributed import first_to_speak
+
+    return first_to_speak()
 
 
 def _usage(error: Any) -> str:
@@ -966,8 +995,11 @@ def _word(word: str) -> str:
     return word if word.isprintable() else repr(word)
 
 
-def _command(*arguments: str) -> str:
-    return shlex.join([PROGRAM, *arguments])
+def _command(*arguments: str, processes: int = 1) -> str:
+    if processes == 1:
+        return shlex.join([PROGRAM, *arguments])
+    start = f"torchrun --standalone --nproc-per-node {processes} -m transformer_book"
+    return f"{start} {shlex.join(arguments)}"
 
 
 def _one_line(text: str) -> str:

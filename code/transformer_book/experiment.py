@@ -107,9 +107,11 @@ class Experiment:
             torch.default_generator.manual_seed(self.training.seed)  # and that of no GPU
             return Transformer(self.model_config)
 
-    def trainer(self, model: Transformer | None = None, **options: object) -> Trainer:
-        """A `Trainer` for a new model, or the one given; options as for `Trainer`."""
-        return Trainer(
+    def trainer(
+        self, model: Transformer | None = None, *, kind: type[Trainer] = Trainer, **options: object
+    ) -> Trainer:
+        """A `Trainer`, or another `kind` of it, for a new model or the one given; its options."""
+        return kind(
             model or self.new_model(),
             self.dataset("train"),
             self.dataset("validation"),

@@ -33,6 +33,7 @@ from transformer_book.checkpoints import (
 )
 from transformer_book.choices import check_choice
 from transformer_book.files import write_atomically
+from transformer_book.layers import fused_norms
 from transformer_book.optimization import SCHEDULES, label_smoothed_loss, learning_rate
 from transformer_book.transformer import Transformer
 from transformer_book.validation import check_positive, check_probability
@@ -152,6 +153,24 @@ def mean_loss(
         batch_size, max_tokens: how many at once, one of the two; no influence on the result but for
             rounding.
     """
+    total, count = total_loss(model, dataset, batch_size=batch_size, max_tokens=max_tokens)
+    return total / count
+
+
+def total_loss(
+    model: Transformer,
+    dataset: PairDataset,
+    *,
+    batch_size: int | None = None,
+    max_tokens: int | None = None,
+    part: slice = slice(None),
+) -> tuple[float, int]:
+    """The negative log-likelihood of all targets together, in nats, and how many tokens they have.
+
+    Args:
+        model, dataset, batch_size, max_tokens: as for `mean_loss`.
+        part: of the batches; `slice(1, None, 2)` is every second one.
+    """
     if max_tokens is not None:  # a long sentence must fit, though training would leave it out
         max_tokens = max(max_tokens, *map(max, dataset.lengths))
     batches = BucketedBatches(dataset, batch_size=batch_size, max_tokens=max_tokens, shuffle=False)
@@ -161,7 +180,7 @@ def mean_loss(
     total, count = 0.0, 0
     try:
         with torch.no_grad():
-            for indices in batches:
+            for indices in list(batches)[part]:
                 batch = collate([dataset[i] for i in indices]).to(device)
                 logits = model(batch.source, batch.target_in)  # (B, T, V)
                 _, nll = label_smoothed_loss(logits, batch.target_out)
@@ -169,7 +188,7 @@ def mean_loss(
                 count += batch.n_tokens
     finally:
         model.train(was_training)
-    return total / count
+    return total, count
 
 
 class Trainer:
@@ -203,6 +222,8 @@ class Trainer:
     Raises:
         ValueError: for a device that this machine does not have.
     """
+
+    _writes = True  # of several processes (chapter 23), only the first one
 
     def __init__(
         self,
@@ -289,7 +310,7 @@ class Trainer:
             disable=not self.progress,
             dynamic_ncols=True,
         )
-        with bar, _random_numbers(self):
+        with bar, _random_numbers(self), fused_norms(self.model):
             batches = self._remaining_batches()
             if self.update == 0 and not self.finished:
                 self._save()  # from here on there is always something to resume
@@ -297,10 +318,11 @@ class Trainer:
                 due = self._is_due()
                 if due:
                     self._measure()
-                if due or time.monotonic() - saved > self.save_seconds:
+                if self._anywhere(due or time.monotonic() - saved > self.save_seconds):
                     self._save()
                     saved = time.monotonic()
-                if self.update >= last or self._stop or time.monotonic() >= ends:
+                ended = self.update >= last or self._stop or time.monotonic() >= ends
+                if self._anywhere(ended):
                     break
                 record = self._step(next(batches))
                 tokens += record["tokens"]
@@ -414,6 +436,10 @@ class Trainer:
                 yield collate([self.train[i] for i in indices]).to(self.device)
             self.epoch, self.position = self.epoch + 1, 0
 
+    def _anywhere(self, here: bool) -> bool:
+        """Whether it is so here; of several processes (chapter 23): in any of them."""
+        return here
+
     def _is_due(self) -> bool:
         """Whether the validation loss is to be measured after this update, and has not been yet."""
         regular = self.update > 0 and self.update % self.config.validate_every == 0
@@ -434,7 +460,7 @@ class Trainer:
         self._measured = self.update
 
     def _write_best(self, weights: dict[str, Tensor], updates: list[int], loss: float) -> None:
-        if self.folder is not None:
+        if self.folder is not None and self._writes:
             self.folder.mkdir(parents=True, exist_ok=True)
             metadata = {"updates": updates, "validation_loss": loss}
             save_tensors(self.folder / "model.safetensors", weights, metadata)
@@ -478,7 +504,7 @@ class Trainer:
         return set(sorted(measured)[-n:])
 
     def _save(self) -> None:
-        if self.folder is None:
+        if self.folder is None or not self._writes:
             return
         self.folder.mkdir(parents=True, exist_ok=True)
         self._write_metrics()
@@ -565,8 +591,9 @@ class Trainer:
                     self.history.append(record)
             except (ValueError, KeyError, TypeError):
                 continue
-        write_atomically(path, _lines(self.history))
-        self._metrics_size = path.stat().st_size
+        if self._writes:
+            write_atomically(path, _lines(self.history))
+            self._metrics_size = path.stat().st_size
 
 
 def _lines(records: list[dict[str, Any]]) -> bytes:
