@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transformer_book.metrics import Measured, bleu, exact_match, perplexity
+from transformer_book.metrics import (
+    Measured,
+    alignment_error_rate,
+    bleu,
+    exact_match,
+    perplexity,
+)
 
 REFERENCES = [
     "Two dogs run through the green garden.",
@@ -108,3 +114,37 @@ def test_bad_input(metric):
 def test_an_unknown_tokenizer_is_refused():
     with pytest.raises(ValueError, match=r"tokenize is '13b', but .* did you mean '13a'"):
         bleu(PREDICTIONS, REFERENCES, tokenize="13b")
+
+
+# --- alignment error rate -------------------------------------------------------------------------
+
+LINKS = st.sets(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1)
+
+
+def test_alignment_error_rate_by_hand():
+    """Four links found, three of them right, of five: 1 - 2 · 3 / (4 + 5)."""
+    sure = [[(0, 0), (1, 1), (2, 2), (2, 3), (3, 4)]]
+    found = [[(0, 0), (1, 1), (1, 2), (2, 3)]]
+    assert alignment_error_rate(found, sure).value == pytest.approx(1 / 3)
+    assert alignment_error_rate(found, sure, [[(1, 2)]]).value == pytest.approx(1 - 7 / 9)
+    assert alignment_error_rate(sure, sure).value == 0
+    assert alignment_error_rate([[]], sure).value == 1
+    assert alignment_error_rate([[], [(0, 0)]], [[(5, 5)], [(0, 0)]]).value == pytest.approx(1 / 3)
+
+
+@given(LINKS, LINKS)
+def test_without_possible_links_it_is_one_minus_the_f_score(found, sure):
+    common = len(found & sure)
+    precision, recall = common / len(found), common / len(sure)
+    f = 2 * precision * recall / (precision + recall) if common else 0
+    repeated = [*found, *found]  # a link counts once
+    assert alignment_error_rate([repeated], [sure]).value == pytest.approx(1 - f)
+
+
+def test_alignments_that_cannot_be_compared():
+    with pytest.raises(ValueError, match=r"^There are 1 sentences in found and 2 in sure"):
+        alignment_error_rate([[]], [[], []])
+    with pytest.raises(ValueError, match=r"^There are 1 sentences in possible and 2 in sure"):
+        alignment_error_rate([[], []], [[], []], [[]])
+    with pytest.raises(ValueError, match=r"^There is not one link to measure\.$"):
+        alignment_error_rate([[]], [[]])

@@ -1,9 +1,9 @@
-"""How good is a model? Exact match, perplexity, BLEU (chapters 16 to 20)."""
+"""How good is a model? Exact match, perplexity, BLEU, alignment error rate (chapters 16 to 21)."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from transformer_book.choices import check_choice
@@ -83,6 +83,43 @@ def bleu(
     metric = BLEU(tokenize=tokenize, lowercase=lowercase, force=True)
     value = metric.corpus_score(list(predictions), [list(references)]).score
     return Measured(value, signature=str(metric.get_signature()))
+
+
+def alignment_error_rate(
+    found: Sequence[Iterable[tuple[int, int]]],
+    sure: Sequence[Iterable[tuple[int, int]]],
+    possible: Sequence[Iterable[tuple[int, int]]] | None = None,
+) -> Measured:
+    r"""How wrong an alignment is, from 0 to 1, over all sentences together.
+
+    $$\text{AER} = 1 - \frac{|A \cap S| + |A \cap P|}{|A| + |S|}$$
+
+    Args:
+        found: $A$, for each sentence its links, pairs of word indices; a link counts once.
+        sure: $S$, the links that must be there.
+        possible: further links that may be there; $P$ is all of these and the sure ones. `None`
+            means none: then it is one minus the F-score, $1 - 2\,|A \cap S| / (|A| + |S|)$.
+
+    Raises:
+        ValueError: another number of sentences, or not one link in `found` and `sure` together.
+
+    Source: Och and Ney (2003), section 4.
+    """
+    possible = [()] * len(sure) if possible is None else possible
+    for name, sentences in (("found", found), ("possible", possible)):
+        if len(sentences) != len(sure):
+            raise ValueError(
+                f"There are {len(sentences)} sentences in {name} and {len(sure)} in sure; each "
+                "sentence needs its links, even if there are none: ()."
+            )
+    common = total = 0
+    for a, s, p in zip(found, sure, possible, strict=True):
+        a, s = set(a), set(s)
+        common += len(a & s) + len(a & (s | set(p)))
+        total += len(a) + len(s)
+    if total == 0:
+        raise ValueError("There is not one link to measure.")
+    return Measured(1 - common / total)
 
 
 def _check_pairs(predictions: Sequence[str], references: Sequence[str]) -> None:
