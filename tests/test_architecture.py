@@ -151,6 +151,7 @@ MAY_IMPORT = {
         "training",
         "transformer",
     },
+    "inspection": {"attention", "choices", "tokens", "transformer", "translator", "validation"},
     # Explorers: each may use the package's own formulas for its numbers.
     "widgets/__init__": set(),
     "widgets/explorer": set(),
