@@ -1,0 +1,306 @@
+#!/usr/bin/env python3
+"""Make book/benchmarks.md and its figures of benchmarks/results/cpu.json and benchmarks/page.md."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import sys
+from pathlib import Path
+from typing import Any
+
+from common import PAGES, ROOT
+
+RESULT = ROOT / "benchmarks" / "results" / "cpu.json"
+TEXT = ROOT / "benchmarks" / "page.md"
+PAGE = PAGES / "benchmarks.md"
+FIGURES = PAGES / "assets" / "figures"
+BOOK = "the book"
+RAN = {
+    BOOK: "`Transformer`, `greedy_search`, `beam_search` of this book",
+    "nn.Transformer": "`nn.Transformer`, batch first, with the causal hint; it has no search",
+    "Hugging Face Marian": "`MarianMTModel`, fused attention; `generate` with cache, on batches",
+    "x-transformers": "`XTransformer`, flash attention; `generate` with cache, on batches",
+    "CTranslate2": "`Translator.translate_batch`, float32, on batches: an engine in C++",
+    "tutorial loop": "`nn.Transformer`, one sentence at a time, the whole target anew at each step",
+}
+
+
+def rate(number: float) -> str:
+    """Three digits, with commas: `12,300`."""
+    digits = f"{number:.3g}"
+    return f"{float(digits):,.0f}" if number >= 100 else f"{float(digits):g}"
+
+
+def ratio(entry: dict[str, Any]) -> str:
+    low, middle, high = (rate(entry[key]) for key in ("ratio_from", "ratio", "ratio_to"))
+    return f"{middle} ({low}–{high})"
+
+
+def table(part: dict[str, Any], column: str, value: Any = rate) -> str:
+    """One row for each contestant, the fastest first."""
+    rows = [f"| | {column} | the book is … times as fast |", "|---|---:|---:|"]
+    for name, entry in sorted(part.items(), key=lambda item: -item[1]["rate"]):
+        compared = "" if name == BOOK else ratio(entry)
+        shown = f"**{name}**" if name == BOOK else name
+        rows.append(f"| {shown} | {value(entry['rate'])} | {compared} |")
+    return "\n".join(rows)
+
+
+def goals(result: dict[str, Any]) -> str:
+    """The goals that the book has set itself, and what became of them."""
+    peers = {name: e["ratio"] for name, e in result["training"].items() if name != BOOK}
+    wanted = [
+        (f"training ahead of {name}", "1", ratio_, ratio_ >= 1) for name, ratio_ in peers.items()
+    ]
+    for part, name, least in (
+        ("greedy", "tutorial loop", 20),
+        ("beam", "tutorial loop", 20),
+        ("greedy", "Hugging Face Marian", 1),
+        ("beam", "Hugging Face Marian", 1),
+        ("greedy", "CTranslate2", 0.5),
+        ("beam", "CTranslate2", 0.5),
+    ):
+        if name in result[part]:
+            found = result[part][name]["ratio"]
+            wanted.append((f"{part} search beside {name}", f"{least}", found, found >= least))
+    rows = ["| goal | at least | measured | |", "|---|---:|---:|---|"]
+    for what, least, found, met in wanted:
+        rows.append(f"| {what} | {least} | {rate(found)} | {'met' if met else '**missed**'} |")
+    return "\n".join(rows)
+
+
+def in_short(result: dict[str, Any]) -> str:
+    """The finding in a few lines."""
+    lines = []
+    for part, what in (("training", "trains"), ("greedy", "decodes greedily")):
+        others = {n: e["ratio"] for n, e in result[part].items() if n != BOOK}
+        listed = ", ".join(f"{rate(r)} times as fast as {n}" for n, r in others.items())
+        lines.append(f"* The book's model {what} {listed}.")
+    others = {n: e["ratio"] for n, e in result["beam"].items() if n != BOOK}
+    listed = ", ".join(f"{rate(r)} times as fast as {n}" for n, r in others.items())
+    lines.append(f"* With {result['sizes']['beam_size']} beams it is {listed}.")
+    return "\n".join(lines)
+
+
+def line_through(points: list[tuple[float, float]]) -> tuple[float, float, float]:
+    """The least squares' line: intercept, slope, and the share of the variance it explains."""
+    n = len(points)
+    mean_x, mean_y = (sum(p[i] for p in points) / n for i in (0, 1))
+    spread = sum((x - mean_x) ** 2 for x, _ in points)
+    slope = sum((x - mean_x) * (y - mean_y) for x, y in points) / spread
+    base = mean_y - slope * mean_x
+    rest = sum((y - base - slope * x) ** 2 for x, y in points)
+    return base, slope, 1 - rest / sum((y - mean_y) ** 2 for _, y in points)
+
+
+def memory(result: dict[str, Any]) -> str:
+    rows = ["| | training | greedy search |", "|---|---:|---:|"]
+    parts = result["memory"]
+    for name in result["contestants"]:
+        cells = [f"{parts[t][name]['peak']:,.0f}" if name in parts[t] else "" for t in parts]
+        rows.append(f"| {f'**{name}**' if name == BOOK else name} | {' | '.join(cells)} |")
+    return "\n".join(rows)
+
+
+def left_out(result: dict[str, Any]) -> str:
+    """Who does not take part in what, and why."""
+    words = {"greedy": "greedy search", "beam": "beam search"}
+    lines = [
+        f"{name} takes no part in {words[task]}: it {why}."
+        if not why.startswith("its")
+        else f"{name} takes no part in {words[task]}: {why}."
+        for name, tasks in result["cannot"].items()
+        for task, why in tasks.items()
+        if task in words
+    ]
+    lines += [f"{name} was not measured: {why}." for name, why in result["missing"].items()]
+    return "\n".join(lines)
+
+
+def unequal(training: dict[str, Any]) -> str:
+    """What x-transformers' architecture does not allow to copy."""
+    if "x-transformers" not in training:
+        return "Those that are compared have equally many weights."
+    theirs, ours = (training[name]["parameters"] for name in ("x-transformers", BOOK))
+    return (
+        "Two things could not be made equal. x-transformers has no biases in attention and norms. "
+        "So the weights are learned without\nthem, and the others compute with biases of zero, for "
+        "the same result. And it cannot tie its output matrix to its embedding, so it has\n"
+        f"{theirs:,} weights to train where the others have {ours:,}."
+    )
+
+
+def machine(result: dict[str, Any]) -> str:
+    m = result["machine"]
+    return (
+        f"{m['processor']}, {m['cores']} cores, {m['threads']} threads, {m['instructions']}, "
+        f"{m['system']}; Python {m['python']}, PyTorch {m['torch']}"
+    )
+
+
+def page(result: dict[str, Any]) -> str:
+    """The whole page."""
+    s, proofs = result["sizes"], result["proofs"]
+    decoding = result["decoding_growth"]
+    growth = [(p["tokens"], p["seconds"]) for p in result["training_growth"]]
+    base, slope, r2 = line_through(growth)
+    longest = max(p["length"] for p in decoding["by_length"])
+    last = {p["cached"]: p for p in decoding["by_length"] if p["length"] == longest}
+    first_beam, last_beam = decoding["by_beams"][0], decoding["by_beams"][-1]
+    rounds = (
+        f"{s['train_rounds']} times in training, {s['decode_rounds']} times in greedy and "
+        f"{s['beam_rounds']} times in beam search"
+    )
+    training = result["training"]
+    note = f"> **Note.** {result['note']}\n\n" if result.get("note") else ""
+    return TEXT.read_text(encoding="utf-8").format(
+        note=note,
+        short=in_short(result),
+        contestants="\n".join(
+            f"| {name} | {entry['version']} | {RAN[name]} |"
+            for name, entry in result["contestants"].items()
+        ),
+        size=(
+            f"{s['n_layers']} + {s['n_layers']} layers, `d_model` {s['d_model']}, "
+            f"{s['n_heads']} heads, `d_ff` {s['d_ff']}"
+        ),
+        vocab=f"{s['vocab_size']:,}",
+        words=f"{result['words']:,}",
+        learning=s["learning_updates"],
+        captions=f"{proofs['greedy']['captions']:,}",
+        beam=s["beam_size"],
+        within=f"{proofs['training']['within']:f}".rstrip("0"),
+        unequal=unequal(training),
+        rounds=rounds,
+        machine=machine(result),
+        max_tokens=f"{s['max_tokens']:,}",
+        training=table(training, "tokens/s"),
+        decode_batch=s["decode_batch"],
+        slow=s["slow_captions"],
+        greedy=table(result["greedy"], "sentences/s"),
+        beams=table(result["beam"], "sentences/s"),
+        latency=table(result["latency"], "milliseconds", lambda r: f"{1000 / r:.3g}"),
+        cannot=left_out(result),
+        memory=memory(result),
+        base=f"{base:.2g}",
+        slope=f"{1e6 * slope:.3g}",
+        r2=f"{100 * r2:.1f}",
+        width=20,
+        longest=longest,
+        few=millions(last[True]["operations"]),
+        many=millions(last[False]["operations"]),
+        times=f"{last[False]['operations'] / last[True]['operations']:.3g}",
+        max_beams=last_beam["beams"],
+        beam_operations=f"{last_beam['operations'] / first_beam['operations']:.3g}",
+        beam_seconds=f"{last_beam['seconds'] / first_beam['seconds']:.3g}",
+        goals=goals(result),
+        minutes=f"{result['minutes']:.0f}",
+        **{f"{name}_alt": alt for name, (_, alt) in figures(result).items()},
+    )
+
+
+def millions(operations: int) -> str:
+    return f"{operations / 1e6:,.0f} million"
+
+
+def figures(result: dict[str, Any]) -> dict[str, tuple[Any, str]]:
+    """Each figure as a function that draws it, and its alternative text."""
+    growth = result["training_growth"]
+    by_length = result["decoding_growth"]["by_length"]
+    by_beams = result["decoding_growth"]["by_beams"]
+
+    def training(plots: Any) -> Any:
+        drawn, (axes,) = plots.figure(height=3.0)
+        tokens = [p["tokens"] for p in growth]
+        axes.plot(tokens, [p["seconds"] for p in growth], "o", color=plots.PALETTE[0])
+        base, slope, _ = line_through([(p["tokens"], p["seconds"]) for p in growth])
+        ends = [0, tokens[-1]]
+        axes.plot(ends, [base + slope * x for x in ends], color=plots.PALETTE[0])
+        axes.set(xlabel="tokens in the batch", ylabel="seconds of an update", ylim=(0, None))
+        return drawn
+
+    def length(plots: Any) -> Any:
+        drawn, axes = plots.figure(1, 2, height=3.0)
+        for cached, color, label in ((True, 0, "with a cache"), (False, 1, "without")):
+            rows = [p for p in by_length if p["cached"] is cached]
+            lengths = [p["length"] for p in rows]
+            color = plots.PALETTE[color]
+            counted = [p["operations"] / 1e6 for p in rows]
+            axes[0].plot(lengths, [p["formula"] / 1e6 for p in rows], color=color, label=label)
+            axes[0].plot(lengths, counted, "o", color=color)
+            axes[1].plot(lengths, [1000 * p["seconds"] for p in rows], "o-", color=color)
+        axes[0].set(xlabel="tokens of the target", ylabel="million operations", ylim=(0, None))
+        axes[1].set(xlabel="tokens of the target", ylabel="milliseconds", ylim=(0, None))
+        axes[0].legend()
+        return drawn
+
+    def beams(plots: Any) -> Any:
+        drawn, axes = plots.figure(1, 2, height=3.0)
+        wide = [p["beams"] for p in by_beams]
+        color = plots.PALETTE[0]
+        axes[0].plot(wide, [p["formula"] / 1e6 for p in by_beams], color=color)
+        axes[0].plot(wide, [p["operations"] / 1e6 for p in by_beams], "o", color=color)
+        axes[1].plot(wide, [1000 * p["seconds"] for p in by_beams], "o-", color=color)
+        axes[0].set(xlabel="beams", ylabel="million operations", ylim=(0, None))
+        axes[1].set(xlabel="beams", ylabel="milliseconds", ylim=(0, None))
+        return drawn
+
+    return {
+        "training": (
+            training,
+            "Seconds of an update against the tokens in its batch: dots along a straight line.",
+        ),
+        "length": (
+            length,
+            "Counted operations and milliseconds of decoding against the length of the target: "
+            "a straight line with a cache, a parabola without.",
+        ),
+        "beams": (
+            beams,
+            "Counted operations and milliseconds of decoding against the number of beams: "
+            "operations on a straight line, time below one.",
+        ),
+    }
+
+
+def drawn(result: dict[str, Any]) -> dict[str, str]:
+    """The figures as SVG, the same on every run."""
+    import matplotlib as mpl
+
+    from transformer_book import plots
+
+    made = {}
+    for name, (draw, _) in figures(result).items():
+        figure = draw(plots)
+        buffer = io.StringIO()
+        with mpl.rc_context(plots.STYLE):
+            figure.savefig(buffer, format="svg", metadata={"Date": None}, bbox_inches="tight")
+        plots.plt.close(figure)
+        made[f"benchmarks_{name}.svg"] = "\n".join(map(str.rstrip, buffer.getvalue().splitlines()))
+    return {name: text + "\n" for name, text in made.items()}
+
+
+def files(result: dict[str, Any]) -> dict[Path, str]:
+    """What the tool writes: the page and its figures."""
+    return {PAGE: page(result), **{FIGURES / name: svg for name, svg in drawn(result).items()}}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", action="store_true", help="write them; else only compare")
+    arguments = parser.parse_args()
+
+    from transformer_book.files import read_json
+
+    for path, text in files(read_json(RESULT)).items():
+        if arguments.write:
+            path.write_text(text, encoding="utf-8")
+        elif not path.exists() or path.read_text(encoding="utf-8") != text:
+            print(f"{path.name} is not up to date: run python tools/benchmarks_page.py --write")
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
