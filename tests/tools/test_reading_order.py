@@ -33,7 +33,8 @@ def number_of(path: Path) -> int:
 def wrong_with_the_end(text: str, number: int, following: str | None) -> str | None:
     """What is wrong with the last cell of a chapter, given the file of the next, if it exists."""
     *_, last = text.rstrip().split("\n\n")
-    if not last.startswith("**The next question.** "):
+    beginning = "**The next question** is yours. " if number == LAST else "**The next question.** "
+    if not last.startswith(beginning):
         return "does not end with the next question"
     if following and f"]({following})" not in last:
         return f"asks a question and does not lead to {following}"
@@ -69,3 +70,9 @@ def test_what_is_wrong_with_an_end(text: str, following: str | None, wrong: str 
 def test_a_chapter_says_how_long_it_takes(path: Path) -> None:
     found = TIME.findall(markdown(path)[0])
     assert len(found) == 1, "say: **Time:** about 50 minutes to read, half a minute to run."
+
+
+def test_the_last_chapter_hands_the_question_over() -> None:
+    assert wrong_with_the_end("**The next question** is yours. What now?", LAST, None) is None
+    assert wrong_with_the_end("**The next question.** In chapter 24.", LAST, None) is not None
+    assert wrong_with_the_end("**The next question** is yours. What now?", 7, None) is not None
