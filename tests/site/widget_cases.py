@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from transformer_book.widgets import (
+    EmbeddingMap,
     Explorer,
     GeometryExplorer,
     HeadExplorer,
@@ -86,6 +87,30 @@ def heads(random: Random) -> dict:
     }
 
 
+def embedding_map(random: Random) -> dict:
+    n, tables = random.randint(3, 12), ["reader", "writer"][: random.randint(1, 2)]
+    grouped = ["noun"] + [random.choice(["noun", "verb", "adjective", ""]) for _ in range(n - 1)]
+    return {
+        "words": [f"word {i}" for i in range(n)],
+        "cosines": {
+            name: [[round(random.uniform(-1, 1), 1) for _ in range(i)] for i in range(n)]
+            for name in tables
+        },
+        # Few digits, so that some are equally near.
+        "places": {
+            name: [[round(random.uniform(-1, 1), 1) for _ in "xy"] for _ in range(n)]
+            for name in tables
+        },
+        "shares": {name: random.random() for name in tables},
+        "groups": {"class": grouped, "all one": ["x"] * n},
+        "width": 128,
+        "table": random.choice(tables),
+        "grouping": random.choice(["class", "all one"]),
+        "word": random.randrange(n),
+        "near": random.randint(1, min(8, n - 1)),
+    }
+
+
 def masks(random: Random) -> dict:
     where = random.choice(["encoder", "decoder", "cross"])
     lengths = {"source": random.randint(2, 8), "target": random.randint(2, 8)}
@@ -150,5 +175,12 @@ CASES = [
         heads,
         # Layer 2, head 4: who looks at the adjective? The noun, as before, by 0.79.
         example=("key 2: alte", "Enter", "weights.2", "0.79"),
+    ),
+    Case(
+        EmbeddingMap,
+        "chapters/04_embeddings",
+        embedding_map,
+        # red: from the reader's table to the writer's, where yellow is nearest.
+        example=("table", "ArrowDown", "neighbour_cosines.0", "0.49"),
     ),
 ]
