@@ -185,7 +185,7 @@ function mapPanel(change, start) {
     const boxes = written.map((i) => freePlace(at[i], words[i], taken, high));
     texts.replaceChildren(
       ...written.map((i, r) => {
-        const kind = i === word ? "chosen" : here.includes(i) ? "near" : "far";
+        const kind = i === word ? "chosen" : here.includes(i) ? "near" : "on-map";
         const [x, y] = [boxes[r].left, boxes[r].bottom - 4];
         return svg("text", { class: `name ${kind}`, x: x.toFixed(1), y: y.toFixed(1) }, words[i]);
       }),

@@ -196,7 +196,7 @@ function barsPanel(start, change) {
       const values = order.map((f) => products[j][f]);
       strips[j].draw(values, state.kept, largest, `products with ${name}: ${extremes(values, shown.features)}`);
       keys[j].setAttribute("aria-pressed", j === state.key);
-      keys[j].classList.toggle("hidden", !seen[j]);
+      keys[j].classList.toggle("unseen", !seen[j]);
       keys[j].setAttribute("aria-label", `key ${j + 1}: ${name}${seen[j] ? "" : ", hidden"}`);
       element.querySelectorAll(".weight")[j].style.setProperty("--weight", Math.min(1, shown.weights[j]).toFixed(3));
     });
