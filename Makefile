@@ -55,12 +55,13 @@ benchmarks: $(PEERS)/.installed ## measure the model beside its peers: 8 minutes
 	@$(PEERS)/bin/python tools/benchmarks_page.py --write
 
 # An environment of its own: the peers must not change what the book is built with.
-$(PEERS)/.installed: requirements.txt pyproject.toml
+$(PEERS)/.installed: requirements.txt benchmarks/requirements.txt pyproject.toml
 	@$(PYTHON) tools/check_python.py
 	@echo "Installing into $(PEERS) (a few minutes the first time)"
 	@$(PYTHON) -m venv $(PEERS)
 	@$(PEERS)/bin/python -m pip install --quiet "$$(grep '^torch==' requirements.txt)"
-	@$(PEERS)/bin/python -m pip install --quiet -c requirements.txt -e ".[benchmarks]"
+	@$(PEERS)/bin/python -m pip install --quiet -c requirements.txt \
+		-r benchmarks/requirements.txt -e ".[benchmarks]"
 	@touch $@
 
 # torch first, by its pin: everything else then fits around it.

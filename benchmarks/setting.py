@@ -58,7 +58,7 @@ class Sizes:
     growth_lengths: tuple[int, ...] = (5, 10, 20, 40, 80)
     growth_beams: tuple[int, ...] = (1, 2, 4, 8, 16)
     seed: int = 1
-    learning_updates: int = 500
+    learning_updates: int = 600
     learning_pairs: int = 10_000
 
 
@@ -96,7 +96,7 @@ DECIDING |= {"max_tokens", "seed", "learning_updates", "learning_pairs"}
 class Setting:
     """The made captions of the book, German into English, and a model that has learned some of it.
 
-    The weights are trained here, in a minute or two, and kept in `_build/`: sentences must end
+    The weights are trained here, in a few minutes, and kept in `_build/`: sentences must end
     where sentences end, or decoding would be measured on something that never happens.
     """
 
@@ -189,12 +189,10 @@ class Setting:
         key = blake2b(repr(deciding).encode(), digest_size=6).hexdigest()
         path = self.folder / f"weights-{key}.safetensors"
         if not path.exists():
-            weights = self._learn()
-            self.folder.mkdir(parents=True, exist_ok=True)
-            save_tensors(path, weights, {})
+            save_tensors(path, self._learn(self.folder / f"learning-{key}"), {})
         return load_tensors(path)[0]
 
-    def _learn(self) -> dict[str, Tensor]:
+    def _learn(self, run: Path) -> dict[str, Tensor]:
         s = self.sizes
         n_words = len(self.vocabulary)
         if n_words > s.vocab_size:
@@ -214,14 +212,16 @@ class Setting:
         course = TrainingConfig(
             updates=s.learning_updates,
             max_tokens=min(1000, s.max_tokens),
-            learning_rate=1.5e-3,
+            learning_rate=2e-3,
             schedule="linear",
             warmup=min(100, s.learning_updates),
             seed=s.seed,
         )
         few = PairDataset.__new__(PairDataset)
         few.examples, few.lengths = self.train.examples[:100], self.train.lengths[:100]
-        Trainer(model, self.train, few, course).fit()
+        trainer = Trainer(model, self.train, few, course, folder=run)
+        trainer.resume()  # if it was interrupted
+        trainer.fit()
         weights = {name: tensor.clone() for name, tensor in weights_of(model).items()}
         for name, tensor in weights.items():
             if tensor.size(0) == n_words:
