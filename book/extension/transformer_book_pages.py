@@ -218,12 +218,13 @@ def pages_that_load_nothing(app: Sphinx) -> Iterator[tuple[str, dict, str]]:
         if name in env.found_docs
     ]
     repository = config.html_theme_options["repository_url"].rstrip("/")
-    base = urlsplit(config.html_baseurl).path or "/"
+    published = urlsplit(config.html_baseurl)
     yield (
         "404",
         {
             **shared,
-            "base": base,
+            "base": published.path or "/",
+            "host": published.netloc,
             "chapters": chapters,
             "reference": reference,
             "issues": f"{repository}/issues",
