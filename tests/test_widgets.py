@@ -15,6 +15,7 @@ from transformer_book.widgets import (
     GeometryExplorer,
     MaskExplorer,
     PositionExplorer,
+    ShapeStepper,
 )
 from transformer_book.widgets.explorer import HERE, module_source, number_list
 
@@ -222,3 +223,34 @@ def test_numbers_come_from_lists_arrays_and_tensors():
     assert number_list("x", torch.tensor([0.1]).numpy(), 1) == [0.1]
     assert number_list("x", (1, 2), 2) == [1.0, 2.0]
     assert issubclass(GeometryExplorer, Explorer)
+
+
+def test_shape_stepper_shows_the_numbers_of_chapter_9():
+    right = ShapeStepper().numbers()
+    places = ["(0, 1, 4)", "(0, 1, 2, 0)", "(0, 2, 1, 0)", "(0, 2, 1, 0)", "(0, 1, 2, 0)"]
+    assert right["places"] == [*places, places[0]] and right["strangers"] == [0] * 6
+    assert right["orders"][1:4] == ["B T H K", "B T H K", "B H T K"]  # only attention writes
+    assert right["slots"] == [10, 10, 10, 18, 18, 10] and right["partners"] == "200, 210, 220, 230"
+    merged = ShapeStepper(version="merged by view").numbers()
+    assert merged["entries"][5][:6] == [0, 1, 10, 11, 20, 21]
+    assert (merged["row"], merged["taken_for_head"], merged["early"]) == (3, 0, 8)
+    split = ShapeStepper(version="split by view").numbers()
+    assert split["entries"][1][:8] == [0, 1, 100, 101, 200, 201, 10, 11]
+    never = ShapeStepper(version="never permuted").numbers()
+    assert never["strangers"] == [0] * 6 and never["partners"] == "10, 110, 210"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"n_positions": 9}, r"n_positions is 9, but it must be a whole number from 2 to 8"),
+        ({"n_heads": 4, "d_head": 3}, r"d_head is 3, but it must be a whole number from 2 to 2"),
+        ({"position": 4}, r"position is 4, but it must be a whole number from 0 to 3"),
+        ({"head": -1}, r"head is -1, but it must be a whole number from 0 to 2"),
+        ({"feature": True}, r"feature is True, but it must be a whole number from 0 to 1"),
+        ({"version": "rigth"}, r"version is 'rigth', .* did you mean 'right'"),
+    ],
+)
+def test_shape_stepper_refuses_what_it_cannot_show(unhooked, wrong, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        unhooked("transformer_book.widgets.shapes").ShapeStepper(**wrong)

@@ -18,8 +18,10 @@ from transformer_book.widgets import (
     HeadExplorer,
     MaskExplorer,
     PositionExplorer,
+    ShapeStepper,
 )
 from transformer_book.widgets.masks import RULES
+from transformer_book.widgets.shapes import VERSIONS
 
 
 @dataclass(frozen=True)
@@ -147,6 +149,20 @@ def positions(random: Random) -> dict:
     }
 
 
+def shapes(random: Random) -> dict:
+    n_positions, n_heads = random.randint(2, 8), random.randint(2, 4)
+    d_head = random.randint(2, 8 // n_heads)
+    return {
+        "n_positions": n_positions,
+        "n_heads": n_heads,
+        "d_head": d_head,
+        "position": random.randrange(n_positions),
+        "head": random.randrange(n_heads),
+        "feature": random.randrange(d_head),
+        "version": random.choice(VERSIONS),
+    }
+
+
 CASES = [
     Case(
         GeometryExplorer,
@@ -182,5 +198,13 @@ CASES = [
         embedding_map,
         # red: from the reader's table to the writer's, where yellow is nearest.
         example=("table", "ArrowDown", "neighbour_cosines.0", "0.49"),
+    ),
+    Case(
+        ShapeStepper,
+        "chapters/09_multi_head_attention",
+        shapes,
+        # Never permuted: attention runs over the heads of position 1.
+        example=("version", "ArrowDown", "partners", "10, 110, 210"),
+        silent=frozenset({"position 1, head 2, feature 0: 210"}),  # followed from the start
     ),
 ]

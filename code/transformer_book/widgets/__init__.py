@@ -20,6 +20,7 @@ _MODULES = {
     "MaskExplorer": "masks",
     "NeuronView": "neuron",
     "PositionExplorer": "positions",
+    "ShapeStepper": "shapes",
 }
 
 __all__ = sorted(_MODULES)
