@@ -156,6 +156,7 @@ MAY_IMPORT = {
     "widgets/__init__": set(),
     "widgets/explorer": set(),
     "widgets/embeddings": {"choices", "widgets"},
+    "widgets/beam": {"decoding", "tokens", "widgets"},
     "widgets/geometry": {"attention", "plots", "validation", "widgets"},
     "widgets/heads": {"attention", "choices", "masks", "transformer", "widgets"},
     "widgets/masks": {"attention", "choices", "masks", "tokens", "validation", "widgets"},

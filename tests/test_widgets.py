@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 
 import pytest
 import torch
 
-from transformer_book import widgets
+from transformer_book import decoding, widgets
 from transformer_book.attention import scaled_dot_product_attention
+from transformer_book.tokens import PAD, SOS, SPECIALS
+from transformer_book.transformer import Transformer, TransformerConfig
 from transformer_book.widgets import (
+    BeamExplorer,
     Explorer,
     GeometryExplorer,
     MaskExplorer,
     PositionExplorer,
     ShapeStepper,
 )
+from transformer_book.widgets.beam import record_search
 from transformer_book.widgets.explorer import HERE, module_source, number_list
 
 CHAPTER_6 = (
@@ -254,3 +259,139 @@ def test_shape_stepper_shows_the_numbers_of_chapter_9():
 def test_shape_stepper_refuses_what_it_cannot_show(unhooked, wrong, sentence):
     with pytest.raises(ValueError, match=sentence):
         unhooked("transformer_book.widgets.shapes").ShapeStepper(**wrong)
+
+
+CHAPTER_17 = {  # the tree of six sentences
+    (): {"dogs": 0.5, "some": 0.4, "sleeping": 0.1},
+    ("dogs",): {"sleep": 0.4, "nap": 0.3, "rest": 0.3},
+    ("some",): {"dogs": 1.0},
+    ("sleeping",): {"dogs": 1.0},
+    ("some", "dogs"): {"sleep": 0.9, "nap": 0.1},
+}
+HUNDE = record_search("Hunde schlafen", lambda words: CHAPTER_17.get(words, {"<eos>": 1.0}), 6)
+
+
+def test_beam_explorer_shows_the_numbers_of_chapter_17():
+    def rows(step):
+        found = BeamExplorer([HUNDE], step=step).numbers()["rows"]
+        return [(row["beginning"], round(row["probability"], 2), row["fate"]) for row in found]
+
+    assert rows(2) == [
+        ("some dogs", 0.4, "goes on"),
+        ("dogs sleep", 0.2, "goes on"),
+        ("dogs nap", 0.15, "dropped"),
+        ("dogs rest", 0.15, "dropped"),
+    ]
+    assert rows(3) == [
+        ("some dogs sleep", 0.36, "goes on"),
+        ("dogs sleep <eos>", 0.2, "finished"),
+        ("some dogs nap", 0.04, "goes on"),
+    ]
+    two = BeamExplorer([HUNDE], step=3).numbers()
+    assert two["verdict"] == "the search goes on: an open beam could still win"
+    assert two["result"]["sentence"] == "some dogs sleep <eos>" and two["n_steps"] == 4
+    assert two["greedy"]["sentence"] == "dogs sleep <eos>"
+    assert round(two["result"]["probability"], 2) == 0.36
+    assert round(two["greedy"]["probability"], 2) == 0.2
+    assert two["compared"].startswith("Greedy search loses")
+    wins, greedy = (
+        [[r["token"] for r in step if r[k]] for step in two["tree"]] for k in ("wins", "greedy")
+    )
+    assert wins == [["some"], ["dogs"], ["sleep"]] and greedy == [["dogs"], ["sleep"], ["<eos>"]]
+    assert "dogs sleep <eos>: sum -1.61" in BeamExplorer([HUNDE], step=3).text()
+    one = BeamExplorer([HUNDE], beam_size=1, step=9).numbers()
+    assert one["now"] == one["n_steps"] == 3 and one["compared"] == "That is the same."
+
+
+def test_beam_explorer_searches_as_the_package_does(monkeypatch):
+    """The same sentence, the same sums and scores, and a stop at the same step."""
+    words = [*SPECIALS, *"abcde"]
+    steps = 0
+    ask = decoding._Search.log_probabilities
+
+    def counted(*arguments):
+        nonlocal steps
+        steps += 1
+        return ask(*arguments)
+
+    monkeypatch.setattr(decoding._Search, "log_probabilities", counted)
+    seen = set()
+    for seed, longest in itertools.product((1, 17), (3, 4, 5)):
+        torch.manual_seed(seed)
+        model = Transformer(
+            TransformerConfig(
+                source_vocab_size=9,
+                target_vocab_size=9,
+                d_model=16,
+                n_heads=2,
+                n_encoder_layers=1,
+                n_decoder_layers=1,
+                d_ff=32,
+                max_length=12,
+            )
+        ).eval()
+        with torch.no_grad():
+            model.output.weight *= 4  # a random model hesitates; this one has opinions
+        source = torch.randint(4, 9, (1, 6), generator=torch.Generator().manual_seed(longest))
+
+        @torch.no_grad()
+        def follow(so_far, model=model, source=source):
+            target = torch.tensor([[SOS, *map(words.index, so_far)]])
+            logits = model(source, target)[0, -1]
+            logits[[PAD, SOS]] = -torch.inf
+            return dict(zip(words, logits.softmax(dim=-1).tolist(), strict=True))
+
+        search = record_search("abc", follow, longest)
+        for size, penalty in itertools.product((1, 2, 4), (0.0, 0.6, 2.0)):
+            steps = 0
+            options = {"length_penalty": penalty, "max_length": longest}
+            ((best,),) = decoding.beam_search(model, source, size, **options)
+            shown = BeamExplorer([search], 0, size, penalty, 9).numbers()
+            assert shown["result"]["sentence"] == " ".join(words[i] for i in best.tokens)
+            assert shown["result"]["sum"] == pytest.approx(sum(best.log_probabilities), abs=1e-3)
+            assert shown["result"]["score"] == pytest.approx(best.score, abs=1e-3)
+            assert shown["n_steps"] == steps
+            seen.add(shown["verdict"])
+    assert len(seen) == 3, seen  # in each of the ways in which a search stops
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"searches": []}, r"searches is empty"),
+        ({"searches": [{"name": "x"}]}, r"A search holds \['name'\], but it must hold max_length"),
+        (
+            {"searches": [{**HUNDE, "nodes": [[-1, "dogs", 0.1]]}]},
+            r"Node 0 \('dogs'\) has the log-probability 0.1, but it must be finite and at most 0",
+        ),
+        (
+            {"searches": [{**HUNDE, "nodes": [[0, "dogs", -0.1]]}]},
+            r"Node 0 \('dogs'\) has the parent 0, .* parents come first",
+        ),
+        (
+            {"searches": [{**HUNDE, "nodes": HUNDE["nodes"][:3]}]},
+            r"Nothing is recorded after 'dogs' of 'Hunde schlafen'",
+        ),
+        ({"example": 1}, r"example is 1, but it must be a whole number from 0 to 0"),
+        ({"beam_size": 5}, r"beam_size is 5, but it must be a whole number from 1 to 4"),
+        ({"step": 0}, r"step is 0, but it must be a whole number from 1 to 40"),
+        ({"length_penalty": -0.1}, r"length_penalty is -0.1, .* from 0 \(none\) to 10"),
+        ({"length_penalty": float("nan")}, r"length_penalty is nan, .* from 0 \(none\) to 10"),
+    ],
+)
+def test_beam_explorer_refuses_what_it_cannot_show(unhooked, wrong, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        unhooked("transformer_book.widgets.beam").BeamExplorer(**{"searches": [HUNDE], **wrong})
+
+
+@pytest.mark.parametrize(
+    ("follow", "longest", "sentence"),
+    [
+        (lambda words: {"a": 1.5}, 3, r"follow gives 'a' the probability 1.5 after \[\]"),
+        (lambda words: {"a": 0.0}, 3, r"follow gives nothing that may come after \[\]"),
+        (lambda words: {"a": 1.0}, 41, r"max_length is 41, .* from 1 to 40"),
+    ],
+)
+def test_a_search_that_cannot_be_recorded_is_refused(unhooked, follow, longest, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        unhooked("transformer_book.widgets.beam").record_search("x", follow, longest)

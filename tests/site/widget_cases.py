@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from transformer_book.widgets import (
+    BeamExplorer,
     EmbeddingMap,
     Explorer,
     GeometryExplorer,
@@ -20,6 +21,7 @@ from transformer_book.widgets import (
     PositionExplorer,
     ShapeStepper,
 )
+from transformer_book.widgets.beam import record_search
 from transformer_book.widgets.masks import RULES
 from transformer_book.widgets.shapes import VERSIONS
 
@@ -139,6 +141,25 @@ def masks(random: Random) -> dict:
     }
 
 
+def beams(random: Random) -> dict:
+    def follow(words: tuple[str, ...]) -> dict[str, float]:
+        likely = random.sample(["a", "b", "c", "d", "<eos>"], random.randint(2, 5))
+        parts = [math.exp(random.uniform(-4, 2)) for _ in likely]
+        return {word: part / sum(parts) for word, part in zip(likely, parts, strict=True)}
+
+    searches = [
+        record_search(f"search {i}", follow, max_length=random.randint(1, 7))
+        for i in range(random.randint(1, 3))
+    ]
+    return {
+        "searches": searches,
+        "example": random.randrange(len(searches)),
+        "beam_size": random.randint(1, 4),
+        "length_penalty": random.choice([0.0, 0.2, 0.6, 1.0, 2.0]),
+        "step": random.randint(1, 9),
+    }
+
+
 def positions(random: Random) -> dict:
     d_model, place = random.choice([4, 8, 16, 32, 64, 128]), random.randrange(64)
     return {
@@ -206,5 +227,12 @@ CASES = [
         # Never permuted: attention runs over the heads of position 1.
         example=("version", "ArrowDown", "partners", "10, 110, 210"),
         silent=frozenset({"position 1, head 2, feature 0: 210"}),  # followed from the start
+    ),
+    Case(
+        BeamExplorer,
+        "chapters/17_decoding",
+        beams,
+        # Two beams find the sentence that greedy search misses; one more step finishes it.
+        example=("Step on", "Enter", "finished.0.sentence", "some dogs sleep <eos>"),
     ),
 ]

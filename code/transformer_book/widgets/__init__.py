@@ -14,6 +14,7 @@ import importlib
 
 _MODULES = {
     "EmbeddingMap": "embeddings",
+    "BeamExplorer": "beam",
     "Explorer": "explorer",
     "GeometryExplorer": "geometry",
     "HeadExplorer": "heads",
