@@ -18,11 +18,13 @@ from transformer_book.widgets import (
     GeometryExplorer,
     HeadExplorer,
     MaskExplorer,
+    NeuronView,
     PositionExplorer,
     ShapeStepper,
 )
 from transformer_book.widgets.beam import record_search
 from transformer_book.widgets.masks import RULES
+from transformer_book.widgets.neuron import ORDERS
 from transformer_book.widgets.shapes import VERSIONS
 
 
@@ -160,6 +162,33 @@ def beams(random: Random) -> dict:
     }
 
 
+def neuron(random: Random) -> dict:
+    n_layers, n_heads, n_queries, n_keys = (random.randint(1, 4) for _ in range(4))
+    width = random.randint(1, 9)
+    masked = random.random() < 0.5
+    return {
+        "q": vectors(random, n_layers, n_heads, n_queries, width),
+        "k": vectors(random, n_layers, n_heads, n_keys, width),
+        "query_tokens": [f"query {i}" for i in range(n_queries)],
+        "key_tokens": [f"key {j}" for j in range(n_keys)],
+        # The last key is always seen.
+        "mask": [
+            [j == n_keys - 1 or random.random() < 0.5 for j in range(n_keys)]
+            for _ in range(n_queries)
+        ]
+        if masked
+        else None,
+        "scale": random.choice([None, 1.0, 0.1]),
+        "layer": random.randrange(n_layers),
+        "head": random.randrange(n_heads),
+        "query": random.randrange(n_queries),
+        "key": random.randrange(n_keys),
+        "order": random.choice(ORDERS),
+        "kept": random.randint(1, width),
+        "turned": random.random() < 0.3,
+    }
+
+
 def positions(random: Random) -> dict:
     d_model, place = random.choice([4, 8, 16, 32, 64, 128]), random.randrange(64)
     return {
@@ -234,5 +263,13 @@ CASES = [
         beams,
         # Two beams find the sentence that greedy search misses; one more step finishes it.
         example=("Step on", "Enter", "finished.0.sentence", "some dogs sleep <eos>"),
+    ),
+    Case(
+        NeuronView,
+        "chapters/21_looking_inside",
+        neuron,
+        # Three features instead of four: isst is ahead as before, by less.
+        example=("features shown", "ArrowLeft", "kept_weights.9", "0.95"),
+        silent=frozenset({"query 8: woman", "key 10: isst"}),  # chosen from the start
     ),
 ]
