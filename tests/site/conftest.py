@@ -117,6 +117,7 @@ def visit(browser: Browser) -> Iterator:
         context = browser.new_context(
             viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce"
         )
+        context.set_default_timeout(120_000)  # ms: a busy machine is slow, not wrong
         contexts.append(context)
         page = context.new_page()
         seen = Visit(page)
