@@ -29,8 +29,6 @@ from transformer_book.optimization import label_smoothed_loss
 from transformer_book.reference import to_pytorch
 from transformer_book.tokens import EOS, PAD, SOS
 
-SPARE = 50  # a translation may have so many tokens more than its source
-
 
 class Contestant:
     """One library at one task.
@@ -48,7 +46,7 @@ class Contestant:
     cannot: ClassVar[dict[str, str]] = {}
 
     def __init__(self, setting: Setting, dropout: float = 0.0) -> None:
-        self.sizes = setting.sizes
+        self.sizes, self.limit = setting.sizes, setting.limit
 
     @classmethod
     def missing(cls) -> str | None:
@@ -114,10 +112,12 @@ class Book(Trained):
             return super().update(batch)
 
     def greedy(self, source: Tensor) -> list[list[int]]:
-        return [found.tokens for found in greedy_search(self.model, source)]
+        found = greedy_search(self.model, source, max_length=self.limit(source))
+        return [hypothesis.tokens for hypothesis in found]
 
     def beam(self, source: Tensor) -> list[list[int]]:
-        found = beam_search(self.model, source, self.sizes.beam_size, length_penalty=0.0)
+        options = {"length_penalty": 0.0, "max_length": self.limit(source)}
+        found = beam_search(self.model, source, self.sizes.beam_size, **options)
         return [best[0].tokens for best in found]
 
 
@@ -190,8 +190,8 @@ class Tutorial(Contestant):
         model = self.model
         memory = model.transformer.encoder(model.source(source))  # (1, S, D)
         target = torch.tensor([[SOS]])  # (1, T)
-        room = min(source.size(1) + SPARE, self.sizes.max_length - 1)
-        while target.size(1) <= room and target[0, -1] != EOS:
+        limit = self.limit(source)
+        while target.size(1) <= limit and target[0, -1] != EOS:
             future = ~causal_mask(target.size(1))  # (T, T)
             y = model.transformer.decoder(model.target(target), memory, tgt_mask=future)
             token = model.book.output(y[:, -1]).argmax(dim=-1)  # (1,)
@@ -199,7 +199,7 @@ class Tutorial(Contestant):
         return [target[0, 1:].tolist()]
 
     def beam(self, source: Tensor) -> list[list[int]]:
-        options = {"length_penalty": 0.0, "cached": False}
+        options = {"length_penalty": 0.0, "max_length": self.limit(source), "cached": False}
         found = beam_search(self.book, source, self.sizes.beam_size, **options)
         return [best[0].tokens for best in found]
 
@@ -294,7 +294,7 @@ class Marian(Trained):
             attention_mask=(source != PAD).long(),
             generation_config=self._options,
             num_beams=beams,
-            max_new_tokens=min(source.size(1) + SPARE, self.sizes.max_length - 1),
+            max_new_tokens=self.limit(source),
         )
         return _until_end(found[:, 1:])
 
@@ -392,7 +392,7 @@ class XTransformers(Trained):
         found = self.model.generate(
             source,
             torch.full((len(source), 1), SOS),
-            min(source.size(1) + SPARE, self.sizes.max_length - 1),
+            self.limit(source),
             mask=source != PAD,
             eos_token=EOS,
             temperature=0.0,
@@ -442,7 +442,7 @@ class CTranslate2(Contestant):
             length_penalty=0.0,
             max_batch_size=len(words),
             min_decoding_length=0,
-            max_decoding_length=min(source.size(1) + SPARE, self.sizes.max_length - 1),
+            max_decoding_length=self.limit(source),
             return_end_token=True,
         )
         return [[self.ids[word] for word in result.hypotheses[0]] for result in results]

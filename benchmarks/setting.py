@@ -12,6 +12,8 @@ from torch import Tensor
 
 from transformer_book.batches import Batch, BucketedBatches, PairDataset, collate
 from transformer_book.checkpoints import load_tensors, save_tensors, weights_of
+from transformer_book.decoding import greedy_search
+from transformer_book.files import read_json, write_json
 from transformer_book.tasks import make_task
 from transformer_book.tokens import Vocabulary
 from transformer_book.training import Trainer, TrainingConfig
@@ -28,6 +30,8 @@ class Sizes:
         vocab_size: entries of the joint vocabulary. The captions have fewer words: the other
             entries are never used, but scored at every position as in a real vocabulary.
         captions: sentences to translate; `decode_batch` at a time, sorted by length.
+        pool: they are chosen from as many times more.
+        spare: a translation is cut off when it has so many tokens more than its source.
         slow_captions: as many of them, evenly spread, for what decodes one sentence at a time.
         max_tokens: ids in a batch of training, padding included, on the longer side.
         train_updates: updates in one turn.
@@ -44,6 +48,8 @@ class Sizes:
     max_length: int = 128
     dropout: float = 0.1
     captions: int = 1000
+    pool: int = 2
+    spare: int = 10
     slow_captions: int = 40
     decode_batch: int = 100
     beam_size: int = 5
@@ -69,15 +75,15 @@ QUICK = Sizes(
     d_ff=32,
     vocab_size=2000,
     max_length=40,
-    captions=20,
-    slow_captions=4,
-    decode_batch=10,
+    captions=8,
+    slow_captions=2,
+    decode_batch=4,
     beam_size=2,
     max_tokens=200,
     train_updates=1,
     train_rounds=2,
-    decode_rounds=2,
-    beam_rounds=2,
+    decode_rounds=1,
+    beam_rounds=1,
     latency_rounds=2,
     growth_rounds=2,
     growth_tokens=(100, 200),
@@ -127,9 +133,32 @@ class Setting:
 
     @cached_property
     def test(self) -> PairDataset:
-        """The captions to translate."""
-        task = make_task("captions", source="de", target="en")
-        return self._dataset(task.pairs("test", n=self.sizes.captions, seed=0))
+        """The captions to translate: such as the model ends by itself, as far as there are some.
+
+        What a half-trained model repeats until it is cut off would be a test of cutting off.
+        """
+        s = self.sizes
+        n = s.captions * s.pool
+        pairs = make_task("captions", source="de", target="en").pairs("test", n=n, seed=0)
+        path = self.folder / f"captions-{self._key}-{s.captions}.json"
+        if not path.exists():
+            ended = self._ended(self._dataset(pairs))
+            others = [i for i in range(n) if i not in ended]
+            write_json(path, sorted((sorted(ended) + others)[: s.captions]))
+        return self._dataset([pairs[i] for i in read_json(path)])
+
+    def _ended(self, dataset: PairDataset) -> set[int]:
+        """Which sources the model translates, greedily, up to an `<eos>`."""
+        model, ended = self.model(), set()
+        for indices in BucketedBatches(dataset, batch_size=100, shuffle=False):
+            source = collate([dataset[i] for i in indices]).source
+            found = greedy_search(model, source, max_length=self.limit(source))
+            ended |= {i for i, h in zip(indices, found, strict=True) if h.finished}
+        return ended
+
+    def limit(self, source: Tensor) -> int:
+        """The longest translation of a batch: `spare` tokens more than its longest source."""
+        return min(source.size(1) + self.sizes.spare, self.sizes.max_length - 1)
 
     def train_batches(self, n: int) -> list[Batch]:
         """`n` batches of training of about `max_tokens`, the same in every run."""
@@ -185,12 +214,15 @@ class Setting:
 
     @cached_property
     def _weights(self) -> dict[str, Tensor]:
-        deciding = {k: v for k, v in asdict(self.sizes).items() if k in DECIDING}
-        key = blake2b(repr(deciding).encode(), digest_size=6).hexdigest()
-        path = self.folder / f"weights-{key}.safetensors"
+        path = self.folder / f"weights-{self._key}.safetensors"
         if not path.exists():
-            save_tensors(path, self._learn(self.folder / f"learning-{key}"), {})
+            save_tensors(path, self._learn(self.folder / f"learning-{self._key}"), {})
         return load_tensors(path)[0]
+
+    @cached_property
+    def _key(self) -> str:
+        deciding = {k: v for k, v in asdict(self.sizes).items() if k in DECIDING}
+        return blake2b(repr(deciding).encode(), digest_size=6).hexdigest()
 
     def _learn(self, run: Path) -> dict[str, Tensor]:
         s = self.sizes
