@@ -23,6 +23,7 @@ from torch import Tensor, nn
 
 from transformer_book.attention import MultiHeadAttention, keeps_weights, recorded_attention
 from transformer_book.decoder import DecoderLayer
+from transformer_book.layers import fused_norms
 from transformer_book.masks import padding_mask
 from transformer_book.tokens import EOS, PAD, SOS
 from transformer_book.transformer import Transformer
@@ -103,6 +104,8 @@ class DecoderCache:
         self.layers: list[LayerCache] = []
         for layer in model.decoder.layers:
             keys, values = layer.cross_attention.keys_and_values(memory, memory)  # (B, H, S, K)
+            # Read at every step: each head's vectors side by side in memory, not D numbers apart.
+            keys, values = keys.contiguous(), values.contiguous()
             nothing_yet = keys[:, :, :0]  # (B, H, 0, K)
             self.layers.append(LayerCache(nothing_yet, nothing_yet, keys, values))
 
@@ -130,11 +133,14 @@ class DecoderCache:
         width = self.shape[1]
         rows = rows.view(len(rows), -1)  # (B', W')
         sentences, rows = rows[:, 0] // width, rows.flatten()  # (B',), (B' W',)
+        # Most steps only exchange the beams of a sentence: its memory stays where it is.
+        moved = not torch.equal(sentences, torch.arange(self.shape[0], device=rows.device))
         for kept in self.layers:
             kept.keys = kept.keys.index_select(0, rows)  # (N', H, T, K)
             kept.values = kept.values.index_select(0, rows)  # (N', H, T, K)
-            kept.memory_keys = kept.memory_keys.index_select(0, sentences)  # (B', H, S, K)
-            kept.memory_values = kept.memory_values.index_select(0, sentences)  # (B', H, S, K)
+            if moved:
+                kept.memory_keys = kept.memory_keys.index_select(0, sentences)  # (B', H, S, K)
+                kept.memory_values = kept.memory_values.index_select(0, sentences)  # (B', H, S, K)
         return sentences
 
 
@@ -384,6 +390,7 @@ def _searching(model: Transformer, keep_attention: bool) -> Iterator[None]:
     modes = {module: module.training for module in model.modules()}
     with ExitStack() as stack:
         stack.enter_context(torch.no_grad())
+        stack.enter_context(fused_norms(model))
         if keep_attention:
             crosses = nn.ModuleList(layer.cross_attention for layer in model.decoder.layers)
             stack.enter_context(recorded_attention(crosses))
