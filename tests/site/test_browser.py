@@ -16,7 +16,9 @@ def page_names(site: Path) -> list[str]:
     """Every page but the one that only forwards to the landing page."""
     pages = [path.relative_to(site) for path in sorted(site.rglob("*.html"))]
     return [
-        path.as_posix() for path in pages if "_static" not in path.parts and len(path.parts) > 1
+        path.as_posix()
+        for path in pages
+        if "_static" not in path.parts and path.as_posix() != "index.html"
     ]
 
 
@@ -26,7 +28,8 @@ def width_of(page) -> int:
 
 def violations(page, where: str = "html") -> list[str]:
     """What axe-core finds in the elements of this selector, one line for each kind."""
-    page.add_script_tag(path=str(AXE))
+    if not page.evaluate("'axe' in window"):
+        page.add_script_tag(path=str(AXE))
     run = "where => axe.run(where, {resultTypes: ['violations'], preload: false})"
     found = page.evaluate(run, where)["violations"]
     return [
