@@ -1,4 +1,4 @@
-"""While a model is trained, PyTorch's kernel computes its layer norms: the same, sooner."""
+"""PyTorch's kernel in the place of the formula of a layer norm: the same, sooner."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ import torch
 import torch.nn.functional as F
 from torch.overrides import TorchFunctionMode
 
+from transformer_book import cli
 from transformer_book.batches import PairDataset
+from transformer_book.decoding import greedy_search
+from transformer_book.experiment import Experiment
 from transformer_book.layers import LayerNorm, fused_norms
 from transformer_book.tokens import Vocabulary
 from transformer_book.training import Trainer, TrainingConfig
@@ -97,10 +100,33 @@ def test_bad_input_is_refused_as_by_the_formula(unhooked):
         norm(torch.randn(2, 3))
 
 
-def test_the_trainer_trains_with_the_kernel():
+@pytest.mark.parametrize("fused", [False, True])
+def test_the_trainer_uses_the_kernel_if_asked_to(fused):
     words = Vocabulary(["a", "b", "c", "d", "e"])
     data = PairDataset([(("a", "b"), ("c",)), (("d",), ("e", "a"))], words, words)
-    trainer = Trainer(small(), data, data, TrainingConfig(updates=1, batch_size=2))
+    trainer = Trainer(
+        small(), data, data, TrainingConfig(updates=1, batch_size=2), fused_norms=fused
+    )
     with Counted() as counted:
         trainer.fit()
-    assert counted.calls == 2 * NORMS_OF_SMALL  # an update, and the validation
+    assert counted.calls == fused * 2 * NORMS_OF_SMALL  # an update, and the validation
+
+
+def test_searches_use_the_kernel():
+    model = small()
+    with Counted() as counted:
+        greedy_search(model, torch.tensor([[4, 5, 2]]), max_length=1)
+    assert counted.calls == NORMS_OF_SMALL
+
+
+def test_the_command_line_trains_with_the_kernel(monkeypatch, tmp_path):
+    asked = []
+
+    def note(self, *_, **options):
+        asked.append(options["fused_norms"])
+        raise ValueError("enough")
+
+    monkeypatch.setattr(Experiment, "trainer", note)
+    with pytest.raises(ValueError, match="enough"):
+        cli.train("captions-small", output=tmp_path / "run", quiet=True)
+    assert asked == [True]

@@ -197,6 +197,7 @@ def train(
             folder=folder,
             device=here.device(device),
             progress=not quiet and sys.stderr.isatty(),
+            fused_norms=True,
             **several,
         )
         if kept is not None:

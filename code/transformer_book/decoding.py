@@ -382,7 +382,7 @@ def _limits(model: Transformer, real: Bool[Tensor, "B S"], max_length: int | Non
 
 @contextmanager
 def _searching(model: Transformer, keep_attention: bool) -> Iterator[None]:
-    """Evaluation mode, no gradients, attention kept on request; afterwards all is as before.
+    """Evaluation mode, no gradients, fused norms, attention on request; then all is as before.
 
     Not `torch.inference_mode`, which is a few per cent faster: tensors made in it are restricted
     for ever, and the model keeps some, its attention weights and its table of sinusoids.
