@@ -170,6 +170,7 @@ MAY_IMPORT = {
     "widgets/masks": {"attention", "choices", "masks", "tokens", "validation", "widgets"},
     "widgets/neuron": {"attention", "choices", "masks", "transformer", "validation", "widgets"},
     "widgets/positions": {"embeddings", "widgets"},
+    "widgets/schedule": {"choices", "optimization", "validation", "widgets"},
     "widgets/shapes": {"choices", "widgets"},
     "course/__init__": {"checks", "choices"},
     "course/sandbox": set(),

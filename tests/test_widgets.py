@@ -11,6 +11,7 @@ import torch
 
 from transformer_book import decoding, widgets
 from transformer_book.attention import scaled_dot_product_attention
+from transformer_book.optimization import SCHEDULES, learning_rate
 from transformer_book.tokens import PAD, SOS, SPECIALS
 from transformer_book.transformer import Transformer, TransformerConfig
 from transformer_book.widgets import (
@@ -19,6 +20,7 @@ from transformer_book.widgets import (
     GeometryExplorer,
     MaskExplorer,
     PositionExplorer,
+    ScheduleExplorer,
     ShapeStepper,
 )
 from transformer_book.widgets.beam import record_search
@@ -221,6 +223,49 @@ def test_mask_explorer_shows_an_empty_row_as_zeros():
 def test_mask_explorer_refuses_what_is_no_batch_or_mask(unhooked, wrong, sentence):
     with pytest.raises(ValueError, match=sentence):
         unhooked("transformer_book.widgets.masks").MaskExplorer(**{**CHAPTER_8, **wrong})
+
+
+def test_schedule_explorer_shows_the_numbers_of_chapter_15():
+    start = ScheduleExplorer().numbers()
+    assert round(start["one_in"]) == 1431 and round(start["top"], 4) == 0.0007
+    assert start["share"] == pytest.approx(0.5) and round(start["rate"], 5) == 0.00035
+    first, last = (ScheduleExplorer(update=n).numbers() for n in (1, 100_000))
+    assert first["share"] == 1 / 4000 and round(first["rate"], 8) == 0.00000017
+    assert last["share"] == pytest.approx(0.2) and round(last["rate"], 5) == 0.00014
+    halved = ScheduleExplorer(warmup=2000).numbers()  # the falling curve knows no w
+    assert halved["rate"] == pytest.approx(start["rate"]) and halved["top"] > 1.4 * start["top"]
+    short = ScheduleExplorer(updates=450, update=450).numbers()  # never at the peak
+    assert short["reached_at"] == 450 and round(short["reached"], 8) == 0.00007861
+
+
+@pytest.mark.parametrize("warmup", [1, 30, 100, 300])
+def test_schedule_explorer_adds_up_the_rates_of_the_package(warmup):
+    settings = {"peak": 0.003, "warmup": warmup, "updates": 100}
+    numbers = ScheduleExplorer(**settings, update=40, by_paper=False).numbers()
+    for last, added_up in ((40, numbers["so_far"]), (100, numbers["whole"])):
+        for schedule, total in zip(SCHEDULES, added_up, strict=True):
+            rates = [learning_rate(n, schedule=schedule, **settings) for n in range(1, last + 1)]
+            assert total == pytest.approx(sum(rates))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"schedule": "cosine"}, r"schedule is 'cosine', but it must be one of constant, inv"),
+        ({"d_model": 0}, r"d_model is 0, but it must be a whole number from 1 to 4096"),
+        ({"warmup": 0}, r"warmup is 0, but it must be a whole number from 1 to 100000"),
+        ({"updates": 450}, r"update is 16000, but it must be a whole number from 1 to 450"),
+        ({"by_paper": 1}, r"by_paper is 1, but it must be True or False"),
+        ({"peak": 0.0}, r"peak is 0.0, but it must be a number above 0 and at most 1"),
+    ],
+)
+def test_schedule_explorer_refuses_what_is_no_run(unhooked, wrong, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        unhooked("transformer_book.widgets.schedule").ScheduleExplorer(**wrong)
+
+
+def test_the_text_of_small_rates_keeps_their_digits():
+    assert "rates: 0.0006988, 0.0003494, 0.0006114" in ScheduleExplorer().text()
 
 
 def test_numbers_come_from_lists_arrays_and_tensors():

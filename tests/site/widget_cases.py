@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
 
+from transformer_book.optimization import SCHEDULES
 from transformer_book.widgets import (
     BeamExplorer,
     EmbeddingMap,
@@ -20,6 +21,7 @@ from transformer_book.widgets import (
     MaskExplorer,
     NeuronView,
     PositionExplorer,
+    ScheduleExplorer,
     ShapeStepper,
 )
 from transformer_book.widgets.beam import record_search
@@ -213,6 +215,19 @@ def shapes(random: Random) -> dict:
     }
 
 
+def schedule(random: Random) -> dict:
+    updates = random.choice([1, 7, 450, 10_000, 100_000])
+    return {
+        "schedule": random.choice(SCHEDULES),
+        "d_model": random.choice([32, 512, 2048]),
+        "warmup": random.choice([1, 100, 450, 4000, 16_000]),
+        "updates": updates,
+        "update": random.randint(1, updates),
+        "by_paper": random.random() < 0.5,
+        "peak": random.uniform(1e-5, 0.1),
+    }
+
+
 CASES = [
     Case(
         GeometryExplorer,
@@ -271,5 +286,12 @@ CASES = [
         # Three features instead of four: isst is ahead as before, by less.
         example=("features shown", "ArrowLeft", "kept_weights.9", "0.95"),
         silent=frozenset({"query 8: woman", "key 10: isst"}),  # chosen from the start
+    ),
+    Case(
+        ScheduleExplorer,
+        "chapters/15_loss_and_schedule",
+        schedule,
+        # Half the warm-up: a higher peak, 1 / √(512 · 2000).
+        example=("warm-up w", "ArrowLeft", "top", "0.00098821"),
     ),
 ]

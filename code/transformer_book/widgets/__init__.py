@@ -21,6 +21,7 @@ _MODULES = {
     "MaskExplorer": "masks",
     "NeuronView": "neuron",
     "PositionExplorer": "positions",
+    "ScheduleExplorer": "schedule",
     "ShapeStepper": "shapes",
 }
 

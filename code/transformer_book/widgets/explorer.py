@@ -90,6 +90,7 @@ class Explorer(anywidget.AnyWidget):
 
     javascript: ClassVar[str]
     label: ClassVar[str]
+    digits: ClassVar[str] = ".2f"  # of the numbers in the text
 
     # What the reader may change, as it was at first: where the button *Reset* leads.
     start = traitlets.Dict().tag(sync=True)
@@ -117,7 +118,9 @@ class Explorer(anywidget.AnyWidget):
     def text(self) -> str:
         """The numbers as text, for front ends that show no widgets."""
         lines = [f"{self.label} (a widget; where it is not shown, these are its numbers)"]
-        lines += [f"{name}: {_as_text(value)}" for name, value in self.numbers().items()]
+        lines += [
+            f"{name}: {_as_text(value, self.digits)}" for name, value in self.numbers().items()
+        ]
         return "\n".join(lines)
 
     def _repr_mimebundle_(self, **options: object) -> tuple[dict, dict] | dict | None:
@@ -128,10 +131,10 @@ class Explorer(anywidget.AnyWidget):
         return bundle
 
 
-def _as_text(value: object) -> str:
+def _as_text(value: object, digits: str) -> str:
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_as_text(each)}" for name, each in value.items())
+        return ", ".join(f"{name} {_as_text(each, digits)}" for name, each in value.items())
     if isinstance(value, (list, tuple)):
         nested = any(isinstance(each, (list, tuple)) for each in value)
-        return ("; " if nested else ", ").join(_as_text(each) for each in value)
-    return f"{value + 0.0:.2f}" if isinstance(value, float) else str(value)
+        return ("; " if nested else ", ").join(_as_text(each, digits) for each in value)
+    return f"{value + 0.0:{digits}}" if isinstance(value, float) else str(value)
