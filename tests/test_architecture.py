@@ -169,6 +169,7 @@ MAY_IMPORT = {
     "widgets/heads": {"attention", "choices", "masks", "transformer", "widgets"},
     "widgets/masks": {"attention", "choices", "masks", "tokens", "validation", "widgets"},
     "widgets/neuron": {"attention", "choices", "masks", "transformer", "validation", "widgets"},
+    "widgets/normalisation": {"choices", "layers", "validation", "widgets"},
     "widgets/positions": {"embeddings", "widgets"},
     "widgets/schedule": {"choices", "optimization", "validation", "widgets"},
     "widgets/shapes": {"choices", "widgets"},

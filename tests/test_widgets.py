@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import re
 
 import pytest
@@ -19,6 +20,7 @@ from transformer_book.widgets import (
     Explorer,
     GeometryExplorer,
     MaskExplorer,
+    NormalisationExplorer,
     PositionExplorer,
     ScheduleExplorer,
     ShapeStepper,
@@ -266,6 +268,74 @@ def test_schedule_explorer_refuses_what_is_no_run(unhooked, wrong, sentence):
 
 def test_the_text_of_small_rates_keeps_their_digits():
     assert "rates: 0.0006988, 0.0003494, 0.0006114" in ScheduleExplorer().text()
+
+
+CHAPTER_10 = {  # the pencil's sentence, and a neighbour
+    "batch": [[[15, 1, 9, 7], [9, 1, 3, 3]], [[1, 5, 5, 1], [2, 10, 2, 10]]],
+    "pad": [4, 0, 2, 2],
+}
+
+
+def test_normalisation_explorer_shows_the_numbers_of_chapter_10():
+    pencil = NormalisationExplorer(**CHAPTER_10).numbers()
+    assert pencil["means"] == [8] * 4 and pencil["variances"] == [25] * 4
+    assert [round(x, 2) for x in pencil["output"]] == [1.4, -1.4, 0.2, -0.2]
+    second = NormalisationExplorer(**CHAPTER_10, word=1).numbers()
+    assert second["means"] == [4] * 4 and second["variances"] == [9] * 4
+    changed = NormalisationExplorer(**CHAPTER_10, scale=3, shift=5).numbers()
+    assert changed["input"] == [50, 8, 32, 26] and changed["means"] == [29] * 4
+    assert changed["output"] == pytest.approx(pencil["output"], abs=1e-6)
+    bessel = NormalisationExplorer(**CHAPTER_10, bessel=True).numbers()
+    assert round(bessel["variances"][0], 2) == 33.33 and round(bessel["off"], 1) == 13.4
+
+
+@pytest.mark.parametrize(
+    ("over", "by_word", "by_padding"),
+    [  # which of the words ((0, 0), (0, 1), (1, 0), (1, 1)) move
+        ("features", [True, False, False, False], [False] * 4),
+        ("features, words", [True, True, False, False], [True] * 4),
+        ("words, batch", [True] * 4, [True] * 4),
+    ],
+)
+def test_normalisation_explorer_finds_the_leaks_of_chapter_10(over, by_word, by_padding):
+    def moved(**how):
+        numbers = NormalisationExplorer(**CHAPTER_10, over=over, **how).numbers()
+        return [distance > 0.05 for row in numbers["moved"] for distance in row]
+
+    assert moved() == [False] * 4
+    assert moved(vector=[15, 6, 9, 7]) == by_word
+    assert moved(padding=10) == by_padding
+
+
+def test_normalisation_explorer_shows_what_epsilon_does_to_a_vector_nearly_constant():
+    nearly = {**CHAPTER_10, "scale": 1e-4, "shift": 5}
+    inside, outside = (
+        NormalisationExplorer(**nearly, outside=out).numbers() for out in (False, True)
+    )
+    assert inside["output"][0] == pytest.approx(7e-4 / math.sqrt(25e-8 + 1e-5))
+    assert outside["output"][0] == pytest.approx(7e-4 / (5e-4 + 1e-5))
+    constant = NormalisationExplorer(**{**nearly, "scale": 0.0}, outside=True).numbers()
+    assert constant["output"] == [0] * 4 and constant["divisors"] == [1e-5] * 4
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"batch": [[[1, 2, 3, 4]]]}, r"batch is .* must have the shape \(2, 2, 4\)"),
+        ({"pad": [0.0]}, r"pad is \[0.0\], but it must have the shape \(4,\)"),
+        ({"vector": [1, 2, 3, "x"]}, r"vector holds 'x', but it must hold numbers"),
+        ({"sentence": 2}, r"sentence is 2, but it must be a whole number from 0 to 1"),
+        ({"word": -1}, r"word is -1, but it must be a whole number from 0 to 1"),
+        ({"scale": float("inf")}, r"scale holds inf, but its numbers must be finite"),
+        ({"over": "batch"}, r"over is 'batch', but it must be one of features"),
+        ({"padding": 11}, r"padding is 11, but it must be a whole number from 0 to 10"),
+        ({"bessel": 1}, r"bessel is 1, but it must be True or False"),
+    ],
+)
+def test_normalisation_explorer_refuses_what_it_cannot_show(unhooked, wrong, sentence):
+    explorer = unhooked("transformer_book.widgets.normalisation").NormalisationExplorer
+    with pytest.raises(ValueError, match=sentence):
+        explorer(**{**CHAPTER_10, **wrong})
 
 
 def test_numbers_come_from_lists_arrays_and_tensors():

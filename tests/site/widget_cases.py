@@ -20,6 +20,7 @@ from transformer_book.widgets import (
     HeadExplorer,
     MaskExplorer,
     NeuronView,
+    NormalisationExplorer,
     PositionExplorer,
     ScheduleExplorer,
     ShapeStepper,
@@ -27,6 +28,7 @@ from transformer_book.widgets import (
 from transformer_book.widgets.beam import record_search
 from transformer_book.widgets.masks import RULES
 from transformer_book.widgets.neuron import ORDERS
+from transformer_book.widgets.normalisation import OVER
 from transformer_book.widgets.shapes import VERSIONS
 
 
@@ -228,6 +230,22 @@ def schedule(random: Random) -> dict:
     }
 
 
+def normalisation(random: Random) -> dict:
+    chosen = {"sentence": random.randrange(2), "word": random.randrange(2)}
+    return {
+        "batch": vectors(random, 2, 2, 4),
+        "pad": vectors(random, 4),
+        **chosen,
+        "vector": vectors(random, 4),
+        "scale": random.choice([-1.0, 0.0, 1e-4, 0.01, 1.0, 3.0]),
+        "shift": random.uniform(-10, 10),
+        "over": random.choice(list(OVER)),
+        "padding": random.choice([0, 0, 1, 10]),
+        "bessel": random.random() < 0.5,
+        "outside": random.random() < 0.5,
+    }
+
+
 CASES = [
     Case(
         GeometryExplorer,
@@ -293,5 +311,13 @@ CASES = [
         schedule,
         # Half the warm-up: a higher peak, 1 / √(512 · 2000).
         example=("warm-up w", "ArrowLeft", "top", "0.00098821"),
+    ),
+    Case(
+        NormalisationExplorer,
+        "chapters/10_residuals_and_layer_norm",
+        normalisation,
+        # The mean over words, too: 3x + 5 moves the word beside it.
+        example=("mean and variance over", "ArrowDown", "moved.0.1", "1.11"),
+        silent=frozenset({"<pad> after each sentence"}),  # over features: that is the point
     ),
 ]

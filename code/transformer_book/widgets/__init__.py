@@ -20,6 +20,7 @@ _MODULES = {
     "HeadExplorer": "heads",
     "MaskExplorer": "masks",
     "NeuronView": "neuron",
+    "NormalisationExplorer": "normalisation",
     "PositionExplorer": "positions",
     "ScheduleExplorer": "schedule",
     "ShapeStepper": "shapes",
