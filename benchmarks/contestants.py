@@ -108,7 +108,7 @@ class Book(Trained):
         return label_smoothed_loss(logits, batch.target_out)[0]
 
     def update(self, batch: Batch) -> float:
-        with fused_norms(self.model):  # as in Trainer.fit
+        with fused_norms(self.model):  # as transformer-book train
             return super().update(batch)
 
     def greedy(self, source: Tensor) -> list[list[int]]:

@@ -17,7 +17,7 @@ PAGE = PAGES / "benchmarks.md"
 FIGURES = PAGES / "assets" / "figures"
 BOOK = "the book"
 RAN = {
-    BOOK: "`Transformer`, `greedy_search`, `beam_search` of this book",
+    BOOK: "training as `transformer-book train` does it; `greedy_search`, `beam_search`",
     "nn.Transformer": "`nn.Transformer`, batch first, with the causal hint; it has no search",
     "Hugging Face Marian": "`MarianMTModel`, fused attention; `generate` with cache, on batches",
     "x-transformers": "`XTransformer`, flash attention; `generate` with cache, on batches",
@@ -137,8 +137,9 @@ def unequal(training: dict[str, Any]) -> str:
 
 def machine(result: dict[str, Any]) -> str:
     m = result["machine"]
+    threads = "1 thread" if m["threads"] == 1 else f"{m['threads']} threads"
     return (
-        f"{m['processor']}, {m['cores']} cores, {m['threads']} threads, {m['instructions']}, "
+        f"{m['processor']}, {m['cores']} cores, {threads}, {m['instructions']}, "
         f"{m['system']}; Python {m['python']}, PyTorch {m['torch']}"
     )
 
@@ -182,6 +183,9 @@ def page(result: dict[str, Any]) -> str:
         training=table(training, "tokens/s"),
         decode_batch=s["decode_batch"],
         slow=s["slow_captions"],
+        tokens=f"{proofs['greedy']['tokens']:,}",
+        pool=f"{s['pool'] * s['captions']:,}",
+        spare=s["spare"],
         greedy=table(result["greedy"], "sentences/s"),
         beams=table(result["beam"], "sentences/s"),
         latency=table(result["latency"], "milliseconds", lambda r: f"{1000 / r:.3g}"),
