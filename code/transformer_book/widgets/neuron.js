@@ -20,8 +20,8 @@ import {
 
 const ORDERS = [
   ["feature", "as they stand"],
-  ["contribution", "by contribution to the chosen key"],
-  ["advantage", "by distance from the average key"],
+  ["contribution", "by contribution"],
+  ["advantage", "by distance from the mean key"],
 ];
 const TIE = 1e9; // what two features contribute is compared to nine digits, as in Python
 
