@@ -215,7 +215,7 @@ class DistributedTrainer(Trainer):
 
     Each process draws its own random numbers for dropout; those of process 0 are those that a
     single process would draw. A run with dropout is therefore another one with another number of
-    processes, though as good. A run may be resumed with any number of processes; with the same
+    processes. A run may be resumed with any number of processes; with the same
     number, the updates that follow are those of an uninterrupted run, to the last bit.
 
     Process 0 writes the files and shows the progress. The others read the folder, too: on several
