@@ -85,6 +85,7 @@ def test_search_finds_a_page_from_a_folder(site: Path, visit) -> None:
 def test_the_start_page_leads_to_the_book(site: Path, serve, visit) -> None:
     assert "url=book/landing.html" in (site / "index.html").read_text(encoding="utf-8")
     seen = visit(f"{serve(site)}/book/landing.html")
+    seen.page.locator(".explorer").wait_for(timeout=60_000)  # to leave earlier is to break it off
     link = seen.page.locator("figure.architecture a").first
     link.focus()
     seen.page.keyboard.press("Enter")
