@@ -76,11 +76,11 @@ def shown(cell: dict) -> list[str]:
     return found
 
 
-def faults(notebook: dict, *, chapter: bool = True) -> list[str]:
+def faults(notebook: dict, *, chapter: bool = True, component: bool = True) -> list[str]:
     """What is wrong with the exercises of a notebook, a phrase for each.
 
-    Chapters have 3 to 6, one of them at least judged by a component's own check. The other pages
-    have as many as they like.
+    Chapters have 3 to 6; in those that build, train and use the model, one at least is
+    judged by a component's own check. The other pages have as many as they like.
     """
     cells = [{**cell, "source": text_of(cell["source"])} for cell in notebook["cells"]]
     starts = [
@@ -119,7 +119,7 @@ def faults(notebook: dict, *, chapter: bool = True) -> list[str]:
             "exercise" in tags(cell) or (code and SOLUTION.match(cell["source"]))
         ):
             wrong.append(f"{cell['id']}: a stub or solution without a box")
-    if chapter and not any(call.check in checks.COMPONENTS for call in called):
+    if chapter and component and not any(call.check in checks.COMPONENTS for call in called):
         wrong.append("no exercise asks for a component of the book")
     return wrong
 
@@ -162,7 +162,11 @@ def pair_faults(cells: list[dict], number: int) -> tuple[list[Judged], list[str]
 @pytest.mark.parametrize("path", [pytest.param(p, id=p.stem) for p in notebooks()])
 def test_exercises_are_judged_by_one_check_as_stub_and_as_solution(path: Path) -> None:
     notebook = json.loads(path.read_text(encoding="utf-8"))
-    assert faults(notebook, chapter=path.parent == CHAPTERS) == []
+    chapter = path.parent == CHAPTERS
+    # From chapter 18 on the model is finished: there is no component left to write, but in the
+    # catalogue of mistakes.
+    component = chapter and (int(path.name[:2]) <= 17 or path.name.startswith("22"))
+    assert faults(notebook, chapter=chapter, component=component) == []
 
 
 # --- the test itself, on a notebook made up for it ---------------------------------------------

@@ -17,7 +17,8 @@ from IPython.core.inputtransformer2 import TransformerManager
 from normalise_notebooks import WIDGET_STATE, Refused, normalise, written
 from setup_cell import SOURCE, setup_cell, with_setup_cell
 
-SCRIPTS = sorted(path.name for path in (ROOT / "tools").glob("*.py") if path.name != "common.py")
+MODULES = {"common.py", "model_cards.py"}  # imported by scripts, and none themselves
+SCRIPTS = sorted({path.name for path in (ROOT / "tools").glob("*.py")} - MODULES)
 
 
 def run(script: str, *arguments: str | Path) -> subprocess.CompletedProcess:
