@@ -199,6 +199,9 @@ def test_the_models_of_the_book_are_found(folder, tmp_path, monkeypatch):
     assert about["task"] == {"name": "copy"} and about["results"] == []
     assert about["parameters"] == small.model().n_parameters
     assert about["bytes"] == (folder / "model.safetensors").stat().st_size
+    measured = [{"split": "test", "weights": "before rounding"}, {"split": "test"}]
+    (folder / "results.json").write_text(json.dumps(measured))
+    assert pretrained.describe(folder)["results"] == measured[1:]  # of the model as it is
     (folder / "model.safetensors").write_bytes(b"half")
     with pytest.raises(ValueError, match="does not hold a model of this book"):
         pretrained.describe(folder)

@@ -47,7 +47,8 @@ def describe(folder: str | Path) -> dict[str, Any]:
 
     Returns:
         `task`, its name and options; `parameters`, their number; `bytes`, the size of the weights;
-        `results`, what `results.json` holds, a list, empty if nothing has been measured.
+        `results`, what was measured of it, a list, empty if that is nothing. (`results.json` also
+        has what was measured of other weights on the way, such as those before the rounding.)
 
     Raises:
         ValueError: the folder does not hold a model.
@@ -63,7 +64,11 @@ def describe(folder: str | Path) -> dict[str, Any]:
             "task": dict(read_json(folder / "config.json")["recipe"]["task"]),
             "parameters": sum(map(math.prod, shapes)),
             "bytes": weights.stat().st_size,
-            "results": list(read_json(results)) if results.exists() else [],
+            "results": [
+                result
+                for result in (read_json(results) if results.exists() else [])
+                if "weights" not in result
+            ],
         }
     except (OSError, safetensors.SafetensorError, KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{folder} does not hold a model of this book: {error}.") from error
