@@ -45,6 +45,7 @@ def test_every_page_from_a_server(site: Path, serve, visit) -> None:
         seen = visit(f"{serve(site)}/{name}")
         problems += [f"{name}: {each}" for each in seen.problems + violations(seen.page)]
         seen.page.set_viewport_size({"width": NARROW, "height": 800})
+        problems += [f"{name}, {NARROW} px: {each}" for each in violations(seen.page)]
         if width_of(seen.page) > NARROW:
             problems.append(f"{name}: scrolls sideways, {width_of(seen.page)} px at {NARROW}")
         seen.page.context.close()
@@ -60,6 +61,8 @@ def test_every_page_from_a_folder_in_the_dark(site: Path, visit) -> None:
             problems.append(f"{name}: scrolls sideways, {width_of(seen.page)} px at {NARROW}")
         if seen.page.evaluate("document.documentElement.dataset.theme") != "dark":
             problems.append(f"{name}: is not dark")
+        seen.page.set_viewport_size({"width": 1280, "height": 900})
+        problems += [f"{name}, 1280 px: {each}" for each in violations(seen.page)]
         seen.page.context.close()
     assert not problems, "\n" + "\n".join(problems)
 
