@@ -25,9 +25,9 @@ from transformer_book.batches import Batch
 from transformer_book.decoding import beam_search, greedy_search
 from transformer_book.layers import fused_norms
 from transformer_book.masks import causal_mask
-from transformer_book.optimization import label_smoothed_loss
 from transformer_book.reference import to_pytorch
 from transformer_book.tokens import EOS, PAD, SOS
+from transformer_book.training import batch_loss
 
 
 class Contestant:
@@ -104,8 +104,7 @@ class Book(Trained):
         return __version__
 
     def loss(self, batch: Batch) -> Tensor:
-        logits = self.model(batch.source, batch.target_in)  # (B, T, V)
-        return label_smoothed_loss(logits, batch.target_out)[0]
+        return batch_loss(self.model, batch, fused=True)[0]
 
     def update(self, batch: Batch) -> float:
         with fused_norms(self.model):  # as transformer-book train

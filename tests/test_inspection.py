@@ -77,6 +77,26 @@ def test_the_maps_are_those_that_the_modules_keep():
     assert not any(module.keep_weights for module in modules.values())
 
 
+def test_without_a_target_only_the_encoder_is_read():
+    model = two_layers()
+    both = attention_maps(model, BATCH.source, BATCH.target_in)
+    alone = attention_maps(model, BATCH.source)
+    assert list(both) == ["encoder", "decoder", "cross"] and list(alone) == ["encoder"]
+    assert torch.equal(alone["encoder"], both["encoder"])
+
+
+def test_an_attention_that_keeps_no_weights_has_no_map():
+    model = two_layers()
+    model.decoder.layers[0].cross_attention = Silent()
+    maps = attention_maps(model, BATCH.source, BATCH.target_in)
+    assert list(maps) == ["encoder", "decoder"]
+
+
+class Silent(torch.nn.Module):
+    def forward(self, query, *_, **__):
+        return query
+
+
 def test_a_sentence_has_names_and_the_maps_of_its_ids():
     translator = small.translator()
     translator.model.eval()

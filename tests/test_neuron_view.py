@@ -8,10 +8,11 @@ import pytest
 import torch
 
 from transformer_book.attention import recorded_attention
+from transformer_book.inspection import queries_and_keys
 from transformer_book.transformer import Transformer, TransformerConfig
 from transformer_book.translator import Translator
 from transformer_book.widgets import NeuronView
-from transformer_book.widgets.neuron import cosine_basis, queries_and_keys
+from transformer_book.widgets.neuron import cosine_basis
 
 # One head of four features, by hand: the first feature is large, and the same for both keys.
 BY_HAND = {
@@ -97,7 +98,8 @@ def test_a_model_of_the_book_gives_the_weights_that_it_computes(kind, options):
 
 def test_queries_and_keys_come_in_the_usual_forms():
     model, source = small_model(), torch.tensor([[4, 5, 2]])
-    q, k = queries_and_keys(model, source, torch.tensor([[1, 6]]), kind="cross")
+    found = queries_and_keys(model, source, torch.tensor([[1, 6]]), kind="cross")
+    q, k = (each[:, 0] for each in found)
     assert q.shape == (3, 2, 2, 4) and k.shape == (3, 2, 3, 4)
     names = {"query_tokens": ["<sos>", "The"], "key_tokens": ["Die", "Frau", "<eos>"]}
     stacked = NeuronView(q, k, **names)
@@ -145,14 +147,15 @@ def test_neuron_view_refuses_what_it_cannot_show(unhooked, wrong, sentence):
 
 
 def test_what_cannot_be_read_from_a_model_is_refused(unhooked):
-    read = unhooked("transformer_book.widgets.neuron").queries_and_keys
+    read = unhooked("transformer_book.inspection").queries_and_keys
     model, source = small_model(), torch.tensor([[4, 5, 2]])
-    with pytest.raises(ValueError, match="kind is 'cross', but there are no target_ids"):
+    with pytest.raises(ValueError, match="kind is 'cross', but there is no target_in"):
         read(model, source, kind="cross")
-    with pytest.raises(ValueError, match="source_ids holds 2 sentences, but one can be shown"):
-        read(model, source.expand(2, -1))
     with pytest.raises(ValueError, match="kind is 'all'"):
         read(model, source, kind="all")
+    view = unhooked("transformer_book.widgets.neuron").NeuronView
+    with pytest.raises(ValueError, match="source_ids holds 2 sentences, but one can be shown"):
+        view.from_model(model, source.expand(2, -1), ["a", "b", "c"])
     model.encoder.layers[0].self_attention = torch.nn.Identity()
-    with pytest.raises(ValueError, match="self_attention is a Identity, but queries and keys"):
+    with pytest.raises(ValueError, match="attention of the encoder is a Identity, but queries"):
         read(model, source)

@@ -11,7 +11,13 @@ import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transformer_book.optimization import SCHEDULES, label_smoothed_loss, learning_rate
+from transformer_book.optimization import (
+    SCHEDULES,
+    _ProjectedLoss,
+    label_smoothed_loss,
+    learning_rate,
+    projected_loss,
+)
 from transformer_book.tokens import PAD
 
 
@@ -136,6 +142,94 @@ LOSSES = [
 def test_bad_input_to_the_loss(book, logits, target, options, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         book.label_smoothed_loss(logits, target, **options)
+
+
+# --- the loss, projected slice by slice -----------------------------------------------------------
+
+
+@given(
+    seed=st.integers(0, 1000),
+    sizes=st.tuples(st.integers(1, 4), st.integers(1, 5), st.integers(2, 9)),
+    smoothing=st.sampled_from([0.0, 0.1, 0.9]),
+    padding=st.sampled_from([PAD, 1, -100]),
+    bias=st.booleans(),
+    logits=st.sampled_from([1, 20, 10**6]),
+)
+def test_slices_make_the_loss_and_the_gradients_of_the_whole(
+    seed, sizes, smoothing, padding, bias, logits
+):
+    """Slices of one position, of a few, and one of all."""
+    (_, target), V = example(seed, *sizes), sizes[2]
+    target[-1, 1:] = padding
+    target[0, 0] = 0 if padding else V - 1  # some token is real
+    torch.manual_seed(seed)
+    output = torch.nn.Linear(4, V, bias=bias, dtype=torch.float64)
+    vectors = torch.randn(*sizes[:2], 4, dtype=torch.float64)
+    found = []
+    for sliced in (False, True):
+        x = vectors.clone().requires_grad_()
+        output.zero_grad()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(_ProjectedLoss, "SLICE", logits)
+            if sliced:
+                loss, nll = projected_loss(x, output, target, smoothing, padding)
+            else:
+                loss, nll = label_smoothed_loss(output(x), target, smoothing, padding)
+        (3 * loss).backward()
+        found.append([loss.detach(), nll, x.grad, *(p.grad.clone() for p in output.parameters())])
+    for whole, slices in zip(*found, strict=True):
+        torch.testing.assert_close(slices, whole, atol=1e-12, rtol=1e-12)
+
+
+def test_slices_have_the_derivative_that_differences_show():
+    """Against the definition of a derivative, not against the other function."""
+    torch.manual_seed(0)
+    output = torch.nn.Linear(3, 5, dtype=torch.float64)
+    x = torch.randn(2, 2, 3, dtype=torch.float64, requires_grad=True)
+    target = torch.tensor([[1, 4], [2, PAD]])
+
+    def loss(x, *parameters):  # gradcheck changes them in place
+        return projected_loss(x, output, target, 0.1)[0]
+
+    assert torch.autograd.gradcheck(loss, (x, *output.parameters()))
+
+
+def test_slices_of_extreme_logits_stay_finite():
+    output = torch.nn.Linear(1, 4, bias=False)
+    with torch.no_grad():
+        output.weight[:] = torch.tensor([[1e4], [-1e4], [0.0], [0.0]])
+    x = torch.ones(1, 1, 1, requires_grad=True)
+    loss, nll = projected_loss(x, output, torch.tensor([[1]]), 0.1)
+    loss.backward()
+    assert nll.item() == pytest.approx(2e4)
+    assert x.grad.isfinite().all() and output.weight.grad.isfinite().all()
+
+
+def test_slices_without_gradients_make_none():
+    output, x = torch.nn.Linear(3, 5), torch.randn(2, 2, 3)
+    target = torch.tensor([[1, 4], [2, PAD]])
+    with torch.no_grad():
+        loss, nll = projected_loss(x, output, target)
+    assert not loss.requires_grad
+    assert (
+        loss.item() == nll.item() == pytest.approx(label_smoothed_loss(output(x), target)[0].item())
+    )
+    loss, nll = projected_loss(x, output, target)
+    assert loss.requires_grad and not nll.requires_grad
+
+
+def test_slices_refuse_what_the_loss_refuses(book):
+    output, x = torch.nn.Linear(3, 5), torch.randn(2, 2, 3)
+    target = torch.tensor([[1, 4], [2, PAD]])
+    for arguments, sentence in [
+        ((x[:, :1], output, target), r"must be \(batch, length, 3\)"),
+        ((x[..., :2], output, target), r"must be \(batch, length, 3\)"),
+        ((x, output, target * 0), "nothing but padding"),
+        ((x, output, target + 5), "outside the vocabulary"),
+        ((x, output, target, 1.0), "smoothing"),
+    ]:
+        with pytest.raises(ValueError, match=sentence):
+            book.projected_loss(*arguments)
 
 
 # --- the learning rate ----------------------------------------------------------------------------

@@ -151,7 +151,12 @@ def train(
     ] = None,
     threads: Annotated[
         int | None,
-        typer.Option(parser=_whole(1), metavar="N", help="Threads of the processor."),
+        typer.Option(
+            parser=_whole(1),
+            metavar="N",
+            help="Threads of the processor.",
+            show_default="as many as the run had, or the cores",
+        ),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.")] = False,
 ) -> None:
@@ -159,7 +164,8 @@ def train(
 
     Ctrl-C finishes the present update, saves everything, and exits with status 130 (SIGTERM: 143);
     a second one ends at once. A killed run loses at most the last minute. With --resume it goes on
-    as if nothing had happened: on one machine, the weights are the same to the last bit.
+    as if nothing had happened: on one machine, with as many threads, the weights are the same to
+    the last bit.
 
     Started by torchrun, several processes share each batch: the same gradients, made by more cores
     or GPUs. Only dropout draws other random numbers then.
@@ -197,13 +203,15 @@ def train(
             folder=folder,
             device=here.device(device),
             progress=not quiet and sys.stderr.isatty(),
-            fused_norms=True,
+            fused=True,
             **several,
         )
         if kept is not None:
             _check_vocabularies(experiment, folder)
         if resume and not trainer.resume():
             say(f"There is no run in {folder} yet: it starts from the beginning.")
+        if threads is not None:  # what is asked for now goes before what the run had
+            torch.set_num_threads(threads)
         if here.rank == 0:
             experiment.translator(trainer.model).save_description(folder)
         say(_what_is_trained(trainer, experiment, here.count))

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from transformer_book.attention import MultiHeadAttention, recorded_attention
+from transformer_book.attention import MultiHeadAttention, keeps_weights, recorded_attention
 from transformer_book.choices import check_choice
+from transformer_book.masks import padding_mask
 from transformer_book.tokens import EOS, PAD, SOS
 from transformer_book.transformer import Transformer
 from transformer_book.translator import Translator
@@ -37,28 +38,38 @@ def attentions(model: Transformer) -> dict[str, list[nn.Module]]:
 
 
 def attention_maps(
-    model: Transformer, source: Int[Tensor, "B S"], target_in: Int[Tensor, "B T"]
+    model: Transformer, source: Int[Tensor, "B S"], target_in: Int[Tensor, "B T"] | None = None
 ) -> dict[str, Tensor]:
     """All weights of all heads, when the model reads these ids.
 
     Args:
         model: in evaluation mode, or dropout shows.
         source: `(B, S)`.
-        target_in: `(B, T)`, what the decoder reads, `<sos>` first.
+        target_in: `(B, T)`, what the decoder reads, `<sos>` first; without it, only the encoder
+            reads.
 
     Returns:
         "encoder" `(layers, B, H, S, S)`, "decoder" `(layers, B, H, T, T)` and "cross"
-        `(layers, B, H, T, S)`. Rows of padding are there, and mean nothing.
+        `(layers, B, H, T, S)`; an attention of your own that keeps no weights has none. Rows of
+        padding are there, and mean nothing.
 
     Raises:
         ValueError: as the model.
     """
     with torch.no_grad(), recorded_attention(model):
-        model(source, target_in)
+        _read(model, source, target_in)
     return {
         kind: torch.stack([module.weights for module in modules])
         for kind, modules in attentions(model).items()
+        if (kind == "encoder" or target_in is not None) and all(map(keeps_weights, modules))
     }
+
+
+def _read(model: Transformer, source: Tensor, target_in: Tensor | None) -> None:
+    if target_in is None:
+        model.encode(source, padding_mask(source))
+    else:
+        model(source, target_in)
 
 
 @dataclass(frozen=True)
@@ -326,6 +337,45 @@ def silenced_heads(attention: MultiHeadAttention, *heads: int) -> Iterator[None]
         yield
     finally:
         hook.remove()
+
+
+def queries_and_keys(
+    model: Transformer,
+    source: Int[Tensor, "B S"],
+    target_in: Int[Tensor, "B T"] | None = None,
+    kind: str = "encoder",
+) -> tuple[Float[Tensor, "layers B H Q K"], Float[Tensor, "layers B H M K"]]:
+    """The queries and keys of all heads in every layer, of one kind of attention.
+
+    Args:
+        model: in evaluation mode, or dropout shows.
+        source: `(B, S)`.
+        target_in: `(B, T)`, what the decoder reads; the encoder needs none.
+        kind: "encoder", "decoder" (self-attention each) or "cross".
+
+    Returns:
+        Queries `(layers, B, H, Q, K)` and keys `(layers, B, H, M, K)`, with Q positions that ask
+        and M that answer: in self-attention the same, S or T; in cross-attention T and S.
+
+    Raises:
+        ValueError: for another kind, a decoder without a target, or an attention that is no
+            `MultiHeadAttention` of the book.
+    """
+    modules = attentions(model)
+    check_choice("kind", kind, list(modules))
+    if kind != "encoder" and target_in is None:
+        raise ValueError(f"kind is {kind!r}, but there is no target_in: give what it reads.")
+    for attention in modules[kind]:
+        if not isinstance(attention, MultiHeadAttention):
+            raise ValueError(
+                f"The attention of the {kind} is a {type(attention).__name__}, but queries and "
+                "keys are read from the book's MultiHeadAttention."
+            )
+    with torch.no_grad(), ExitStack() as stack:
+        found = [stack.enter_context(recorded_vectors(attention)) for attention in modules[kind]]
+        _read(model, source, target_in)
+    queries, keys = (torch.stack([each[name] for each in found]) for name in ("query", "key"))
+    return queries, keys
 
 
 @contextmanager

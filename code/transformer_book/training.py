@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
+from jaxtyping import Float
+from torch import Tensor, nn
 from tqdm.auto import tqdm
 
 from transformer_book.batches import Batch, BucketedBatches, PairDataset, collate
@@ -34,7 +35,12 @@ from transformer_book.checkpoints import (
 from transformer_book.choices import check_choice
 from transformer_book.files import write_atomically
 from transformer_book.layers import fused_norms
-from transformer_book.optimization import SCHEDULES, label_smoothed_loss, learning_rate
+from transformer_book.optimization import (
+    SCHEDULES,
+    label_smoothed_loss,
+    learning_rate,
+    projected_loss,
+)
 from transformer_book.transformer import Transformer
 from transformer_book.validation import check_positive, check_probability
 
@@ -138,6 +144,35 @@ def choose_device(name: str | None = None) -> torch.device:
     return torch.device(name)
 
 
+def batch_loss(
+    model: nn.Module, batch: Batch, smoothing: float = 0.0, *, fused: bool = False
+) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
+    """What a model says of the targets of a batch, judged: `label_smoothed_loss` of its logits.
+
+    Args:
+        model: a `Transformer`, or one that PyTorch has wrapped for several processes.
+        batch: on the device of the model.
+        smoothing: of the labels, ε.
+        fused: let `projected_loss` make the logits, slice by slice. It does so on a processor, in
+            full precision, and where the projection to the vocabulary is PyTorch's own.
+
+    Returns:
+        The loss to be lowered, and the negative log-likelihood without smoothing.
+    """
+    output = getattr(model, "module", model).output
+    own = type(output) is not nn.Linear or "forward" in vars(output)
+    device = batch.source.device.type
+    if not fused or own or device != "cpu" or torch.is_autocast_enabled(device):
+        logits = model(batch.source, batch.target_in)  # (B, T, V)
+        return label_smoothed_loss(logits, batch.target_out, smoothing)
+    try:
+        output.forward = lambda vectors: vectors
+        vectors = model(batch.source, batch.target_in)  # (B, T, D): not projected
+    finally:
+        del output.forward
+    return projected_loss(vectors, output, batch.target_out, smoothing)
+
+
 def mean_loss(
     model: Transformer,
     dataset: PairDataset,
@@ -212,8 +247,8 @@ class Trainer:
         folder: where to keep the run; without one nothing is kept: no best weights, no average.
         progress: show a progress bar.
         save_seconds: a checkpoint is written at least this often, seconds.
-        fused_norms: let PyTorch's kernel compute the layer norms (`layers.fused_norms`): the same
-            but for rounding, sooner. `transformer-book train` does.
+        fused: the same but for rounding, sooner: PyTorch's kernel computes the layer norms
+            (`layers.fused_norms`), and `projected_loss` the loss. `transformer-book train` does so.
 
     Attributes:
         history: one record for each update so far: `update`, `epoch`, `learning_rate`, `loss` (what
@@ -238,13 +273,13 @@ class Trainer:
         folder: str | Path | None = None,
         progress: bool = False,
         save_seconds: float = 60.0,
-        fused_norms: bool = False,
+        fused: bool = False,
     ) -> None:
         self.device = choose_device(str(device))
         self.model = model.to(self.device)
         self.train, self.validation, self.config = train, validation, config
         self.folder = None if folder is None else Path(folder)
-        self.progress, self.save_seconds, self.fused_norms = progress, save_seconds, fused_norms
+        self.progress, self.save_seconds, self.fused = progress, save_seconds, fused
         self.batches = BucketedBatches(
             train, batch_size=config.batch_size, max_tokens=config.max_tokens, seed=config.seed
         )
@@ -313,7 +348,7 @@ class Trainer:
             disable=not self.progress,
             dynamic_ncols=True,
         )
-        norms = fused_norms(self.model) if self.fused_norms else nullcontext()
+        norms = fused_norms(self.model) if self.fused else nullcontext()
         with bar, _random_numbers(self), norms:
             batches = self._remaining_batches()
             if self.update == 0 and not self.finished:
@@ -401,8 +436,7 @@ class Trainer:
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         self.model.train()
-        logits = self.model(batch.source, batch.target_in)  # (B, T, V)
-        loss, nll = label_smoothed_loss(logits, batch.target_out, config.label_smoothing)
+        loss, nll = batch_loss(self.model, batch, config.label_smoothing, fused=self.fused)
         self.optimizer.zero_grad()
         loss.backward()
         norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), config.clip_norm or math.inf)

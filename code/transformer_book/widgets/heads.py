@@ -8,9 +8,8 @@ import torch
 import traitlets
 from torch import Tensor
 
-from transformer_book.attention import recorded_attention
 from transformer_book.choices import check_choice
-from transformer_book.masks import padding_mask
+from transformer_book.inspection import attention_maps
 from transformer_book.transformer import Transformer
 from transformer_book.widgets.explorer import Explorer
 
@@ -141,24 +140,8 @@ class HeadExplorer(Explorer):
         Raises:
             ValueError: as the constructor.
         """
-        with (
-            torch.no_grad(),
-            recorded_attention(model.encoder) as encoding,
-            recorded_attention(model.decoder) as decoding,
-        ):
-            if target_ids is None:
-                model.encode(source_ids, padding_mask(source_ids))
-                decoding = {}
-            else:
-                model(source_ids, target_ids)
-        found = {"encoder": encoding, "decoder": {}, "cross": {}}
-        for name, module in decoding.items():
-            found["cross" if name.endswith("cross_attention") else "decoder"][name] = module
-        maps = {
-            each: [module.weights for module in modules.values()]
-            for each, modules in found.items()
-            if modules
-        }
+        found = attention_maps(model, source_ids, target_ids)  # (layers, 1, H, T, S) each
+        maps = {kind: list(layers) for kind, layers in found.items()}
         return cls(source, target, **maps, **chosen)
 
     def numbers(self) -> dict[str, object]:

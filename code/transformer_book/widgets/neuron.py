@@ -9,14 +9,14 @@ import torch
 import traitlets
 from torch import Tensor
 
-from transformer_book.attention import MultiHeadAttention, scaled_dot_product_attention
+from transformer_book.attention import scaled_dot_product_attention
 from transformer_book.choices import check_choice
+from transformer_book.inspection import queries_and_keys
 from transformer_book.masks import padding_mask, target_mask
 from transformer_book.transformer import Transformer
 from transformer_book.validation import check_scale, check_switch
 from transformer_book.widgets.explorer import Explorer, check_whole
 
-KINDS = ("encoder", "decoder", "cross")
 ORDERS = ("feature", "contribution", "advantage")
 DIGITS = 4  # of the queries and keys that the page holds
 TIE = 1e9  # what two features contribute is compared to nine digits, or rounding would order them
@@ -38,7 +38,8 @@ class NeuronView(Explorer):
     It takes queries and keys from any model, one layer `(H, T, K)` and `(H, S, K)`, or several: as
     `(layers, H, T, K)`, or a sequence of layers, each `(H, T, K)` or `(1, H, T, K)`. They are the
     *projected* ones, cut into heads. They are kept to four digits after the point.
-    `queries_and_keys` reads them from a model of the book, `from_model` makes the whole view.
+    `inspection.queries_and_keys` reads them from a model of the book, `from_model` makes the whole
+    view.
 
         NeuronView(q=q, k=k, query_tokens=target, key_tokens=source, head=3, query=2)
 
@@ -158,9 +159,14 @@ class NeuronView(Explorer):
             chosen: layer, head, query, key, order, kept, turned.
 
         Raises:
-            ValueError: as the constructor and `queries_and_keys`.
+            ValueError: more than one sentence; as the constructor; as `queries_and_keys`.
         """
-        q, k = queries_and_keys(model, source_ids, target_ids, kind=kind)
+        if len(source_ids) != 1:
+            raise ValueError(
+                f"source_ids holds {len(source_ids)} sentences, but one can be shown; take one of "
+                "them: source_ids[i : i + 1]."
+            )
+        q, k = (each[:, 0] for each in queries_and_keys(model, source_ids, target_ids, kind))
         mask = None
         if kind == "decoder" and model.config.causal:
             mask = target_mask(target_ids)[0, 0]  # (T, T)
@@ -231,62 +237,6 @@ class NeuronView(Explorer):
         nothing = torch.zeros(len(K), 1, dtype=K.dtype)  # the values do not matter here
         scale = self.scale
         return scaled_dot_product_attention(q[None], K, nothing, seen[None], scale=scale)[1][0]
-
-
-def queries_and_keys(
-    model: Transformer, source_ids: Tensor, target_ids: Tensor | None = None, kind: str = "encoder"
-) -> tuple[Tensor, Tensor]:
-    """The projected queries and keys of one sentence in every layer, cut into heads.
-
-    Args:
-        model: in evaluation mode, or dropout shows.
-        source_ids: `(1, S)`.
-        target_ids: `(1, T)`, what the decoder reads; the encoder needs none.
-        kind: "encoder", "decoder" (self-attention each) or "cross".
-
-    Returns:
-        Queries `(layers, H, T, K)` and keys `(layers, H, S, K)`; in self-attention T = S.
-
-    Raises:
-        ValueError: for another kind, more than one sentence, a decoder without a target, or
-            an attention that is no `MultiHeadAttention` of the book.
-    """
-    check_choice("kind", kind, KINDS)
-    if len(source_ids) != 1:
-        raise ValueError(
-            f"source_ids holds {len(source_ids)} sentences, but one can be shown; take one of "
-            "them: source_ids[i : i + 1]."
-        )
-    if kind != "encoder" and target_ids is None:
-        raise ValueError(f"kind is {kind!r}, but there are no target_ids: give what it reads.")
-    stack = model.encoder if kind == "encoder" else model.decoder
-    name = "cross_attention" if kind == "cross" else "self_attention"
-    attentions = [getattr(layer, name) for layer in stack.layers]
-    found: list[tuple[Tensor, Tensor]] = []
-
-    def keep(module: MultiHeadAttention, inputs: tuple) -> None:
-        query, key, value = inputs[:3]  # (1, T, D), (1, S, D), (1, S, D)
-        q = module.split_heads(module.query(query))[0]  # (H, T, K)
-        found.append((q, module.keys_and_values(key, value)[0][0]))  # and (H, S, K)
-
-    for attention in attentions:
-        if not isinstance(attention, MultiHeadAttention):
-            raise ValueError(
-                f"The model's {name} is a {type(attention).__name__}, but queries and keys are "
-                "read from the book's MultiHeadAttention; give yours as q and k."
-            )
-    hooks = [attention.register_forward_pre_hook(keep) for attention in attentions]
-    try:
-        with torch.no_grad():
-            if kind == "encoder":
-                model.encode(source_ids, padding_mask(source_ids))
-            else:
-                model(source_ids, target_ids)
-    finally:
-        for hook in hooks:
-            hook.remove()
-    queries, keys = zip(*found, strict=True)
-    return torch.stack(queries), torch.stack(keys)
 
 
 def cosine_basis(width: int) -> Tensor:

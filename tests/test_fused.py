@@ -1,4 +1,4 @@
-"""PyTorch's kernel in the place of the formula of a layer norm: the same, sooner."""
+"""What training computes in other ways than the chapters' formulas: the same, sooner."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ import torch
 import torch.nn.functional as F
 from torch.overrides import TorchFunctionMode
 
-from transformer_book import cli
-from transformer_book.batches import PairDataset
+from transformer_book import cli, training
+from transformer_book.batches import Batch, PairDataset
 from transformer_book.decoding import greedy_search
 from transformer_book.experiment import Experiment
 from transformer_book.layers import LayerNorm, fused_norms
+from transformer_book.optimization import _ProjectedLoss, label_smoothed_loss
 from transformer_book.tokens import Vocabulary
-from transformer_book.training import Trainer, TrainingConfig
+from transformer_book.training import Trainer, TrainingConfig, batch_loss
 from transformer_book.transformer import Transformer, TransformerConfig
 
 
@@ -27,9 +28,9 @@ class Counted(TorchFunctionMode):
         return function(*args, **(kwargs or {}))
 
 
-def small(norm: str = "pre") -> Transformer:
+def small(**options: object) -> Transformer:
     sizes = {"d_model": 8, "n_heads": 2, "n_encoder_layers": 1, "n_decoder_layers": 1, "d_ff": 8}
-    return Transformer(TransformerConfig(9, 9, norm=norm, **sizes))
+    return Transformer(TransformerConfig(9, 9, **sizes, **options))
 
 
 NORMS_OF_SMALL = 7  # 2 in the encoder layer, 3 in the decoder layer, one after each stack
@@ -101,15 +102,60 @@ def test_bad_input_is_refused_as_by_the_formula(unhooked):
 
 
 @pytest.mark.parametrize("fused", [False, True])
-def test_the_trainer_uses_the_kernel_if_asked_to(fused):
+def test_the_trainer_is_fused_if_asked_to(fused, monkeypatch):
     words = Vocabulary(["a", "b", "c", "d", "e"])
     data = PairDataset([(("a", "b"), ("c",)), (("d",), ("e", "a"))], words, words)
-    trainer = Trainer(
-        small(), data, data, TrainingConfig(updates=1, batch_size=2), fused_norms=fused
-    )
+    trainer = Trainer(small(), data, data, TrainingConfig(updates=1, batch_size=2), fused=fused)
+    sliced = []
+    apply = _ProjectedLoss.apply
+    monkeypatch.setattr(_ProjectedLoss, "apply", lambda *a: sliced.append(1) or apply(*a))
     with Counted() as counted:
         trainer.fit()
+    assert len(sliced) == fused
     assert counted.calls == fused * 2 * NORMS_OF_SMALL  # an update, and the validation
+
+
+def batch_of_two() -> Batch:
+    return Batch(torch.tensor([[4, 5, 2], [6, 2, 0]]), torch.tensor([[1, 7, 2, 0], [1, 8, 7, 2]]))
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_the_fused_loss_is_that_of_the_logits(bias):
+    model = small(bias=bias, tie_embeddings="all", dropout=0.0).double()
+    batch, found = batch_of_two(), []
+    for fused in (False, True):
+        model.zero_grad()
+        losses = batch_loss(model, batch, 0.1, fused=fused)
+        losses[0].backward()
+        found.append([*losses, *(p.grad.clone() for p in model.parameters())])
+    for plain, fused in zip(*found, strict=True):
+        torch.testing.assert_close(fused, plain, atol=1e-12, rtol=1e-12)
+    assert model(batch.source, batch.target_in).size(-1) == 9  # the logits are back
+
+
+@pytest.mark.parametrize("kind", ["the usual one", "class", "forward", "autocast"])
+def test_a_projection_of_ones_own_is_left_alone(kind, monkeypatch):
+    model, batch, used = small(dropout=0.0), batch_of_two(), []
+    monkeypatch.setattr(
+        training, "projected_loss", lambda *a: used.append(1) or (torch.ones(()),) * 2
+    )
+    if kind == "class":
+        model.output = torch.nn.Sequential(model.output)
+    if kind == "forward":
+        model.output.forward = lambda x: x @ model.output.weight.T * 2
+    with torch.autocast("cpu", torch.bfloat16, enabled=kind == "autocast"):
+        loss, _ = batch_loss(model, batch, fused=True)
+        if kind != "the usual one":
+            expected = label_smoothed_loss(model(batch.source, batch.target_in), batch.target_out)
+            assert torch.equal(loss, expected[0])
+    assert bool(used) == (kind == "the usual one")
+
+
+def test_after_an_error_the_model_makes_logits_again():
+    model, batch = small(), batch_of_two()
+    with pytest.raises(ValueError, match="outside the vocabulary"):
+        batch_loss(model, Batch(batch.source + 9, batch.target), fused=True)
+    assert model(batch.source, batch.target_in).size(-1) == 9
 
 
 def test_searches_use_the_kernel():
@@ -123,7 +169,7 @@ def test_the_command_line_trains_with_the_kernel(monkeypatch, tmp_path):
     asked = []
 
     def note(self, *_, **options):
-        asked.append(options["fused_norms"])
+        asked.append(options["fused"])
         raise ValueError("enough")
 
     monkeypatch.setattr(Experiment, "trainer", note)
