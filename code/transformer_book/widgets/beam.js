@@ -10,6 +10,7 @@ import {
   svg,
   symbol,
   table,
+  upTo,
 } from "./shared.js";
 
 const BEAM_SIZES = [1, 2, 3, 4];
@@ -155,7 +156,7 @@ function treeDrawing() {
     const lines = [];
     const boxes = tree.flatMap((rows, t) => {
       // Children stand in the order of their parents: then few lines cross.
-      const order = rows.map((_, i) => i).sort(
+      const order = upTo(rows.length).sort(
         (i, j) => places.get(rows[i].parent).y - places.get(rows[j].parent).y || i - j,
       );
       const top = (height - ROW * rows.length) / 2;

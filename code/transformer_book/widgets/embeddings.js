@@ -14,12 +14,11 @@ import {
   sum,
   svg,
   table,
+  upTo,
 } from "./shared.js";
 
 const MARKS = ["circle", "square", "diamond", "ring"]; // of the groups, in their order
 const MOST_NEAR = 8;
-
-const count = (length) => Array.from({ length }, (_, i) => i);
 
 const cosineOf = ({ cosines, table: name }, i, j) => cosines[name][Math.max(i, j)][Math.min(i, j)];
 
@@ -28,7 +27,7 @@ function nearest(state, i) {
   const places = state.places[state.table];
   const [x, y] = places[i];
   const away = places.map(([px, py]) => (px - x) * (px - x) + (py - y) * (py - y));
-  const others = count(places.length).filter((j) => j !== i);
+  const others = upTo(places.length).filter((j) => j !== i);
   return {
     byCosine: [...others].sort((a, b) => cosineOf(state, i, b) - cosineOf(state, i, a)),
     onMap: [...others].sort((a, b) => away[a] - away[b]),
@@ -37,7 +36,7 @@ function nearest(state, i) {
 
 /** Share, in percent, of words whose nearest word in a group is of the same group. */
 function same(groups, orders) {
-  const own = count(groups.length).filter((i) => groups[i]);
+  const own = upTo(groups.length).filter((i) => groups[i]);
   const alike = own.filter((i) => groups[orders[i].find((j) => groups[j])] === groups[i]);
   return (100 * alike.length) / own.length;
 }
@@ -118,7 +117,7 @@ function freePlace([x, y], text, taken, high) {
 
 function mapPanel(change, start) {
   const drawing = plane({ label: "", x: [-ACROSS, ACROSS], y: [-UP, UP], width: WIDE, image: true });
-  const [lines, marks, leaders, texts] = count(4).map(() => svg("g"));
+  const [lines, marks, leaders, texts] = upTo(4).map(() => svg("g"));
   const over = svg("text", { class: "label over" });
   drawing.element.append(lines, marks, leaders, texts, over);
   drawing.element.classList.add("map");
@@ -175,7 +174,7 @@ function mapPanel(change, start) {
       );
     };
     marks.replaceChildren(
-      ...count(words.length).filter((i) => i !== word).map(look),
+      ...upTo(words.length).filter((i) => i !== word).map(look),
       svg("circle", { class: "around", cx: at[word][0].toFixed(1), cy: at[word][1].toFixed(1), r: 10 }),
       look(word),
     );
@@ -230,7 +229,7 @@ function listsPanel(change) {
       built = near;
       // Pressed, a neighbour becomes the chosen word.
       buttons = ["neighbours", "on_map"].map((path) =>
-        count(near).map((r) => {
+        upTo(near).map((r) => {
           const element = button("", () => change({ word: words.indexOf(buttons.texts(path, r)) }));
           element.className = "go";
           element.append(figure(`${path}.${r}`));
@@ -241,7 +240,7 @@ function listsPanel(change) {
         table({
           caption: html("span", {}, "Nearest to ", figure("chosen"), " by cosine"),
           columns: ["word", "group", "cosine", "rank on the map"],
-          rows: count(near).map((r) => [
+          rows: upTo(near).map((r) => [
             buttons[0][r], figure(`neighbour_groups.${r}`), figure(`neighbour_cosines.${r}`),
             figure(`neighbour_places.${r}`, 0),
           ]),
@@ -249,12 +248,12 @@ function listsPanel(change) {
         table({
           caption: html("span", {}, "Nearest to ", figure("chosen"), " on the map"),
           columns: ["word", "group", "cosine"],
-          rows: count(near).map((r) => [buttons[1][r], figure(`map_groups.${r}`), figure(`map_cosines.${r}`)]),
+          rows: upTo(near).map((r) => [buttons[1][r], figure(`map_groups.${r}`), figure(`map_cosines.${r}`)]),
         }),
       );
     }
     buttons.texts = (path, r) => shown[path][r];
-    count(near).forEach((r) => {
+    upTo(near).forEach((r) => {
       buttons[0][r].setAttribute("aria-label", `${shown.neighbours[r]}, nearest by cosine, number ${r + 1}`);
       buttons[1][r].setAttribute("aria-label", `${shown.on_map[r]}, nearest on the map, number ${r + 1}`);
     });
@@ -290,7 +289,7 @@ function render(context) {
     const grouping = choice({ label: "marks show", options: named(groupings), change: (name) => change({ grouping: name }) });
     const near = slider({
       label: "neighbours",
-      values: count(Math.min(MOST_NEAR, start.words.length - 1)).map((i) => i + 1),
+      values: upTo(Math.min(MOST_NEAR, start.words.length - 1)).map((i) => i + 1),
       change: (n) => change({ near: n }),
     });
     const map = mapPanel(change, start);

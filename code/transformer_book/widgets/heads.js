@@ -12,6 +12,7 @@ import {
   table,
   transpose,
   uniqueId,
+  upTo,
 } from "./shared.js";
 
 const KINDS = [
@@ -83,8 +84,6 @@ export function numbers(state) {
     carried: sum(drawn) / Math.max(sum(possible), TIE),
   };
 }
-
-const count = (length) => Array.from({ length }, (_, i) => i);
 
 // --- the drawing ---------------------------------------------------------------------------------
 
@@ -215,8 +214,8 @@ function headsPanel(press) {
       built = now;
       grid = cellGrid({
         caption: "Layer and head, each with its breadth in tokens",
-        rows: count(shown.breadths.length).map((i) => `layer ${i + 1}`),
-        columns: [...count(n).map((i) => (n > 6 ? `${i + 1}` : `head ${i + 1}`)), "average"],
+        rows: upTo(shown.breadths.length).map((i) => `layer ${i + 1}`),
+        columns: [...upTo(n).map((i) => (n > 6 ? `${i + 1}` : `head ${i + 1}`)), "average"],
         name: (i, j) => `layer ${i + 1}, ${j < n ? `head ${j + 1}` : "average"}`,
         press: (i, j) => press(i, j < n ? j : -1),
       });

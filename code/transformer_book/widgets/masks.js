@@ -12,6 +12,7 @@ import {
   sum,
   symbol,
   table,
+  upTo,
 } from "./shared.js";
 
 const PAD = "<pad>";
@@ -32,7 +33,6 @@ const PADDING = [8, 100];
 const CHANGE = [2, 20]; // what a change adds to both of them
 const LIMIT = 1e-5; // a test finds what is larger
 
-const upTo = (length) => Array.from({ length }, (_, i) => i);
 const largest = (values) => values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
 const sides = (where) => [where === "encoder" ? "source" : "target", where === "decoder" ? "target" : "source"];
 

@@ -16,6 +16,7 @@ import {
   symbol,
   table,
   uniqueId,
+  upTo,
 } from "./shared.js";
 
 const ORDERS = [
@@ -25,8 +26,6 @@ const ORDERS = [
 ];
 const TIE = 1e9; // what two features contribute is compared to nine digits, as in Python
 
-const count = (length) => Array.from({ length }, (_, i) => i);
-
 /** The weights of scores, 0 where a key is not seen. */
 function weightsOf(scores, seen) {
   const found = softmax(scores.filter((_, j) => seen[j]));
@@ -35,8 +34,8 @@ function weightsOf(scores, seen) {
 
 /** The orthogonal matrix of the cosine transform, (K, K), as in Python. */
 const cosineBasis = (width) =>
-  count(width).map((g) =>
-    count(width).map((f) => Math.sqrt((f ? 2 : 1) / width) * Math.cos((Math.PI * (g + 0.5) * f) / width)),
+  upTo(width).map((g) =>
+    upTo(width).map((f) => Math.sqrt((f ? 2 : 1) / width) * Math.cos((Math.PI * (g + 0.5) * f) / width)),
   );
 
 /** The query, (K,), the products q ⊙ k_j of all keys, (S, K), and who is seen. */
@@ -65,7 +64,7 @@ export function numbers(state) {
     advantage: (f) => Math.abs(advantages[f]),
   }[order];
   const rank = asking.map((_, f) => Math.round(-size(f) * TIE));
-  const features = count(asking.length).sort((a, b) => rank[a] - rank[b] || a - b);
+  const features = upTo(asking.length).sort((a, b) => rank[a] - rank[b] || a - b);
   const shown = features.slice(0, kept);
   const dots = keys.map((each) => dot(each, asking));
   const kept_dots = products.map((each) => sum(shown.map((f) => each[f])));
@@ -218,7 +217,7 @@ function featuresPanel() {
         caption: html("span", {}, "The shown features of the key ", figure("asked")),
         columns: ["feature", html("span", {}, symbol("q", "f")), html("span", {}, symbol("k", "jf")), "product", "less its mean over keys", "sum so far"],
         rows: [
-          ...count(kept).map((r) => [
+          ...upTo(kept).map((r) => [
             figure(`features.${r}`, 0), figure(`q_values.${r}`), figure(`k_values.${r}`),
             figure(`products.${r}`), figure(`advantages.${r}`), figure(`running.${r}`),
           ]),
@@ -252,13 +251,13 @@ const keysTable = (key_tokens) =>
 function render(context) {
   function build(change, start) {
     const [n_layers, n_heads, width] = [start.q.length, start.q[0].length, start.q[0][0][0].length];
-    const counted = (what, n) => count(n).map((i) => [i, `${what} ${i + 1}`]);
+    const counted = (what, n) => upTo(n).map((i) => [i, `${what} ${i + 1}`]);
     const layer = choice({ label: "layer", options: counted("layer", n_layers), change: (i) => change({ layer: i }) });
     const head = choice({ label: "head", options: counted("head", n_heads), change: (i) => change({ head: i }) });
     const order = choice({ label: "order of features", options: ORDERS, change: (each) => change({ order: each }) });
     const kept = slider({
       label: "features shown",
-      values: count(width).map((f) => f + 1),
+      values: upTo(width).map((f) => f + 1),
       show: (n) => `${n} of ${width}`,
       change: (n) => change({ kept: n }),
     });

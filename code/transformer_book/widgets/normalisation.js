@@ -16,6 +16,7 @@ import {
   svg,
   symbol,
   table,
+  upTo,
 } from "./shared.js";
 
 const [B, T, D] = [2, 2, 4]; // sentences, words, features
@@ -26,7 +27,6 @@ const SCALES = [-1, 0, 0.0001, 0.001, 0.01, 0.1, 0.5, 1, 2, 3];
 const [LEAST, MOST] = [-10, 20]; // of a feature, before it is scaled and shifted
 const FAR = 10; // the largest shift
 
-const upTo = (length) => Array.from({ length }, (_, i) => i);
 const FEATURES = upTo(D);
 
 /** Mean, variance and divisor of some numbers. */

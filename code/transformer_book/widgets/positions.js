@@ -18,13 +18,12 @@ import {
   svg,
   symbol,
   table,
+  upTo,
 } from "./shared.js";
 
 const PLACES = 64; // rows of the table
 const WIDTHS = [4, 8, 16, 32, 64, 128];
 const [BACK, ONWARD] = [-8, 32]; // the shortest and the longest step
-
-const upTo = (length) => Array.from({ length }, (_, i) => i);
 
 /** How far hand i turns at each place. */
 const frequency = (i, width) => 10000 ** ((-2 * i) / width);

@@ -18,6 +18,7 @@ import {
   symbol,
   table,
   uniqueId,
+  upTo,
 } from "./shared.js";
 
 const SCHEDULES = ["constant", "inverse_sqrt", "linear"];
@@ -26,8 +27,6 @@ const PEAKS = [0.0001, 0.0002, 0.0003, 0.0005, 0.0007, 0.001, 0.002, 0.003, 0.00
 const WARMUPS = [1, 10, 20, 50, 100, 200, 400, 500, 1000, 2000, 4000, 8000, 16000];
 const LENGTHS = [100, 200, 450, 1000, 2000, 5000, 10000, 20000, 50000, 100000];
 const LONGEST = LENGTHS.at(-1);
-
-const upTo = (length) => Array.from({ length }, (_, i) => i);
 
 // The updates that the marker can stand at: all numbers of at most two digits and zeros.
 const STOPS = [

@@ -7,6 +7,7 @@ import {
   panel,
   sum,
   table,
+  upTo,
 } from "./shared.js";
 
 const VERSIONS = [
@@ -25,7 +26,7 @@ const inOrder = (sizes) => sizes.map((_, i) => sizes.slice(i + 1).reduce((all, n
 
 /** All places of a tensor in reading order: the last axis first. */
 const placesOf = (sizes) =>
-  sizes.reduce((places, n) => places.flatMap((place) => Array.from({ length: n }, (_, i) => [...place, i])), [[]]);
+  sizes.reduce((places, n) => places.flatMap((place) => upTo(n).map((i) => [...place, i])), [[]]);
 
 const slotOf = ({ strides }, place) => sum(place.map((i, axis) => i * strides[axis]));
 
@@ -163,10 +164,10 @@ function stepPanel(step) {
 }
 
 function build(change, { n_positions: T, n_heads: H, d_head: K }) {
-  const columns = Array.from({ length: H * K }, (_, c) => [Math.floor(c / K), c % K]);
+  const columns = upTo(H * K).map((c) => [Math.floor(c / K), c % K]);
   const grid = cellGrid({
     caption: "Choose the number to follow",
-    rows: Array.from({ length: T }, (_, t) => `position ${t}`),
+    rows: upTo(T).map((t) => `position ${t}`),
     columns: columns.map(([h, k]) => html("span", {}, `head ${h}`, html("br"), `feat. ${k}`)),
     name: (t, c) => `position ${t}, head ${columns[c][0]}, feature ${columns[c][1]}`,
     press: (t, c) => change({ position: t, head: columns[c][0], feature: columns[c][1] }),

@@ -3,6 +3,9 @@
 
 // --- numbers -------------------------------------------------------------------------------------
 
+/** 0, 1, …, n − 1. */
+export const upTo = (n) => Array.from({ length: n }, (_, i) => i);
+
 export const sum = (values) => values.reduce((total, value) => total + value, 0);
 
 export const dot = (a, b) => sum(a.map((value, i) => value * b[i]));
