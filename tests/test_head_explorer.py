@@ -148,7 +148,8 @@ def test_a_hugging_face_model_fits_as_it_is():
         ({"head": 5}, r"head is 5, but encoder has 5 heads: .* from -1 to 4"),
         ({"token": 3}, r"token is 3, but there are 3 tokens on that side: .* from -1 to 2"),
         ({"side": "key"}, r"token is -1, all queries, but side is 'key'"),
-        ({"threshold": 0}, r"threshold is 0, but it must be a weight above 0 and at most 1"),
+        ({"threshold": 0}, r"threshold is 0, but it must be a number above 0 and at most 1"),
+        ({"threshold": "a"}, r"threshold is 'a', but it must be a number above 0 and at most 1"),
     ],
 )
 def test_what_cannot_be_shown_is_refused(unhooked, wrong, sentence):

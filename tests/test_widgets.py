@@ -259,6 +259,7 @@ def test_schedule_explorer_adds_up_the_rates_of_the_package(warmup):
         ({"updates": 450}, r"update is 16000, but it must be a whole number from 1 to 450"),
         ({"by_paper": 1}, r"by_paper is 1, but it must be True or False"),
         ({"peak": 0.0}, r"peak is 0.0, but it must be a number above 0 and at most 1"),
+        ({"peak": True}, r"peak is True, but it must be a number above 0 and at most 1"),
     ],
 )
 def test_schedule_explorer_refuses_what_is_no_run(unhooked, wrong, sentence):

@@ -623,6 +623,15 @@ def length_divisor(length: int, length_penalty: float) -> float:
     return ((5 + length) / 6) ** length_penalty
 
 
+def check_length_penalty(length_penalty: object) -> None:
+    """Raise `ValueError` unless `length_penalty` is a number from 0 to 10."""
+    if not _finite(length_penalty) or not 0 <= length_penalty <= 10:
+        raise ValueError(
+            f"length_penalty is {length_penalty!r}, but it must be a number from 0 (none) to 10; "
+            "0.6 is usual."
+        )
+
+
 def beam_search(
     model: Transformer,
     source: Int[Tensor, "B S"],
@@ -676,11 +685,7 @@ def beam_search(
             f"n_best is {n_best}, but a beam of {beam_size} has only so many hypotheses; choose "
             f"n_best={beam_size} or less, or a larger beam."
         )
-    if not _finite(length_penalty) or not 0 <= length_penalty <= 10:
-        raise ValueError(
-            f"length_penalty is {length_penalty!r}, but it must be a number from 0 (none) to 10; "
-            "0.6 is usual."
-        )
+    check_length_penalty(length_penalty)
     options = {
         "max_length": max_length,
         "cached": cached,

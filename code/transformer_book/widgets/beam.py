@@ -9,7 +9,7 @@ from typing import Any
 
 import traitlets
 
-from transformer_book.decoding import length_divisor
+from transformer_book.decoding import check_length_penalty, length_divisor
 from transformer_book.tokens import EOS, SPECIALS
 from transformer_book.widgets.explorer import Explorer, check_whole
 
@@ -146,12 +146,7 @@ class BeamExplorer(Explorer):
         check_whole("example", example, 0, len(searches) - 1)
         check_whole("beam_size", beam_size, min(BEAM_SIZES), max(BEAM_SIZES))
         check_whole("step", step, 1, LONGEST)
-        number = isinstance(length_penalty, Real) and not isinstance(length_penalty, bool)
-        if not number or not 0 <= length_penalty <= 10:
-            raise ValueError(
-                f"length_penalty is {length_penalty!r}, but it must be a number from 0 (none) to "
-                "10; 0.6 is usual."
-            )
+        check_length_penalty(length_penalty)
         super().__init__(
             searches=searches,
             example=example,

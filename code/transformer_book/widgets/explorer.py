@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from pathlib import Path
 from typing import ClassVar
 
@@ -70,13 +71,24 @@ def number_list(what: str, values: object, *shape: int) -> list:
     return take(given, shape)
 
 
-def check_whole(what: str, value: object, low: int, high: int) -> None:
-    """Raise `ValueError` unless `value` is a whole number from `low` to `high`."""
+def check_whole(what: str, value: object, low: int, high: int, because: str = "") -> None:
+    """Raise `ValueError` unless `value` is a whole number from `low` to `high`.
+
+    `because` says where these limits come from.
+    """
     whole = isinstance(value, int) and not isinstance(value, bool)
     if not (whole and low <= value <= high):
+        reason = f"{because}: " if because else ""
         raise ValueError(
-            f"{what} is {value!r}, but it must be a whole number from {low} to {high}."
+            f"{what} is {value!r}, but {reason}it must be a whole number from {low} to {high}."
         )
+
+
+def check_share(what: str, value: object) -> None:
+    """Raise `ValueError` unless `value` is a number above 0 and at most 1."""
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    if not (number and 0 < value <= 1):
+        raise ValueError(f"{what} is {value!r}, but it must be a number above 0 and at most 1.")
 
 
 class Explorer(anywidget.AnyWidget):

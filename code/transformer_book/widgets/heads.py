@@ -11,7 +11,7 @@ from torch import Tensor
 from transformer_book.choices import check_choice
 from transformer_book.inspection import attention_maps
 from transformer_book.transformer import Transformer
-from transformer_book.widgets.explorer import Explorer
+from transformer_book.widgets.explorer import Explorer, check_share, check_whole
 
 SIDES = ("query", "key")
 DIGITS = 3  # of the weights that the page holds
@@ -96,15 +96,13 @@ class HeadExplorer(Explorer):
         check_choice("side", side, SIDES)
         weights = maps[kind]
         n_tokens = len(weights[0][0]) if side == "query" else len(weights[0][0][0])
-        _check_index("layer", layer, 0, len(weights), f"{kind} has {len(weights)} layers")
-        _check_index("head", head, -1, len(weights[0]), f"{kind} has {len(weights[0])} heads")
-        _check_index("token", token, -1, n_tokens, f"there are {n_tokens} tokens on that side")
+        n_layers, n_heads = len(weights), len(weights[0])
+        check_whole("layer", layer, 0, n_layers - 1, f"{kind} has {n_layers} layers")
+        check_whole("head", head, -1, n_heads - 1, f"{kind} has {n_heads} heads")
+        check_whole("token", token, -1, n_tokens - 1, f"there are {n_tokens} tokens on that side")
         if side == "key" and token == -1:
             raise ValueError("token is -1, all queries, but side is 'key': choose one key.")
-        if isinstance(threshold, bool) or not 0 < threshold <= 1:
-            raise ValueError(
-                f"threshold is {threshold!r}, but it must be a weight above 0 and at most 1."
-            )
+        check_share("threshold", threshold)
         super().__init__(
             **names,
             **{kind_: maps.get(kind_, []) for kind_ in given},
@@ -272,11 +270,3 @@ def _one_layer(what: str, number: int, layer: object) -> Tensor:
             "be (heads, queries, keys) or (1, heads, queries, keys), and none of them empty."
         )
     return weights
-
-
-def _check_index(what: str, value: object, low: int, n: int, because: str) -> None:
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    if not (whole and low <= value < n):
-        raise ValueError(
-            f"{what} is {value!r}, but {because}: it must be a whole number from {low} to {n - 1}."
-        )

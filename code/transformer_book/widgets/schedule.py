@@ -10,7 +10,7 @@ import traitlets
 from transformer_book.choices import check_choice
 from transformer_book.optimization import SCHEDULES, learning_rate
 from transformer_book.validation import check_switch
-from transformer_book.widgets.explorer import Explorer, check_whole
+from transformer_book.widgets.explorer import Explorer, check_share, check_whole
 
 LONGEST = 100_000  # updates: the paper's
 WIDEST = 4096
@@ -62,8 +62,7 @@ class ScheduleExplorer(Explorer):
         check_whole("updates", updates, 1, LONGEST)
         check_whole("update", update, 1, updates)
         check_switch(by_paper=by_paper)
-        if not isinstance(peak, (int, float)) or isinstance(peak, bool) or not 0 < peak <= 1:
-            raise ValueError(f"peak is {peak!r}, but it must be a number above 0 and at most 1.")
+        check_share("peak", peak)
         super().__init__(
             schedule=schedule,
             d_model=d_model,
