@@ -24,21 +24,19 @@ from pathlib import Path
 from common import PAGES, ROOT, notebooks
 from model_cards import METRICS, card
 
-PRETRAINED = ROOT / "code" / "transformer_book" / "pretrained"
+from transformer_book.pretrained import FOLDER, results_as_shipped
+
 QUOTE = re.compile(r"(?P<before>[^\s(|]*(?:\s%)?)\s?<!-- = (?P<what>[^>]*?) -->")
 NUMBER = re.compile(r"[\d.,]*\d")
 # How far apart two kinds of processor may be: a sentence or two in a thousand.
 TOLERANCE = {"share": 0.002, "bleu": 0.05, "perplexity": 0.001}
 
 
-def results_of(model: str, root: Path = PRETRAINED) -> list[dict]:
+def results_of(model: str, root: Path = FOLDER) -> list[dict]:
     """What was measured of a shipped model as it is shipped, with the search that it has."""
-    path = root / model / "results.json"
-    if not path.is_file():
+    if not (root / model / "results.json").is_file():
         raise ValueError(f"there is no model {model!r}")
-    chosen = json.loads((root / model / "config.json").read_text("utf-8"))["decoding"]
-    results = json.loads(path.read_text("utf-8"))
-    return [r for r in results if "weights" not in r and r["decoding"] == chosen]
+    return results_as_shipped(root / model, chosen=True)
 
 
 def quotes(text: str) -> Iterator[tuple[str, str]]:
@@ -47,7 +45,7 @@ def quotes(text: str) -> Iterator[tuple[str, str]]:
         yield match["before"], match["what"]
 
 
-def problem_of_quote(written: str, what: str, root: Path = PRETRAINED) -> str | None:
+def problem_of_quote(written: str, what: str, root: Path = FOLDER) -> str | None:
     """What is wrong with a quoted number, if anything."""
     number = NUMBER.search(written)
     if number is None:
@@ -86,7 +84,7 @@ def problems_of_text() -> list[str]:
             problem = problem_of_quote(written, what)
             if problem:
                 found.append(f"{name}: {problem}.")
-    for folder in sorted(path.parent for path in PRETRAINED.glob("*/config.json")):
+    for folder in sorted(path.parent for path in FOLDER.glob("*/config.json")):
         if (folder / "README.md").read_text("utf-8") != card(folder):
             found.append(f"{folder.name}: the card differs from results.json and config.json.")
     return found
@@ -112,7 +110,7 @@ def problems_of_models() -> list[str]:
     from transformer_book.translator import Translator
 
     found = []
-    for folder in sorted(path.parent for path in PRETRAINED.glob("*/config.json")):
+    for folder in sorted(path.parent for path in FOLDER.glob("*/config.json")):
         translator = Translator.from_pretrained(folder)
         for recorded in results_of(folder.name):
             name = f"{folder.name}, {recorded['split']}"

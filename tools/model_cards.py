@@ -121,7 +121,7 @@ def card(folder: Path) -> str:
     task = dict(recipe["task"])
     kind = task["name"]
     licence = LICENCES.get(f"{kind}/{task.get('size')}", LICENCES[kind])
-    final = [r for r in results if "weights" not in r and r["decoding"] == config["decoding"]]
+    final = pretrained.results_as_shipped(folder, chosen=True)
     others = [r for r in results if r["split"] == "validation" and r not in final]
     steps = [(f"{r.get('weights', 'as shipped')}, {search_of(r)}", r) for r in others]
     shipped = [r for r in final if r["split"] == "validation"]

@@ -17,10 +17,8 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from common import ROOT
 from model_cards import card
 
-PRETRAINED = ROOT / "code" / "transformer_book" / "pretrained"
 LARGEST = 5_000_000
 PENALTIES = (0.0, 0.6, 1.0, 1.4)
 # Corpora have splits of their own, which are measured whole.
@@ -62,12 +60,13 @@ def main() -> None:
     from transformer_book.checkpoints import list_checkpoints, load_tensors, load_weights
     from transformer_book.evaluation import evaluate, record
     from transformer_book.files import write_atomically
+    from transformer_book.pretrained import FOLDER
     from transformer_book.tasks import make_task
     from transformer_book.translator import Translator
 
     run = Translator.from_pretrained(arguments.run)
     task = make_task(**run.recipe["task"])
-    folder = PRETRAINED / (arguments.name or run.recipe["name"])
+    folder = FOLDER / (arguments.name or run.recipe["name"])
     whole = WHOLE.get(f"{task.name}/{run.recipe['task'].get('size')}", WHOLE.get(task.name, {}))
     splits = [split for split in task.splits if split != "train"]
     sizes = {split: whole.get(split, arguments.n) for split in splits}

@@ -6,11 +6,13 @@ import json
 
 import check_results
 import pytest
-from check_results import PRETRAINED, differences, problem_of_quote, problems_of_text, quotes
+from check_results import differences, problem_of_quote, problems_of_text, quotes
 from model_cards import again, card
 from ship_model import ROUNDING, UNROUNDED, lost
 
-MODELS = sorted(path.parent.name for path in PRETRAINED.glob("*/config.json"))
+from transformer_book.pretrained import FOLDER
+
+MODELS = sorted(path.parent.name for path in FOLDER.glob("*/config.json"))
 
 
 def test_every_quoted_number_and_every_card_is_right():
@@ -81,7 +83,7 @@ def test_a_model_that_has_become_another_is_found():
 @pytest.mark.parametrize("name", MODELS)
 def test_rounding_to_half_precision_cost_next_to_nothing(name):
     """Held by what was recorded when the model was shipped, before and after the rounding."""
-    results = json.loads((PRETRAINED / name / "results.json").read_text("utf-8"))
+    results = json.loads((FOLDER / name / "results.json").read_text("utf-8"))
     before = {json.dumps(r["decoding"]): r for r in results if r.get("weights") == UNROUNDED}
     pairs = [
         (before[json.dumps(r["decoding"])], r)
@@ -110,10 +112,10 @@ def test_the_card_says_how_to_train_it_again():
 def test_a_card_shows_the_model_as_it_is_shipped(measured):
     """Results with another search, or before the rounding, do not stand as those of the model."""
     folder = measured / "small"
-    config = json.loads((PRETRAINED / MODELS[0] / "config.json").read_text("utf-8"))
+    config = json.loads((FOLDER / MODELS[0] / "config.json").read_text("utf-8"))
     config["decoding"] = {"beam_size": 5, "length_penalty": 1.0, "max_length": None}
     (folder / "config.json").write_text(json.dumps(config))
-    weights = (PRETRAINED / MODELS[0] / "model.safetensors").read_bytes()
+    weights = (FOLDER / MODELS[0] / "model.safetensors").read_bytes()
     (folder / "model.safetensors").write_bytes(weights)
     text = card(folder)
     assert "| test | 1000 | 12.3 % ± 1.0 % | 42.0 |" in text

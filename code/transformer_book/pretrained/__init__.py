@@ -42,13 +42,32 @@ def find(name: str | Path) -> Path:
     raise ValueError(f"There is no folder {str(name)!r}, and {models}{hint}")
 
 
+def results_as_shipped(folder: str | Path, *, chosen: bool = False) -> list[dict[str, Any]]:
+    """What was measured of a model as it is shipped: a list, empty if that is nothing.
+
+    `results.json` also has what was measured of other weights on the way, such as those before the
+    rounding: these entries say of which, under `weights`, and are left out. With `chosen`, only
+    what was measured with the model's own search stays: `decoding` of its `config.json`.
+
+    Raises:
+        ValueError: a file is not JSON.
+        OSError: a file cannot be read.
+    """
+    path = Path(folder) / "results.json"
+    results = read_json(path) if path.exists() else []
+    shipped = [result for result in results if "weights" not in result]
+    if not (shipped and chosen):
+        return shipped
+    decoding = read_json(path.with_name("config.json"))["decoding"]
+    return [result for result in shipped if result["decoding"] == decoding]
+
+
 def describe(folder: str | Path) -> dict[str, Any]:
     """What a model is, without loading it.
 
     Returns:
         `task`, its name and options; `parameters`, their number; `bytes`, the size of the weights;
-        `results`, what was measured of it, a list, empty if that is nothing. (`results.json` also
-        has what was measured of other weights on the way, such as those before the rounding.)
+        `results`, what was measured of it, as `results_as_shipped` gives it.
 
     Raises:
         ValueError: the folder does not hold a model.
@@ -56,7 +75,7 @@ def describe(folder: str | Path) -> dict[str, Any]:
     import safetensors
 
     folder = Path(folder)
-    weights, results = folder / "model.safetensors", folder / "results.json"
+    weights = folder / "model.safetensors"
     try:
         with safetensors.safe_open(weights, framework="np") as file:
             shapes = [file.get_slice(name).get_shape() for name in file.keys()]  # noqa: SIM118
@@ -64,11 +83,7 @@ def describe(folder: str | Path) -> dict[str, Any]:
             "task": dict(read_json(folder / "config.json")["recipe"]["task"]),
             "parameters": sum(map(math.prod, shapes)),
             "bytes": weights.stat().st_size,
-            "results": [
-                result
-                for result in (read_json(results) if results.exists() else [])
-                if "weights" not in result
-            ],
+            "results": results_as_shipped(folder),
         }
     except (OSError, safetensors.SafetensorError, KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{folder} does not hold a model of this book: {error}.") from error
