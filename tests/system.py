@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from common import installed_chromium
 
 
 def _apt(*packages: str) -> bool:
@@ -43,13 +44,8 @@ def ensure_files(*paths: str, packages: tuple[str, ...], purpose: str) -> None:
 
 def chromium() -> str:
     """Path of a Chromium: an installed one, else Playwright's own, else Debian's package."""
-    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-    for name in names:
-        if found := shutil.which(name):
-            return found
-    mac = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
-    if mac.exists():
-        return str(mac)
+    if found := installed_chromium():
+        return found
     if bundled := _playwrights_own():
         return bundled
     if _apt("chromium", "fonts-dejavu-core") and (found := shutil.which("chromium")):

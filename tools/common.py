@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from pathlib import Path
 
 import yaml
@@ -9,6 +11,9 @@ import yaml
 ROOT = Path(__file__).resolve().parents[1]
 CHAPTERS = ROOT / "chapters"
 PAGES = ROOT / "book"
+# In a copy without git: what is made, and what begins with a dot and is ours all the same.
+GENERATED = {"_build", "__pycache__", "node_modules", "local"}
+HIDDEN = {".ci", ".github", ".gitattributes", ".gitignore"}
 
 
 def configuration(root: Path = ROOT) -> dict:
@@ -19,6 +24,44 @@ def configuration(root: Path = ROOT) -> dict:
 def repository_url(root: Path = ROOT) -> str:
     """The one repository URL, from _config.yml."""
     return configuration(root)["repository"]["url"].rstrip("/")
+
+
+def tracked(root: Path = ROOT) -> list[Path]:
+    """The files that git knows, or, in a copy without git, all that are not generated."""
+    names: list[str] = []
+    if (root / ".git").exists() and shutil.which("git"):
+        listed = subprocess.run(
+            ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+            cwd=root,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        names = [name for name in listed.stdout.split("\0") if name]
+    found = (
+        [root / name for name in names]
+        if names
+        else [path for path in sorted(root.rglob("*")) if not _generated(path.relative_to(root))]
+    )
+    return [path for path in found if path.is_file()]
+
+
+def _generated(path: Path) -> bool:
+    return any(
+        part in GENERATED
+        or part.endswith(".egg-info")
+        or (part.startswith(".") and part not in HIDDEN)
+        for part in path.parts
+    )
+
+
+def installed_chromium() -> str | None:
+    """Where a Chromium or Chrome is installed, if one is."""
+    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+    if found := next(filter(None, map(shutil.which, names)), None):
+        return found
+    mac = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
+    return str(mac) if mac.exists() else None
 
 
 def notebooks(paths: list[str] | None = None) -> list[Path]:

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import shutil
 import struct
 import zlib
 from pathlib import Path
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 
-from common import ROOT, configuration
+from common import ROOT, configuration, installed_chromium
 
 LOGO = ROOT / "book" / "assets" / "logo.svg"
 TARGET = ROOT / "book" / "assets" / "social-card.png"
@@ -93,8 +92,7 @@ def outdated(png: bytes, svg: str) -> str | None:
 def paint(svg: str) -> bytes:
     from playwright.sync_api import sync_playwright
 
-    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-    found = next(filter(None, map(shutil.which, names)), None)  # None: Playwright's own
+    found = installed_chromium()  # None: Playwright's own
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})

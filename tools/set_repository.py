@@ -15,12 +15,11 @@ from __future__ import annotations
 
 import argparse
 import re
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from common import ROOT, configuration, repository_url
+from common import ROOT, configuration, repository_url, tracked
 
 TEXT = {".cff", ".ipynb", ".md", ".py", ".toml", ".yml"}
 REPOSITORY = re.compile(r"https://github\.com/[\w.-]+/[\w.-]+")
@@ -33,21 +32,10 @@ OWN = re.compile(
 
 
 def text_files(root: Path) -> Iterator[Path]:
-    """The files of the book that can name an address: git's, or all in a copy without git."""
-    if (root / ".git").exists():
-        listed = subprocess.run(
-            ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-            cwd=root,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        paths = [root / name for name in listed.stdout.split("\0") if name]
-    else:
-        paths = sorted(root.rglob("*"))
-    for path in paths:
+    """The files of the book that can name an address."""
+    for path in tracked(root):
         parts = path.relative_to(root).parts
-        if path.suffix in TEXT and path.is_file() and parts[0] not in {"tests", "tools", "_build"}:
+        if path.suffix in TEXT and parts[0] not in {"tests", "tools", "_build"}:
             yield path
 
 

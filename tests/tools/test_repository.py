@@ -13,7 +13,7 @@ from pathlib import Path
 import nbformat
 import pytest
 import yaml
-from common import CHAPTERS, ROOT, configuration, notebooks, problem_sets, repository_url
+from common import CHAPTERS, ROOT, configuration, notebooks, problem_sets, repository_url, tracked
 from nbclient import NotebookClient
 from packaging.requirements import Requirement
 
@@ -21,33 +21,6 @@ import transformer_book
 
 LIMIT = 45_000_000  # bytes of the whole tracked tree
 SHOW = "import code; print(code.__file__)"
-
-
-def tracked() -> list[Path]:
-    """The files that git knows, or, in a copy without git, all that are not generated."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if listed.returncode == 0 and listed.stdout:
-        paths = [ROOT / name for name in listed.stdout.split("\0") if name]
-    else:
-        ours = {".ci", ".github", ".gitattributes", ".gitignore"}
-        paths = [
-            path for path in ROOT.rglob("*") if not generated(path.relative_to(ROOT).parts, ours)
-        ]
-    return [path for path in paths if path.is_file()]
-
-
-def generated(parts: tuple[str, ...], ours: set[str]) -> bool:
-    made = ("_build", "__pycache__", "node_modules", "local")
-    return any(
-        part in made or part.endswith(".egg-info") or (part[0] == "." and part not in ours)
-        for part in parts
-    )
 
 
 def texts() -> list[tuple[Path, str]]:
