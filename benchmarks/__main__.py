@@ -18,7 +18,7 @@ from typing import Any
 
 import torch
 
-from benchmarks import growth, proofs
+from benchmarks import growth, improvements, proofs, shares
 from benchmarks.clock import round_robin, summary
 from benchmarks.contestants import EVERY, Book, Contestant, Trained
 from benchmarks.memory import TASKS, peak
@@ -26,7 +26,7 @@ from benchmarks.setting import KEPT, QUICK, Setting, Sizes
 from transformer_book.files import write_json
 
 RESULTS = Path(__file__).resolve().parent / "results"
-FORMAT = 1
+FORMAT = 2
 
 
 def machine(threads: int) -> dict[str, Any]:
@@ -144,6 +144,11 @@ def measure(
         "latency": lambda: latency(setting, contestants),
         "training": lambda: training(setting, here),
         "memory": lambda: memory(setting, here, threads),
+        "improvements": lambda: {
+            "training": improvements.training(setting),
+            "greedy": improvements.greedy(setting),
+        },
+        "shares": lambda: shares.measure(setting, here),
         "training_growth": lambda: growth.training(setting),
         "decoding_growth": lambda: growth.decoding(setting),
     }

@@ -12,6 +12,7 @@ from __future__ import annotations
 import logging
 import tempfile
 import warnings
+from contextlib import AbstractContextManager
 from importlib.metadata import version
 from importlib.util import find_spec
 from typing import ClassVar
@@ -23,11 +24,10 @@ from torch import Tensor, nn
 from benchmarks.setting import Setting
 from transformer_book.batches import Batch
 from transformer_book.decoding import beam_search, greedy_search
-from transformer_book.layers import fused_norms
 from transformer_book.masks import causal_mask
 from transformer_book.reference import to_pytorch
 from transformer_book.tokens import EOS, PAD, SOS
-from transformer_book.training import batch_loss
+from transformer_book.training import batch_loss, quick_kernels
 
 
 class Contestant:
@@ -106,8 +106,12 @@ class Book(Trained):
     def loss(self, batch: Batch) -> Tensor:
         return batch_loss(self.model, batch, fused=True)[0]
 
+    def kernels(self) -> AbstractContextManager[None]:
+        """What `transformer-book train` puts in the place of formulas."""
+        return quick_kernels(self.model)
+
     def update(self, batch: Batch) -> float:
-        with fused_norms(self.model):  # as transformer-book train
+        with self.kernels():
             return super().update(batch)
 
     def greedy(self, source: Tensor) -> list[list[int]]:

@@ -55,11 +55,12 @@ class Sizes:
     beam_size: int = 5
     max_tokens: int = 4000
     train_updates: int = 2
-    train_rounds: int = 6
+    train_rounds: int = 12
     decode_rounds: int = 5
     beam_rounds: int = 3
     latency_rounds: int = 30
     growth_rounds: int = 3
+    improvement_rounds: int = 4
     growth_tokens: tuple[int, ...] = (500, 1000, 2000, 4000, 8000)
     growth_lengths: tuple[int, ...] = (5, 10, 20, 40, 80)
     growth_beams: tuple[int, ...] = (1, 2, 4, 8, 16)
@@ -86,6 +87,7 @@ QUICK = Sizes(
     beam_rounds=1,
     latency_rounds=2,
     growth_rounds=2,
+    improvement_rounds=1,
     growth_tokens=(100, 200),
     growth_lengths=(3, 6),
     growth_beams=(1, 2),
@@ -160,9 +162,10 @@ class Setting:
         """The longest translation of a batch: `spare` tokens more than its longest source."""
         return min(source.size(1) + self.sizes.spare, self.sizes.max_length - 1)
 
-    def train_batches(self, n: int) -> list[Batch]:
+    def train_batches(self, n: int, *, bucket: bool = True) -> list[Batch]:
         """`n` batches of training of about `max_tokens`, the same in every run."""
-        batches = list(BucketedBatches(self.train, max_tokens=self.sizes.max_tokens))
+        size = {"max_tokens": self.sizes.max_tokens, "bucket": bucket}
+        batches = list(BucketedBatches(self.train, **size))
         # The fullest: the last of a pool may be a remainder.
         batches.sort(key=lambda b: -sum(max(self.train.lengths[i]) for i in b))
         return [collate([self.train[i] for i in indices]) for indices in batches[:n]]

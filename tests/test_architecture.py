@@ -50,6 +50,7 @@ MAY_IMPORT = {
     "optimization": {"choices", "tokens", "validation"},
     "checkpoints": {"files"},
     "training": {
+        "attention",
         "batches",
         "checkpoints",
         "choices",

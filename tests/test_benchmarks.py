@@ -13,11 +13,15 @@ import torch
 from benchmarks_page import BOOK, RESULT, files, goals, line_through, page
 from common import ROOT
 
+import transformer_book.attention
+import transformer_book.training
 from benchmarks import contestants, growth, memory, proofs
 from benchmarks.__main__ import measure
 from benchmarks.clock import round_robin, summary
 from benchmarks.contestants import Book, CTranslate2, Marian, TorchTransformer, Tutorial
+from benchmarks.improvements import TAKEN, Partly
 from benchmarks.setting import QUICK, Setting
+from benchmarks.shares import kind_of, shares
 
 
 @pytest.fixture(scope="module")
@@ -78,6 +82,57 @@ def test_absent_peers_are_named_with_the_remedy(tiny) -> None:
         "make benchmarks installs it"
     )
     assert "CTranslate2 was not measured: ctranslate2 is not installed" in page(tiny)
+
+
+def test_each_improvement_is_taken_away_by_itself(tiny) -> None:
+    training, greedy = tiny["improvements"]["training"], tiny["improvements"]["greedy"]
+    assert list(training) == ["all of them", *TAKEN]
+    assert list(greedy) == ["all of them", "the cache", "batches", "the cache and batches"]
+    text = page(tiny)
+    assert all(f"| {name} | " in text for name in [*TAKEN, "the cache and batches"])
+
+
+@pytest.mark.parametrize(
+    ("without", "missing"),
+    [
+        (None, set()),
+        ("the formula for short attentions", {"formula"}),
+        ("fused norms", {"norms"}),
+        ("the projection in slices", {"slices"}),
+    ],
+)
+def test_what_is_taken_away_is_not_used(setting, monkeypatch, without, missing) -> None:
+    used = set()
+
+    def watch(where, name: str, as_: str) -> None:
+        original = getattr(where, name)
+        monkeypatch.setattr(where, name, lambda *a, **k: used.add(as_) or original(*a, **k))
+
+    watch(transformer_book.attention, "scaled_dot_product_attention", "formula")
+    watch(torch.nn.functional, "layer_norm", "norms")
+    watch(transformer_book.training, "projected_loss", "slices")
+    contestant = Partly(setting, without=without)
+    contestant.prepare()
+    contestant.update(setting.train_batches(1)[0])
+    assert used == {"formula", "norms", "slices"} - missing
+
+
+def test_shares_of_the_time_are_shares(tiny) -> None:
+    for part in tiny["shares"].values():
+        for entry in part.values():
+            assert sum(entry.values()) == pytest.approx(1, abs=1e-3)
+    assert set(tiny["shares"]["training"]) == {BOOK, TorchTransformer.name}
+    assert set(tiny["shares"]["beam"]) == {BOOK, Tutorial.name}
+
+
+def test_operations_are_told_apart() -> None:
+    a = torch.randn(600, 600)
+    found = shares(lambda: [a @ a for _ in range(20)])
+    assert max(found, key=found.get) == "matrix products"
+    found = shares(lambda: [a.log_softmax(-1) for _ in range(20)])
+    assert max(found, key=found.get) == "softmax and its logarithm"
+    assert kind_of("aten::_scaled_dot_product_flash_attention_for_cpu") == "fused attention"
+    assert kind_of("aten::add") == "the rest"
 
 
 def test_counted_operations_are_those_of_the_formula(tiny) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import pytest
 import torch
 import torch.nn.functional as F
 from torch.overrides import TorchFunctionMode
 
-from transformer_book import cli, training
+from transformer_book import attention, cli, training
+from transformer_book.attention import MultiHeadAttention, formula_for_short, recorded_attention
 from transformer_book.batches import Batch, PairDataset
 from transformer_book.decoding import greedy_search
 from transformer_book.experiment import Experiment
@@ -106,13 +109,60 @@ def test_the_trainer_is_fused_if_asked_to(fused, monkeypatch):
     words = Vocabulary(["a", "b", "c", "d", "e"])
     data = PairDataset([(("a", "b"), ("c",)), (("d",), ("e", "a"))], words, words)
     trainer = Trainer(small(), data, data, TrainingConfig(updates=1, batch_size=2), fused=fused)
-    sliced = []
+    sliced, short = [], []
+    original = attention.scaled_dot_product_attention
+    monkeypatch.setattr(
+        attention, "scaled_dot_product_attention", lambda *a: short.append(1) or original(*a)
+    )
     apply = _ProjectedLoss.apply
     monkeypatch.setattr(_ProjectedLoss, "apply", lambda *a: sliced.append(1) or apply(*a))
     with Counted() as counted:
         trainer.fit()
-    assert len(sliced) == fused
+    assert len(sliced) == fused and len(short) == fused * 2 * 3  # in the validation, too
     assert counted.calls == fused * 2 * NORMS_OF_SMALL  # an update, and the validation
+
+
+@pytest.mark.parametrize(("length", "formula"), [(3, 1), (4, 3), (24, 3)])
+def test_short_attentions_are_the_formulas(length, formula, monkeypatch):
+    """Of the three attentions, that of the encoder sees 3 positions, the others 4."""
+    model, batch, asked = small(dropout=0.0).double(), batch_of_two(), []
+    original = attention.scaled_dot_product_attention
+    monkeypatch.setattr(
+        attention, "scaled_dot_product_attention", lambda *a: asked.append(1) or original(*a)
+    )
+    found = []
+    for quick in (False, True):
+        model.zero_grad()
+        with formula_for_short(model, length) if quick else nullcontext():
+            logits = model(batch.source, batch.target)  # (B, T, V)
+        logits.square().mean().backward()
+        found.append([logits, *(p.grad.clone() for p in model.parameters())])
+    assert len(asked) == formula
+    for kernel, quick in zip(*found, strict=True):
+        torch.testing.assert_close(quick, kernel, atol=1e-12, rtol=1e-12)
+    assert not any("attend" in vars(module) for module in model.modules())
+
+
+def test_short_attentions_drop_weights_as_the_kernel_does():
+    own = MultiHeadAttention(8, 2, dropout=0.5)
+    x = torch.randn(1, 4, 8)
+    with formula_for_short(own):
+        assert not torch.equal(own(x, x, x), own(x, x, x))
+        own.eval()
+        assert torch.equal(own(x, x, x), own(x, x, x))
+
+
+def test_weights_that_are_asked_for_are_kept_and_attentions_of_ones_own_left_alone(monkeypatch):
+    own, mine = MultiHeadAttention(8, 2), MultiHeadAttention(8, 2)
+    mine.attend = lambda q, k, v, mask=None: 0 * q
+    x = torch.randn(1, 4, 8)
+    with formula_for_short(torch.nn.ModuleList([own, mine])), recorded_attention(own):
+        own(x, x, x)
+        assert torch.equal(mine(x, x, x), mine.output.bias.expand(1, 4, 8))
+    assert own.weights.shape == (1, 2, 4, 4)
+    monkeypatch.setattr(MultiHeadAttention, "attend", lambda self, q, k, v, mask=None: 0 * q)
+    with formula_for_short(own):
+        assert torch.equal(own(x, x, x), own.output.bias.expand(1, 4, 8))
 
 
 def batch_of_two() -> Batch:

@@ -16,6 +16,7 @@ TEXT = ROOT / "benchmarks" / "page.md"
 PAGE = PAGES / "benchmarks.md"
 FIGURES = PAGES / "assets" / "figures"
 BOOK = "the book"
+ALL = "all of them"  # nothing taken away
 RAN = {
     BOOK: "training as `transformer-book train` does it; `greedy_search`, `beam_search`",
     "nn.Transformer": "`nn.Transformer`, batch first, with the causal hint; it has no search",
@@ -67,6 +68,63 @@ def goals(result: dict[str, Any]) -> str:
     rows = ["| goal | at least | measured | |", "|---|---:|---:|---|"]
     for what, least, found, met in wanted:
         rows.append(f"| {what} | {least} | {rate(found)} | {'met' if met else '**missed**'} |")
+    return "\n".join(rows)
+
+
+def why(result: dict[str, Any]) -> str:
+    """What stands behind each goal that was missed; nothing where all were met."""
+    beams = result["sizes"]["beam_size"]
+    products = {
+        name: f"{100 * share['matrix products']:.0f} %"
+        for name, share in result["shares"]["training"].items()
+    }
+    reasons = []
+    for name, entry in result["training"].items():
+        if entry["ratio"] < 1:
+            reasons.append(
+                f"* **Training, {name}.** Both make the same products with the same kernels "
+                f"({products[BOOK]} of the book's time, {products[name]} of theirs). What is left "
+                f"to gain is small beside how much a turn varies: from {rate(entry['ratio_from'])} "
+                f"to {rate(entry['ratio_to'])} from round to round."
+            )
+    if "tutorial loop" in result["beam"] and result["beam"]["tutorial loop"]["ratio"] < 20:
+        rates = {
+            (search, name): rate(result[search][name]["rate"])
+            for search in ("greedy", "beam")
+            for name in (BOOK, "tutorial loop")
+        }
+        slower = {
+            name: rate(result["greedy"][name]["rate"] / result["beam"][name]["rate"])
+            for name in (BOOK, "tutorial loop")
+        }
+        reasons.append(
+            f"* **Beam search, the tutorial loop.** One sentence leaves the processor waiting for "
+            f"memory, and {beams} beams are a batch of {beams} that costs it next to nothing: "
+            f"{rates['greedy', 'tutorial loop']} sentences/s become "
+            f"{rates['beam', 'tutorial loop']}, {slower['tutorial loop']} times as slow. The "
+            f"book's batches keep the processor busy already, so that {beams} beams are work: "
+            f"{rates['greedy', BOOK]} become {rates['beam', BOOK]}, {slower[BOOK]} times as slow."
+        )
+    return "\n".join(["Why goals were missed:\n", *reasons]) if reasons else ""
+
+
+def worth(part: dict[str, Any]) -> str:
+    """One row for each improvement, the most valuable first."""
+    rows = ["| without | times as long |", "|---|---:|"]
+    for name, entry in sorted(part.items(), key=lambda item: -item[1]["ratio"]):
+        if name != ALL:
+            rows.append(f"| {name} | {ratio(entry)} |")
+    return "\n".join(rows)
+
+
+def shares(part: dict[str, dict[str, float]]) -> str:
+    """One row for each kind of operation, one column for each contestant."""
+    kinds = list(next(iter(part.values())))
+    names = [f"**{name}**" if name == BOOK else name for name in part]
+    rows = [f"| | {' | '.join(names)} |", f"|---|{'---:|' * len(part)}"]
+    for kind in kinds:
+        cells = [f"{100 * entry[kind]:.0f}" for entry in part.values()]
+        rows.append(f"| {kind} | {' | '.join(cells)} |")
     return "\n".join(rows)
 
 
@@ -191,6 +249,11 @@ def page(result: dict[str, Any]) -> str:
         latency=table(result["latency"], "milliseconds", lambda r: f"{1000 / r:.3g}"),
         cannot=left_out(result),
         memory=memory(result),
+        improvements_training=worth(result["improvements"]["training"]),
+        improvements_greedy=worth(result["improvements"]["greedy"]),
+        shares_training=shares(result["shares"]["training"]),
+        shares_beam=shares(result["shares"]["beam"]),
+        why=why(result),
         slope=f"{1e6 * slope:.3g}",
         r2=f"{100 * r2:.1f}",
         width=20,

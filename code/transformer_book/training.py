@@ -8,7 +8,7 @@ import os
 import time
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from numbers import Real
 from pathlib import Path
@@ -19,6 +19,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from tqdm.auto import tqdm
 
+from transformer_book.attention import formula_for_short
 from transformer_book.batches import Batch, BucketedBatches, PairDataset, collate
 from transformer_book.checkpoints import (
     average,
@@ -144,6 +145,18 @@ def choose_device(name: str | None = None) -> torch.device:
     return torch.device(name)
 
 
+@contextmanager
+def quick_kernels(model: nn.Module) -> Iterator[None]:
+    """While this is open, norms and attentions are computed in the ways that are quick in training.
+
+    The results are those of the formulas but for rounding.
+    """
+    with fused_norms(model), ExitStack() as stack:
+        if next(model.parameters()).device.type == "cpu":
+            stack.enter_context(formula_for_short(model))
+        yield
+
+
 def batch_loss(
     model: nn.Module, batch: Batch, smoothing: float = 0.0, *, fused: bool = False
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
@@ -248,7 +261,8 @@ class Trainer:
         progress: show a progress bar.
         save_seconds: a checkpoint is written at least this often, seconds.
         fused: the same but for rounding, sooner: PyTorch's kernel computes the layer norms
-            (`layers.fused_norms`), and `projected_loss` the loss. `transformer-book train` does so.
+            (`layers.fused_norms`), `projected_loss` the loss, and the formula short attentions.
+            `transformer-book train` does so.
 
     Attributes:
         history: one record for each update so far: `update`, `epoch`, `learning_rate`, `loss` (what
@@ -348,8 +362,8 @@ class Trainer:
             disable=not self.progress,
             dynamic_ncols=True,
         )
-        norms = fused_norms(self.model) if self.fused else nullcontext()
-        with bar, _random_numbers(self), norms:
+        quick = quick_kernels(self.model) if self.fused else nullcontext()
+        with bar, _random_numbers(self), quick:
             batches = self._remaining_batches()
             if self.update == 0 and not self.finished:
                 self._save()  # from here on there is always something to resume
