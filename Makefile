@@ -7,7 +7,7 @@ RUN := $(VENV)/bin/python
 READY := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-MODELS := captions-de-en=captions-de-en captions-en-it=captions-en-it
+MODELS := captions-de-en=captions-de-en captions-en-it=captions-en-it multi30k-de-en=multi30k-best
 
 .PHONY: help book test site serve chapters results models assignments
 
