@@ -55,7 +55,7 @@ class Sizes:
     beam_size: int = 5
     max_tokens: int = 4000
     train_updates: int = 2
-    train_rounds: int = 12
+    train_rounds: int = 10
     decode_rounds: int = 5
     beam_rounds: int = 3
     latency_rounds: int = 30
