@@ -25,9 +25,10 @@ from benchmarks.setting import Setting
 from transformer_book.batches import Batch
 from transformer_book.decoding import beam_search, greedy_search
 from transformer_book.masks import causal_mask
+from transformer_book.quick import quick_kernels
 from transformer_book.reference import to_pytorch
 from transformer_book.tokens import EOS, PAD, SOS
-from transformer_book.training import batch_loss, quick_kernels
+from transformer_book.training import batch_loss
 
 
 class Contestant:

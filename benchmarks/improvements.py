@@ -11,10 +11,10 @@ from torch import Tensor
 from benchmarks.clock import round_robin, summary
 from benchmarks.contestants import Book
 from benchmarks.setting import Setting
-from transformer_book.attention import formula_for_short
 from transformer_book.batches import Batch
 from transformer_book.decoding import greedy_search
 from transformer_book.layers import fused_norms
+from transformer_book.quick import formula_for_short
 from transformer_book.training import batch_loss
 
 ALL = "all of them"

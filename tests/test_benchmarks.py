@@ -13,7 +13,7 @@ import torch
 from benchmarks_page import BOOK, RESULT, files, goals, line_through, page
 from common import ROOT
 
-import transformer_book.attention
+import transformer_book.quick
 import transformer_book.training
 from benchmarks import contestants, growth, memory, proofs
 from benchmarks.__main__ import measure
@@ -108,7 +108,7 @@ def test_what_is_taken_away_is_not_used(setting, monkeypatch, without, missing) 
         original = getattr(where, name)
         monkeypatch.setattr(where, name, lambda *a, **k: used.add(as_) or original(*a, **k))
 
-    watch(transformer_book.attention, "scaled_dot_product_attention", "formula")
+    watch(transformer_book.quick, "scaled_dot_product_attention", "formula")
     watch(torch.nn.functional, "layer_norm", "norms")
     watch(transformer_book.training, "projected_loss", "slices")
     contestant = Partly(setting, without=without)

@@ -9,13 +9,14 @@ import torch
 import torch.nn.functional as F
 from torch.overrides import TorchFunctionMode
 
-from transformer_book import attention, cli, training
-from transformer_book.attention import MultiHeadAttention, formula_for_short, recorded_attention
+from transformer_book import cli, quick, training
+from transformer_book.attention import MultiHeadAttention, recorded_attention
 from transformer_book.batches import Batch, PairDataset
 from transformer_book.decoding import greedy_search
 from transformer_book.experiment import Experiment
 from transformer_book.layers import LayerNorm, fused_norms
 from transformer_book.optimization import _ProjectedLoss, label_smoothed_loss
+from transformer_book.quick import formula_for_short
 from transformer_book.tokens import Vocabulary
 from transformer_book.training import Trainer, TrainingConfig, batch_loss
 from transformer_book.transformer import Transformer, TransformerConfig
@@ -110,9 +111,9 @@ def test_the_trainer_is_fused_if_asked_to(fused, monkeypatch):
     data = PairDataset([(("a", "b"), ("c",)), (("d",), ("e", "a"))], words, words)
     trainer = Trainer(small(), data, data, TrainingConfig(updates=1, batch_size=2), fused=fused)
     sliced, short = [], []
-    original = attention.scaled_dot_product_attention
+    original = quick.scaled_dot_product_attention
     monkeypatch.setattr(
-        attention, "scaled_dot_product_attention", lambda *a: short.append(1) or original(*a)
+        quick, "scaled_dot_product_attention", lambda *a: short.append(1) or original(*a)
     )
     apply = _ProjectedLoss.apply
     monkeypatch.setattr(_ProjectedLoss, "apply", lambda *a: sliced.append(1) or apply(*a))
@@ -126,20 +127,20 @@ def test_the_trainer_is_fused_if_asked_to(fused, monkeypatch):
 def test_short_attentions_are_the_formulas(length, formula, monkeypatch):
     """Of the three attentions, that of the encoder sees 3 positions, the others 4."""
     model, batch, asked = small(dropout=0.0).double(), batch_of_two(), []
-    original = attention.scaled_dot_product_attention
+    original = quick.scaled_dot_product_attention
     monkeypatch.setattr(
-        attention, "scaled_dot_product_attention", lambda *a: asked.append(1) or original(*a)
+        quick, "scaled_dot_product_attention", lambda *a: asked.append(1) or original(*a)
     )
     found = []
-    for quick in (False, True):
+    for short in (False, True):
         model.zero_grad()
-        with formula_for_short(model, length) if quick else nullcontext():
+        with formula_for_short(model, length) if short else nullcontext():
             logits = model(batch.source, batch.target)  # (B, T, V)
         logits.square().mean().backward()
         found.append([logits, *(p.grad.clone() for p in model.parameters())])
     assert len(asked) == formula
-    for kernel, quick in zip(*found, strict=True):
-        torch.testing.assert_close(quick, kernel, atol=1e-12, rtol=1e-12)
+    for kernel, formulas in zip(*found, strict=True):
+        torch.testing.assert_close(formulas, kernel, atol=1e-12, rtol=1e-12)
     assert not any("attend" in vars(module) for module in model.modules())
 
 

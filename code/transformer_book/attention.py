@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 
 import torch
 import torch.nn.functional as F
@@ -173,43 +172,6 @@ class MultiHeadAttention(nn.Module):
     def merge_heads(self, heads: Float[Tensor, "B H T K"]) -> Float[Tensor, "B T D"]:
         """The inverse: positions first again, then the slices of each position side by side."""
         return heads.transpose(1, 2).flatten(-2)  # (B, T, H, K) → (B, T, D)
-
-
-_usual = MultiHeadAttention.attend
-
-
-@contextmanager
-def formula_for_short(model: nn.Module, length: int = 24) -> Iterator[None]:
-    """While this is open, attention over at most `length` positions is computed by the formula.
-
-    The fused kernel works block by block, and a short sentence does not fill a block. On a
-    processor, in training, it is ahead from about 32 positions on; in decoding, with one query at
-    a time, always. Classes and methods of your own are left as they are. Chapter 23.
-    """
-    modules = [
-        m for m in model.modules() if type(m) is MultiHeadAttention and "attend" not in vars(m)
-    ]
-    if MultiHeadAttention.attend is not _usual:  # someone has put another in its place
-        modules = []
-    try:
-        for module in modules:
-            module.attend = partial(_attend_short, module, length)
-        yield
-    finally:
-        for module in modules:
-            del module.attend
-
-
-def _attend_short(
-    module: MultiHeadAttention, length: int, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None
-) -> Tensor:
-    """`MultiHeadAttention.attend`, by the formula if no more than `length` positions meet."""
-    if module.keep_weights or max(q.size(-2), k.size(-2)) > length:
-        return _usual(module, q, k, v, mask)
-    dropout = module.dropout if module.training else 0.0
-    heads, _ = scaled_dot_product_attention(q, k, v, mask, dropout, module.scale)
-    module.weights = None
-    return heads
 
 
 def keeps_weights(module: nn.Module) -> bool:

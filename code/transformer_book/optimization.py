@@ -6,7 +6,7 @@ import math
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
@@ -53,7 +53,11 @@ def label_smoothed_loss(
             f"The logits have shape {tuple(logits.shape)} and the target {tuple(target.shape)}, "
             "but they must be (batch, length, vocabulary) and (batch, length)."
         )
-    real, right = _real_tokens(target, padding, logits.size(-1))  # (B, T), (B, T)
+    real = target != padding  # (B, T)
+    if not real.any():
+        raise ValueError("The target holds nothing but padding: there is no token to predict.")
+    right = target.masked_fill(~real, 0)  # (B, T): padding may be any number, such as -100
+    check_tokens(right, logits.size(-1))
     log_p = logits.log_softmax(dim=-1)  # (B, T, V)
     # Padding is left out last: taking rows out of (B, T, V) would cost as much as the softmax.
     nll = -log_p.gather(2, right[..., None]).squeeze(2)[real].mean()
@@ -62,18 +66,6 @@ def label_smoothed_loss(
         spread = -log_p.mean(dim=-1)[real].mean()
         loss = (1 - smoothing) * nll + smoothing * spread
     return loss, nll.detach()
-
-
-def _real_tokens(
-    target: Int[Tensor, "B T"], padding: int, vocab_size: int
-) -> tuple[Bool[Tensor, "B T"], Int[Tensor, "B T"]]:
-    """Where there is no padding, and the target with id 0 where there is."""
-    real = target != padding  # (B, T)
-    if not real.any():
-        raise ValueError("The target holds nothing but padding: there is no token to predict.")
-    right = target.masked_fill(~real, 0)  # (B, T): padding may be any number, such as -100
-    check_tokens(right, vocab_size)
-    return real, right
 
 
 def projected_loss(
@@ -112,7 +104,11 @@ def projected_loss(
             f"The vectors have shape {tuple(vectors.shape)} and the target {tuple(target.shape)}, "
             f"but they must be (batch, length, {output.in_features}) and (batch, length)."
         )
-    real, right = _real_tokens(target, padding, output.out_features)  # (B, T), (B, T)
+    real = target != padding  # (B, T)
+    if not real.any():
+        raise ValueError("The target holds nothing but padding: there is no token to predict.")
+    right = target.masked_fill(~real, 0)  # (B, T): padding may be any number, such as -100
+    check_tokens(right, output.out_features)
     places = real.flatten().nonzero().squeeze(1)  # (N,)
     right = right.flatten()[places]  # (N,)
     return _ProjectedLoss.apply(vectors, output.weight, output.bias, places, right, smoothing)

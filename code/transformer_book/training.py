@@ -8,7 +8,7 @@ import os
 import time
 import zlib
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from numbers import Real
 from pathlib import Path
@@ -19,7 +19,6 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from tqdm.auto import tqdm
 
-from transformer_book.attention import formula_for_short
 from transformer_book.batches import Batch, BucketedBatches, PairDataset, collate
 from transformer_book.checkpoints import (
     average,
@@ -35,13 +34,13 @@ from transformer_book.checkpoints import (
 )
 from transformer_book.choices import check_choice
 from transformer_book.files import write_atomically
-from transformer_book.layers import fused_norms
 from transformer_book.optimization import (
     SCHEDULES,
     label_smoothed_loss,
     learning_rate,
     projected_loss,
 )
+from transformer_book.quick import quick_kernels
 from transformer_book.transformer import Transformer
 from transformer_book.validation import check_positive, check_probability
 
@@ -143,18 +142,6 @@ def choose_device(name: str | None = None) -> torch.device:
             f"device is {name!r}, which this machine does not have; it has {', '.join(here)}."
         )
     return torch.device(name)
-
-
-@contextmanager
-def quick_kernels(model: nn.Module) -> Iterator[None]:
-    """While this is open, norms and attentions are computed in the ways that are quick in training.
-
-    The results are those of the formulas but for rounding.
-    """
-    with fused_norms(model), ExitStack() as stack:
-        if next(model.parameters()).device.type == "cpu":
-            stack.enter_context(formula_for_short(model))
-        yield
 
 
 def batch_loss(
