@@ -49,7 +49,7 @@ MAY_IMPORT = {
     "batches": {"tokens", "validation"},
     "optimization": {"choices", "tokens", "validation"},
     "checkpoints": {"files"},
-    "quick": {"attention", "layers"},
+    "quick": {"attention", "layers", "tokens", "validation"},
     "training": {
         "batches",
         "checkpoints",

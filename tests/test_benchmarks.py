@@ -117,6 +117,14 @@ def test_what_is_taken_away_is_not_used(setting, monkeypatch, without, missing) 
     assert used == {"formula", "norms", "slices"} - missing
 
 
+def test_batches_as_they_come_have_more_padding(setting) -> None:
+    def padding(bucket: bool) -> float:
+        batches = setting.train_batches(10, bucket=bucket)
+        return sum(int((b.source == 0).sum()) for b in batches)
+
+    assert padding(bucket=False) > padding(bucket=True)
+
+
 def test_shares_of_the_time_are_shares(tiny) -> None:
     for part in tiny["shares"].values():
         for entry in part.values():

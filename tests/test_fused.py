@@ -15,8 +15,8 @@ from transformer_book.batches import Batch, PairDataset
 from transformer_book.decoding import greedy_search
 from transformer_book.experiment import Experiment
 from transformer_book.layers import LayerNorm, fused_norms
-from transformer_book.optimization import _ProjectedLoss, label_smoothed_loss
-from transformer_book.quick import formula_for_short
+from transformer_book.optimization import label_smoothed_loss
+from transformer_book.quick import _ProjectedLoss, formula_for_short
 from transformer_book.tokens import Vocabulary
 from transformer_book.training import Trainer, TrainingConfig, batch_loss
 from transformer_book.transformer import Transformer, TransformerConfig

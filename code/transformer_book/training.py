@@ -34,13 +34,8 @@ from transformer_book.checkpoints import (
 )
 from transformer_book.choices import check_choice
 from transformer_book.files import write_atomically
-from transformer_book.optimization import (
-    SCHEDULES,
-    label_smoothed_loss,
-    learning_rate,
-    projected_loss,
-)
-from transformer_book.quick import quick_kernels
+from transformer_book.optimization import SCHEDULES, label_smoothed_loss, learning_rate
+from transformer_book.quick import projected_loss, quick_kernels
 from transformer_book.transformer import Transformer
 from transformer_book.validation import check_positive, check_probability
 
