@@ -8,6 +8,7 @@ READY := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
 MODELS := captions-de-en=captions-de-en captions-en-it=captions-en-it multi30k-de-en=multi30k-best
+RUNS := multi30k-tutorial
 
 .PHONY: help book test site serve chapters results models assignments
 
@@ -41,11 +42,14 @@ assignments: $(READY) ## release the problem sets and prove them (SETS="ps1 ps2"
 results: $(READY) ## measure every shipped model again; fails if a number in a text or a card differs
 	@$(RUN) tools/check_results.py
 
-# Each model that is shipped, and the recipe that makes it.
+# Each model that is shipped, and the recipe that makes it; runs of which only results are kept.
 models: $(READY) ## train and ship the models again: many hours, resumes where it was
 	@for pair in $(MODELS); do \
 		$(RUN) -m transformer_book train $${pair#*=} --output runs/$${pair%=*} --resume \
 		&& $(RUN) tools/ship_model.py runs/$${pair%=*} --name $${pair%=*} || exit $$?; done
+	@for recipe in $(RUNS); do \
+		$(RUN) -m transformer_book train $$recipe --output runs/$$recipe --resume \
+		&& $(RUN) tools/record_runs.py runs/$$recipe || exit $$?; done
 	@$(RUN) tools/record_ablations.py
 
 PEERS := .venv-benchmarks

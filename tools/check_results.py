@@ -25,6 +25,7 @@ from common import PAGES, ROOT, notebooks
 from model_cards import METRICS, card
 
 from transformer_book.pretrained import FOLDER, results_as_shipped
+from transformer_book.recipes import recorded_runs
 
 QUOTE = re.compile(r"(?P<before>[^\s(|]*(?:\s%)?)\s?<!-- = (?P<what>[^>]*?) -->")
 NUMBER = re.compile(r"[\d.,]*\d")
@@ -33,9 +34,15 @@ TOLERANCE = {"share": 0.002, "bleu": 0.05, "perplexity": 0.001}
 
 
 def results_of(model: str, root: Path = FOLDER) -> list[dict]:
-    """What was measured of a shipped model as it is shipped, with the search that it has."""
+    """What was measured of a shipped model as it is shipped, or of a recipe whose run is recorded.
+
+    Always with the search that it has.
+    """
     if not (root / model / "results.json").is_file():
-        raise ValueError(f"there is no model {model!r}")
+        runs = recorded_runs().get(model, [])
+        if len(runs) != 1:
+            raise ValueError(f"there is no model {model!r}, and {len(runs)} recorded runs of it")
+        return runs[0]["results"]
     return results_as_shipped(root / model, chosen=True)
 
 

@@ -14,6 +14,11 @@ PAGES = ROOT / "book"
 # In a copy without git: what is made, and what begins with a dot and is ours all the same.
 GENERATED = {"_build", "__pycache__", "node_modules", "local"}
 HIDDEN = {".ci", ".github", ".gitattributes", ".gitignore"}
+# Corpora have splits of their own, which are measured whole.
+WHOLE = {
+    "multi30k": {"validation": 1014, "test": 1000},
+    "series/two-terms-public": {"validation": 1185, "test": 593},
+}
 
 
 def configuration(root: Path = ROOT) -> dict:
@@ -62,6 +67,16 @@ def installed_chromium() -> str | None:
         return found
     mac = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
     return str(mac) if mac.exists() else None
+
+
+def split_sizes(task: dict, n: int) -> dict[str, int]:
+    """Each split on which a model is measured, and how many pairs of it: `n` of a made split."""
+    from transformer_book.tasks import make_task
+
+    name = task["name"]
+    whole = WHOLE.get(f"{name}/{task.get('size')}", WHOLE.get(name, {}))
+    splits = (split for split in make_task(**task).splits if split != "train")
+    return {split: whole.get(split, n) for split in splits}
 
 
 def notebooks(paths: list[str] | None = None) -> list[Path]:

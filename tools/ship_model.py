@@ -17,15 +17,11 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
+from common import split_sizes
 from model_cards import card
 
 LARGEST = 5_000_000
 PENALTIES = (0.0, 0.6, 1.0, 1.4)
-# Corpora have splits of their own, which are measured whole.
-WHOLE = {
-    "multi30k": {"validation": 1014, "test": 1000},
-    "series/two-terms-public": {"validation": 1185, "test": 593},
-}
 # What rounding may cost, on the validation split: BLEU, or the share that is right.
 ROUNDING = {"bleu_tokens": 0.1, "exact_match": 0.001}
 UNROUNDED = "before rounding"
@@ -61,15 +57,11 @@ def main() -> None:
     from transformer_book.evaluation import evaluate, record
     from transformer_book.files import write_atomically
     from transformer_book.pretrained import FOLDER
-    from transformer_book.tasks import make_task
     from transformer_book.translator import Translator
 
     run = Translator.from_pretrained(arguments.run)
-    task = make_task(**run.recipe["task"])
     folder = FOLDER / (arguments.name or run.recipe["name"])
-    whole = WHOLE.get(f"{task.name}/{run.recipe['task'].get('size')}", WHOLE.get(task.name, {}))
-    splits = [split for split in task.splits if split != "train"]
-    sizes = {split: whole.get(split, arguments.n) for split in splits}
+    sizes = split_sizes(run.recipe["task"], arguments.n)
     n = sizes["validation"]
 
     def measure(translator: Translator, weights: str | None = None, **search: object) -> dict:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import check_results
 import pytest
+import record_runs
 from check_results import differences, problem_of_quote, problems_of_text, quotes
 from model_cards import again, card
 from ship_model import ROUNDING, UNROUNDED, lost
 
+from transformer_book import recipes
 from transformer_book.pretrained import FOLDER
 
 MODELS = sorted(path.parent.name for path in FOLDER.glob("*/config.json"))
@@ -120,3 +124,46 @@ def test_a_card_shows_the_model_as_it_is_shipped(measured):
     text = card(folder)
     assert "| test | 1000 | 12.3 % ± 1.0 % | 42.0 |" in text
     assert text.count("| test |") == 1 and "| 3.0 |" not in text and "| 4.0 |" not in text
+
+
+@pytest.fixture
+def run(tmp_path):
+    """The folder of a run of two updates, made as a user makes it."""
+    folder = tmp_path / "run"
+    small = ["training.updates=2", "training.warmup=1", "data.train=40", "data.validation=8"]
+    changes = [part for change in small for part in ("--set", change)]
+    command = [sys.executable, "-m", "transformer_book", "train", "copy", "--output", str(folder)]
+    subprocess.run([*command, "--threads", "1", *changes], check=True, stdin=subprocess.DEVNULL)
+    return folder
+
+
+def test_a_finished_run_is_recorded_once(run, tmp_path, monkeypatch):
+    record = tmp_path / "runs.json"
+    entry = record_runs.record(run, record, n=5)
+    assert [(r["split"], r["n"]) for r in entry["results"]] == [("validation", 5), ("test", 5)]
+    assert (entry["recipe"], entry["seed"], entry["updates"]) == ("copy", 1, 2)
+    assert [update for update, _ in entry["validation"]] == [2]
+    assert record_runs.record(run, record, n=5) is None
+    monkeypatch.setattr(recipes, "FOLDER", tmp_path)
+    assert recipes.recorded_runs() == {"copy": json.loads(record.read_text())}
+    exact = f"{entry['results'][1]['perplexity']['value']:.3f}"
+    assert problem_of_quote(exact, "copy test perplexity", root=tmp_path) is None
+    assert problem_of_quote("0.001", "copy test perplexity", root=tmp_path) is not None
+    assert "names nothing" in problem_of_quote(exact, "copies test perplexity", root=tmp_path)
+
+
+def test_a_run_that_has_not_ended_is_not_recorded(run, tmp_path):
+    metrics = run / "metrics.jsonl"
+    metrics.write_text(metrics.read_text().splitlines()[0] + "\n")
+    with pytest.raises(ValueError, match="has made 1 of 2 updates: resume it first"):
+        record_runs.record(run, tmp_path / "runs.json", n=5)
+    assert not (tmp_path / "runs.json").exists()
+
+
+def test_recorded_runs_are_those_of_the_present_recipes():
+    for name, runs in recipes.recorded_runs().items():
+        for one in runs:
+            settings = recipes.load_recipe(name, [f"training.seed={one['seed']}"]).to_dict()
+            assert one["settings"] == json.loads(json.dumps(settings))
+            assert one["updates"] == settings["training"]["updates"]
+            assert [r["recipe"] for r in one["results"]] == [name] * len(one["results"])

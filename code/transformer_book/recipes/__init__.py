@@ -168,8 +168,24 @@ def recorded_ablations() -> dict[str, list[dict[str, Any]]]:
 
     They are recorded by `tools/record_ablations.py`, never by hand.
     """
+    return _recorded(FOLDER / "ablations.json")
+
+
+def recorded_runs() -> dict[str, list[dict[str, Any]]]:
+    """The recorded runs of recipes on real data whose models are not shipped, like the ablations.
+
+    Each run has its `recipe`, `seed`, `settings`, `updates` made, `parameters`, `validation` (pairs
+    of update and loss), and its `results`, as `evaluate` gives them: validation, then test.
+
+    They are recorded by `tools/record_runs.py`, never by hand.
+    """
+    path = FOLDER / "runs.json"
+    return _recorded(path) if path.exists() else {}
+
+
+def _recorded(path: Path) -> dict[str, list[dict[str, Any]]]:
     runs: dict[str, list[dict[str, Any]]] = {}
-    for run in json.loads((FOLDER / "ablations.json").read_text(encoding="utf-8")):
+    for run in json.loads(path.read_text(encoding="utf-8")):
         runs.setdefault(run["recipe"], []).append(run)
     return {name: sorted(runs[name], key=lambda run: run["seed"]) for name in runs}
 

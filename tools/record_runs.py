@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""Record what finished runs reached whose models are not shipped.
+
+    transformer-book train multi30k-tutorial --output runs/tutorial
+    python tools/record_runs.py runs/tutorial
+
+Each is measured with its recipe's own search, nothing else is tried: first on the validation
+split, then, once, on the test. The record is `recipes/runs.json`, which chapters 18 and 19 show. A
+run that is recorded is not measured again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from common import split_sizes
+
+
+def record(folder: Path, path: Path, n: int) -> dict | None:
+    """Measure a run and add it to the record; `None` if it is there already.
+
+    Raises:
+        ValueError: the run has not ended.
+    """
+    from transformer_book.evaluation import evaluate
+    from transformer_book.files import read_json, write_json
+    from transformer_book.translator import Translator
+
+    translator = Translator.from_pretrained(folder)
+    recipe = translator.recipe
+    entry = {"recipe": recipe["name"], "seed": recipe["training"]["seed"], "settings": recipe}
+    known = read_json(path) if path.exists() else []
+    if any(entry.items() <= old.items() for old in known):
+        return None
+    lines = (folder / "metrics.jsonl").read_text("utf-8").splitlines()
+    history = [json.loads(line) for line in lines]
+    updates = recipe["training"]["updates"]
+    reached = max(row["update"] for row in history)
+    if reached < updates:
+        raise ValueError(f"{folder} has made {reached} of {updates} updates: resume it first.")
+    entry |= {
+        "updates": reached,
+        "parameters": translator.model.n_parameters,
+        "validation": [
+            (row["update"], row["validation_loss"]) for row in history if "validation_loss" in row
+        ],
+        "results": [
+            evaluate(translator, split, n=pairs)
+            for split, pairs in sorted(
+                split_sizes(recipe["task"], n).items(), key=lambda item: item[0] != "validation"
+            )
+        ],
+    }
+    one = (entry["recipe"], entry["seed"])
+    known = [old for old in known if (old["recipe"], old["seed"]) != one] + [entry]
+    write_json(path, sorted(known, key=lambda run: (run["recipe"], run["seed"])), indent=1)
+    return entry
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("runs", type=Path, nargs="+", help="folders of finished training runs")
+    parser.add_argument("--n", type=int, default=2000, help="pairs of a generated split (2000)")
+    arguments = parser.parse_args()
+
+    from transformer_book.recipes import FOLDER
+
+    for folder in arguments.runs:
+        try:
+            entry = record(folder, FOLDER / "runs.json", arguments.n)
+        except (ValueError, OSError) as error:
+            raise SystemExit(str(error)) from None
+        if entry is None:
+            print(f"{folder}: recorded already")
+        for result in entry["results"] if entry else []:
+            quality = result.get("bleu_tokens", result["exact_match"])["value"]
+            print(f"{folder}: {result['split']} {quality:.4f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
