@@ -10,7 +10,7 @@ READY := $(VENV)/.installed
 MODELS := captions-de-en=captions-de-en captions-en-it=captions-en-it multi30k-de-en=multi30k-best
 RUNS := multi30k-tutorial
 
-.PHONY: help book test site serve chapters results models assignments
+.PHONY: help book test site serve chapters results models assignments benchmarks
 
 help: ## list the targets
 	@echo "Transformers, Cell by Cell"

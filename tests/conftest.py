@@ -19,12 +19,34 @@ install_import_hook("transformer_book", f"{tests.typecheck.__name__}.typechecker
 
 import torch  # noqa: E402
 
+from tests import small  # noqa: E402
 from tests.fresh import import_fresh  # noqa: E402
 
 torch.set_num_threads(2)
 # No test asserts a wall-clock time.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+
+
+@pytest.fixture(scope="module")
+def one_thread():
+    """For models this small a second thread would only wait for the first."""
+    with small.one_thread():
+        yield
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory):
+    """The small run, made in one go."""
+    trainer = small.trainer(tmp_path_factory.mktemp("whole"))
+    assert trainer.fit()
+    return trainer
+
+
+@pytest.fixture
+def quick_disk(monkeypatch):
+    """No test cuts the power, so that flushing needs no disk to turn."""
+    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -104,3 +105,12 @@ def fault_in(kind: str, step: int) -> Iterator[Fault]:
         for name in ("fsync", "mkdir", "rename", "replace", "rmdir", "unlink"):
             patch.setattr(os, name, guarded(name, getattr(os, name)))
         yield fault
+
+
+def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every name of a host is unknown from now on."""
+
+    def lookup(*_: object, **__: object) -> None:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", lookup)

@@ -290,16 +290,3 @@ def test_importing_attention_imports_torch_and_nothing_heavier():
 def test_importing_the_package_imports_nothing():
     assert not {"torch", "anywidget"} & modules_after("import transformer_book")
     assert "anywidget" not in modules_after("import transformer_book.widgets")
-
-
-def test_code_is_still_the_standard_library():
-    """The folder code/ must not shadow the module `code`, which pdb and IPython import."""
-    assert not (ROOT / "code" / "__init__.py").exists()
-    where = "import code, sysconfig; print(code.__file__.startswith(sysconfig.get_path('stdlib')))"
-    done = subprocess.run(
-        [sys.executable, "-c", where], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == "True"
-    import code
-
-    assert Path(code.__file__).parent != ROOT / "code"

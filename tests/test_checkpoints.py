@@ -31,6 +31,7 @@ from transformer_book.checkpoints import (
 from transformer_book.files import read_json, write_atomically, write_json
 from transformer_book.training import Trainer
 
+pytestmark = pytest.mark.usefixtures("one_thread", "quick_disk")
 TENSORS = {
     "float": torch.tensor([[1.5, -0.0], [torch.inf, torch.nan]]),
     "half": torch.arange(5.0).half(),
@@ -38,18 +39,6 @@ TENSORS = {
     "one": torch.tensor(3, dtype=torch.int64),
     "none": torch.empty(0, 4),
 }
-
-
-@pytest.fixture(autouse=True, scope="module")
-def one_thread():
-    with small.one_thread():
-        yield
-
-
-@pytest.fixture(autouse=True)
-def quick_disk(monkeypatch):
-    """No test cuts the power, so that flushing needs no disk to turn."""
-    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
 
 
 @pytest.fixture
@@ -350,13 +339,6 @@ def test_old_checkpoints_and_leftovers_are_deleted(tmp_path):
 
 
 # --- faults ---------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def uninterrupted(tmp_path_factory):
-    trainer = small.trainer(tmp_path_factory.mktemp("whole"))
-    assert trainer.fit()
-    return trainer
 
 
 @pytest.fixture(scope="module")

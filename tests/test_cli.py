@@ -14,7 +14,6 @@ import json
 import math
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -26,6 +25,7 @@ import pytest
 import torch
 
 from tests import made_data
+from tests.faults import no_network
 from tests.fresh import fresh_package
 
 MODULES = ("checkpoints", "cli", "evaluation", "pretrained", "recipes", "tasks", "training")
@@ -987,10 +987,7 @@ def test_data_download_says_where_the_files_are(call, tmp_path, monkeypatch):
 
 
 def test_data_download_without_a_network(call, tmp_path, monkeypatch):
-    def lookup(*_: object, **__: object) -> None:
-        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
-
-    monkeypatch.setattr(socket, "getaddrinfo", lookup)
+    no_network(monkeypatch)
     monkeypatch.setenv("TRANSFORMER_BOOK_DATA", str(tmp_path / "data"))
     commands = (
         ("data", "download", "multi30k"),

@@ -41,6 +41,7 @@ def proof(function: Proof) -> Proof:
 # --- the package ----------------------------------------------------------------------------------
 
 
+pytestmark = pytest.mark.usefixtures("one_thread")
 MODULES = ("attention", "masks", "embeddings", "layers", "transformer", "decoding")
 
 
@@ -48,15 +49,6 @@ def import_book() -> Book:
     """All names of the model and of the searches."""
     modules = [importlib.import_module(f"{PACKAGE}.{name}") for name in MODULES]
     return Book(**{name: value for module in modules for name, value in vars(module).items()})
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    """A second thread has nothing to do with models this small, but to wait."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="module")

@@ -21,6 +21,7 @@ from transformer_book.checkpoints import list_checkpoints, load_tensors, weights
 from transformer_book.distributed import DistributedTrainer, Processes
 from transformer_book.training import Trainer
 
+pytestmark = pytest.mark.usefixtures("one_thread")
 ROOT = Path(__file__).parents[1]
 
 
@@ -54,12 +55,6 @@ def torchrun(*words: object, processes: int = 2, **environment: str) -> Done:
         env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT), **environment},
     )
     return Done(done.returncode, done.stdout, done.stderr)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def one_thread():
-    with small.one_thread():
-        yield
 
 
 @pytest.fixture

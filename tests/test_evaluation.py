@@ -23,11 +23,7 @@ from transformer_book.tasks.corpora import TextPair
 from transformer_book.tokens import SpaceTokenizer
 from transformer_book.translator import Translator
 
-
-@pytest.fixture(autouse=True, scope="module")
-def one_thread():
-    with small.one_thread():
-        yield
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 @pytest.fixture(scope="module")

@@ -33,24 +33,7 @@ from transformer_book.optimization import learning_rate
 from transformer_book.tokens import PAD
 from transformer_book.training import NonFiniteLoss, Trainer, choose_device, mean_loss
 
-
-@pytest.fixture(autouse=True, scope="module")
-def one_thread():
-    with small.one_thread():
-        yield
-
-
-@pytest.fixture(autouse=True)
-def quick_disk(monkeypatch):
-    """No test cuts the power, so that flushing needs no disk to turn."""
-    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
-
-
-@pytest.fixture(scope="module")
-def uninterrupted(tmp_path_factory):
-    trainer = small.trainer(tmp_path_factory.mktemp("whole"))
-    assert trainer.fit()
-    return trainer
+pytestmark = pytest.mark.usefixtures("one_thread", "quick_disk")
 
 
 @pytest.fixture(scope="module")

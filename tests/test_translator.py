@@ -23,13 +23,8 @@ from transformer_book.recipes import DecodingConfig
 from transformer_book.tokens import EOS, SOS, UNK, SpaceTokenizer, SpacyTokenizer, Vocabulary
 from transformer_book.translator import FILES, LazyTokenizer, Translation, Translator
 
+pytestmark = pytest.mark.usefixtures("one_thread")
 TEXTS = ["a b c", "e", "d d d d d d", "a b", "c a b e d", "b"]
-
-
-@pytest.fixture(autouse=True, scope="module")
-def one_thread():
-    with small.one_thread():
-        yield
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[1]
 CHAPTERS = ROOT / "chapters"
 PAGES = ROOT / "book"
 # In a copy without git: what is made, and what begins with a dot and is ours all the same.
-GENERATED = {"_build", "__pycache__", "node_modules", "local"}
+GENERATED = {"_build", "__pycache__", "local"}
 HIDDEN = {".ci", ".github", ".gitattributes", ".gitignore"}
 # Corpora have splits of their own, which are measured whole.
 WHOLE = {

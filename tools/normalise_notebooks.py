@@ -25,8 +25,8 @@ from common import notebooks
 
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 LANGUAGE = {"name": "python"}
-CELL_METADATA = {"tags", "jupyter", "cellView", "nbgrader", "mystnb"}
-NOTEBOOK_METADATA = {"kernelspec", "language_info", "widgets", "title"}
+CELL_METADATA = {"tags", "jupyter", "cellView", "nbgrader"}
+NOTEBOOK_METADATA = {"kernelspec", "language_info", "widgets"}
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
 ABSOLUTE_PATH = re.compile(
     r"(?<![\w:/.~-])(?:/(?:home|root|Users|tmp|work|opt|usr|var|mnt|private|content)/[\w.-]+"

@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from itertools import count
-from numbers import Integral, Real
+from numbers import Integral
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -27,7 +27,12 @@ from transformer_book.layers import fused_norms
 from transformer_book.masks import padding_mask
 from transformer_book.tokens import EOS, PAD, SOS
 from transformer_book.transformer import Transformer
-from transformer_book.validation import check_positive, check_switch, check_token_batch
+from transformer_book.validation import (
+    check_positive,
+    check_switch,
+    check_token_batch,
+    is_number,
+)
 
 INFINITY = float("inf")
 
@@ -460,10 +465,6 @@ def _whole(value: object) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def _finite(value: object) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
-
-
 # --- one path for each sentence -------------------------------------------------------------------
 
 
@@ -544,7 +545,7 @@ def sample(
     Source: top-k: Fan et al. (2018).
     """
     size = model.config.target_vocab_size
-    if not _finite(temperature) or temperature <= 0:
+    if not is_number(temperature) or temperature <= 0:
         raise ValueError(
             f"temperature is {temperature!r}, but it must be a number above 0; for the most "
             "probable token at each step use greedy_search."
@@ -625,7 +626,7 @@ def length_divisor(length: int, length_penalty: float) -> float:
 
 def check_length_penalty(length_penalty: object) -> None:
     """Raise `ValueError` unless `length_penalty` is a number from 0 to 10."""
-    if not _finite(length_penalty) or not 0 <= length_penalty <= 10:
+    if not is_number(length_penalty) or not 0 <= length_penalty <= 10:
         raise ValueError(
             f"length_penalty is {length_penalty!r}, but it must be a number from 0 (none) to 10; "
             "0.6 is usual."

@@ -10,7 +10,6 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
-from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +36,7 @@ from transformer_book.files import write_atomically
 from transformer_book.optimization import SCHEDULES, label_smoothed_loss, learning_rate
 from transformer_book.quick import projected_loss, quick_kernels
 from transformer_book.transformer import Transformer
-from transformer_book.validation import check_positive, check_probability
+from transformer_book.validation import check_positive, check_probability, is_number
 
 DEVICES = ("cpu", "cuda", "mps")
 
@@ -99,17 +98,13 @@ class TrainingConfig:
         check_probability(**{name: getattr(self, name) for name in rates})
         for name in ("learning_rate", "epsilon"):
             value = getattr(self, name)
-            if not _is_number(value) or value <= 0:
+            if not is_number(value) or value <= 0:
                 raise ValueError(f"{name} is {value!r}, but it must be a number above 0.")
         for name in ("weight_decay", "clip_norm"):
             value = getattr(self, name)
-            if not _is_number(value) or value < 0:
+            if not is_number(value) or value < 0:
                 raise ValueError(f"{name} is {value!r}, but it must be a number, 0 or more.")
         check_choice("schedule", self.schedule, SCHEDULES)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
 
 
 class NonFiniteLoss(ValueError):

@@ -12,6 +12,11 @@ import torch
 from torch import Tensor
 
 
+def is_number(value: object) -> bool:
+    """Whether this is one finite real number; `True` and `False` are none."""
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+
+
 def check_positive(**values: int) -> None:
     """Raise `ValueError` for the first value that is not an integer of at least 1."""
     for name, value in values.items():

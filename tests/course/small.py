@@ -72,3 +72,10 @@ def make_course(folder: Path) -> Path:
     (folder / "mistakes").mkdir()
     (folder / "mistakes" / f"{NAME}.toml").write_text(MISTAKES)
     return folder
+
+
+def cell(notebook: Any, identity: str) -> Any:
+    """The cell of a problem set that has this name."""
+    return next(
+        c for c in notebook.cells if c.metadata.get("nbgrader", {}).get("grade_id") == identity
+    )

@@ -16,6 +16,7 @@ import psutil
 import pytest
 from nbformat.v4 import new_code_cell, new_output
 
+from tests.course.small import cell
 from transformer_book.course.grading import Outcome, grade
 from transformer_book.course.proof import Mistake, _answers, read_mistakes
 from transformer_book.course.release import read_secret, release, sets_of
@@ -41,12 +42,6 @@ class Student(NamedTuple):
     notebook: Any = None
     data: bytes | None = None
     file: str = f"{SET}.ipynb"
-
-
-def cell(notebook: Any, identity: str) -> Any:
-    return next(
-        c for c in notebook.cells if c.metadata.get("nbgrader", {}).get("grade_id") == identity
-    )
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_output
 
-from tests.course.small import NAME, make_course
+from tests.course.small import NAME, cell, make_course
 from tests.fresh import import_fresh
 from transformer_book.course import grading, proof
 from transformer_book.course.grading import Course, Outcome, Unreadable, grade, read_notebook
@@ -48,21 +48,15 @@ def hand_in(
 ) -> Path:
     """A submission: the release with these answers, and then edited; its file."""
     notebook = nbformat.read(str(folder / "release" / NAME / f"{NAME}.ipynb"), 4)
-    for cell in notebook.cells:
-        identity = cell.metadata.get("nbgrader", {}).get("grade_id")
-        cell.source = answers.get(identity, cell.source)
+    for each in notebook.cells:
+        identity = each.metadata.get("nbgrader", {}).get("grade_id")
+        each.source = answers.get(identity, each.source)
     if edit:
         edit(notebook)
     path = folder / "submitted" / student / NAME / f"{NAME}.ipynb"
     path.parent.mkdir(parents=True, exist_ok=True)
     nbformat.write(notebook, str(path))
     return path
-
-
-def cell(notebook: Any, identity: str) -> Any:
-    return next(
-        c for c in notebook.cells if c.metadata.get("nbgrader", {}).get("grade_id") == identity
-    )
 
 
 # --- before it runs -------------------------------------------------------------------------------

@@ -177,12 +177,15 @@ def test_boxes_have_their_own_readable_colours(scratch: Path, visit, scheme: str
 
 def test_folded_text_sets_its_formulas(scratch: Path, visit) -> None:
     page = visit((scratch / "chapters/07_scratch.html").as_uri()).page
+    seen = []
     for summary in page.locator(".bd-article details > summary").all():
         if summary.inner_text() in ("Six", "Hint"):
+            seen.append(summary.inner_text())
             summary.click()
             inside = summary.locator("xpath=..")
             assert inside.locator("mjx-container").first.is_visible()
             assert inside.locator("strong, em").count() >= 1
+    assert sorted(seen) == ["Hint", "Six"]
 
 
 def test_wide_things_scroll_in_their_own_box(scratch: Path, visit) -> None:

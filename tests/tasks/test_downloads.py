@@ -6,7 +6,6 @@ import errno
 import functools
 import hashlib
 import re
-import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -15,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults import Killed, fault_in
+from tests.faults import Killed, fault_in, no_network
 from tests.fresh import import_fresh
 
 CONTENT = bytes(range(256)) * 1000  # four chunks
@@ -246,10 +245,7 @@ def test_a_failure_is_one_sentence(server, downloads, behaviours, why):
 
 
 def test_no_network(server, downloads, monkeypatch):
-    def lookup(*_: object, **__: object) -> None:
-        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
-
-    monkeypatch.setattr(socket, "getaddrinfo", lookup)
+    no_network(monkeypatch)
     remote = downloads.Remote("some/file.bin", "http://example.invalid/f", SHA256)
     monkeypatch.setattr(downloads.time, "sleep", None)  # it is not tried again: it would not help
     with pytest.raises(downloads.NotDownloaded, match="Name or service not known") as caught:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,10 +9,7 @@ from common import ROOT, configuration, notebooks, repository_url
 from draw_card import LOGO, TARGET, compose, marked, outdated
 from set_repository import set_addresses, strays, text_files
 
-
-def run(script: str, *arguments: str | Path) -> subprocess.CompletedProcess:
-    command = [sys.executable, str(ROOT / "tools" / script), *map(str, arguments)]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+from tests.tools.running import run_tool
 
 
 @pytest.fixture
@@ -31,7 +26,7 @@ def small_copy(tmp_path: Path) -> Path:
 
 def test_every_file_names_the_one_repository() -> None:
     assert strays() == []
-    assert run("set_repository.py", "--check").returncode == 0
+    assert run_tool("set_repository.py", "--check").returncode == 0
 
 
 def test_a_new_address_is_written_everywhere(small_copy: Path) -> None:
@@ -39,7 +34,7 @@ def test_a_new_address_is_written_everywhere(small_copy: Path) -> None:
     url, site = "https://github.com/ada/book-of-ada", "https://ada.example.org/"
     copies = {path: path.read_text(encoding="utf-8") for path in text_files(small_copy)}
     assert len(copies) > len(notebooks())
-    written = run("set_repository.py", "--root", small_copy, "--url", url, "--site", site)
+    written = run_tool("set_repository.py", "--root", small_copy, "--url", url, "--site", site)
     assert written.returncode == 0, written.stderr
     assert repository_url(small_copy) == url
     assert configuration(small_copy)["html"]["baseurl"] == site
@@ -74,13 +69,13 @@ def test_an_address_that_differs_is_named(small_copy: Path) -> None:
 )
 def test_an_address_of_another_form_is_refused(small_copy: Path, option: str, value: str) -> None:
     before = {path: path.read_bytes() for path in text_files(small_copy)}
-    refused = run("set_repository.py", "--root", small_copy, option, value)
+    refused = run_tool("set_repository.py", "--root", small_copy, option, value)
     assert refused.returncode == 2 and repr(value) in refused.stderr
     assert {path: path.read_bytes() for path in before} == before
 
 
 def test_the_social_card_is_as_drawn() -> None:
-    assert run("draw_card.py", "--check").returncode == 0
+    assert run_tool("draw_card.py", "--check").returncode == 0
 
 
 def test_a_card_of_another_logo_or_title_is_out_of_date() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -22,6 +21,8 @@ from link_terms import (
     with_links,
 )
 from normalise_notebooks import text_of, written
+
+from tests.tools.running import run_tool
 
 SMALL = """\
 # Glossary
@@ -297,8 +298,7 @@ def test_terms_are_linked_at_their_first_use(path: Path) -> None:
 
 
 def run(*arguments: str | Path) -> subprocess.CompletedProcess:
-    command = [sys.executable, str(ROOT / "tools" / "link_terms.py"), *map(str, arguments)]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    return run_tool("link_terms.py", *arguments)
 
 
 def test_check_names_the_file_and_write_mends_it(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,13 +16,10 @@ from IPython.core.inputtransformer2 import TransformerManager
 from normalise_notebooks import WIDGET_STATE, Refused, normalise, written
 from setup_cell import SOURCE, setup_cell, with_setup_cell
 
+from tests.tools.running import run_tool
+
 MODULES = {"common.py", "model_cards.py"}  # imported by scripts, and none themselves
 SCRIPTS = sorted({path.name for path in (ROOT / "tools").glob("*.py")} - MODULES)
-
-
-def run(script: str, *arguments: str | Path) -> subprocess.CompletedProcess:
-    command = [sys.executable, str(ROOT / "tools" / script), *map(str, arguments)]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
 def notebook(*cells: dict, **metadata: object) -> dict:
@@ -41,7 +37,7 @@ def printed(text: str, name: str = "stdout") -> dict:
 
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_every_script_explains_itself(script: str) -> None:
-    shown = run(script, "--help")
+    shown = run_tool(script, "--help")
     assert shown.returncode == 0, shown.stderr
     assert len(shown.stdout) > 60
 
@@ -131,11 +127,11 @@ def test_check_names_the_file_and_changes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "07_x.ipynb"
     path.write_text(json.dumps(notebook(code("1"))), encoding="utf-8")
     before = path.read_bytes()
-    checked = run("normalise_notebooks.py", "--check", path)
+    checked = run_tool("normalise_notebooks.py", "--check", path)
     assert checked.returncode == 1 and path.name in checked.stderr
     assert path.read_bytes() == before
-    assert run("normalise_notebooks.py", path).returncode == 0
-    assert run("normalise_notebooks.py", "--check", path).returncode == 0
+    assert run_tool("normalise_notebooks.py", path).returncode == 0
+    assert run_tool("normalise_notebooks.py", "--check", path).returncode == 0
 
 
 # --- execution ------------------------------------------------------------------------------------
@@ -155,21 +151,21 @@ def test_executing_twice_changes_nothing(tmp_path: Path) -> None:
     cells = [code("for i in range(3):\n    print(i, flush=True)"), code(WIDGET), code(EXPLORER)]
     cells += [code("6 * 7")]
     path.write_text(json.dumps(notebook(*cells)), encoding="utf-8")
-    assert run("setup_cell.py", "--write", path).returncode == 0
-    first = run("execute_chapters.py", path)
+    assert run_tool("setup_cell.py", "--write", path).returncode == 0
+    first = run_tool("execute_chapters.py", path)
     assert first.returncode == 0, first.stderr
     text = path.read_text(encoding="utf-8")
     assert "42" in text and WIDGET_STATE in text
-    second = run("execute_chapters.py", path)
+    second = run_tool("execute_chapters.py", path)
     assert "as before" in second.stdout and path.read_text(encoding="utf-8") == text
-    assert run("setup_cell.py", "--check", path).returncode == 0
+    assert run_tool("setup_cell.py", "--check", path).returncode == 0
 
 
 def test_a_failing_chapter_is_named_and_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "07_x.ipynb"
     path.write_text(json.dumps(notebook(code("1 / 0"))), encoding="utf-8")
     before = path.read_bytes()
-    failed = run("execute_chapters.py", path)
+    failed = run_tool("execute_chapters.py", path)
     assert failed.returncode == 1 and "ZeroDivisionError" in failed.stderr
     assert path.read_bytes() == before
 
@@ -255,4 +251,4 @@ def test_the_configuration_without_execution_differs_in_that_alone(tmp_path: Pat
 
 
 def test_the_figure_of_the_architecture_is_as_drawn() -> None:
-    assert run("draw_architecture.py", "--check").returncode == 0
+    assert run_tool("draw_architecture.py", "--check").returncode == 0

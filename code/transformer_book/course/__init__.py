@@ -87,7 +87,8 @@ def begin(problem_set: str, blocks: Sequence[str] = ()) -> None:
 def gave(inputs: Sequence[tuple[Any, ...]], answers: Sequence[Any]) -> Callable[..., Any]:
     """A wrong version of which only its answers on some inputs are known.
 
-    So a visible test can name a mistake without showing the code that makes it.
+    So a visible test can name a mistake without showing the code that makes it. Called with another
+    input, it raises `LookupError`.
     """
     from transformer_book.checks.engine import same
 
@@ -95,7 +96,7 @@ def gave(inputs: Sequence[tuple[Any, ...]], answers: Sequence[Any]) -> Callable[
         for known, answer in zip(inputs, answers, strict=True):
             if same(arguments, known):
                 return answer
-        raise LookupError("an input that is not among the known ones")
+        raise LookupError("The answer of this version to that input is not known.")
 
     return version
 

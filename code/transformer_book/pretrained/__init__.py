@@ -4,6 +4,8 @@
       config.json, source_vocabulary.json, target_vocabulary.json   what the model is
       model.safetensors                                             its weights
       results.json                                                  what was measured of it
+      test_looks.jsonl                                              every look at a test split
+      README.md                                                     its card: data, licence, limits
 
 Finding and listing them imports no torch.
 """

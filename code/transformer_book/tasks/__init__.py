@@ -163,7 +163,11 @@ def check_switch(**values: bool) -> None:
 
 
 def split_by_hash(key: str, shares: Mapping[str, int]) -> str:
-    """The split that `key` belongs to, the same in every process; `shares` are percentages."""
+    """The split that `key` belongs to, the same in every process; `shares` are percentages.
+
+    Raises:
+        ValueError: the shares add up to less than 100.
+    """
     place = int.from_bytes(blake2b(key.encode(), digest_size=8).digest(), "big") % 100
     for split, share in shares.items():
         place -= share
