@@ -161,6 +161,7 @@ def test_a_run_that_has_not_ended_is_not_recorded(run, tmp_path):
 
 
 def test_recorded_runs_are_those_of_the_present_recipes():
+    assert recipes.recorded_runs()
     for name, runs in recipes.recorded_runs().items():
         for one in runs:
             settings = recipes.load_recipe(name, [f"training.seed={one['seed']}"]).to_dict()
