@@ -7,8 +7,9 @@ RUN := $(VENV)/bin/python
 READY := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-MODELS := captions-de-en=captions-de-en captions-en-it=captions-en-it multi30k-de-en=multi30k-best
-RUNS := multi30k-tutorial
+MODELS := captions-de-en=captions-de-en captions-en-it=captions-en-it multi30k-de-en=multi30k-best \
+	series=series-two-terms-best
+RUNS := multi30k-tutorial series-two-terms series-two-terms-shape-disjoint
 
 .PHONY: help book test site serve chapters results models assignments benchmarks
 

@@ -64,7 +64,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("runs", type=Path, nargs="+", help="folders of finished training runs")
-    parser.add_argument("--n", type=int, default=2000, help="pairs of a generated split (2000)")
+    parser.add_argument("--n", type=int, default=1000, help="pairs of a generated split (1000)")
     arguments = parser.parse_args()
 
     from transformer_book.recipes import FOLDER
