@@ -309,7 +309,8 @@ def silenced_heads(attention: MultiHeadAttention, *heads: int) -> Iterator[None]
     """While this is open, these heads of one attention add nothing to its output.
 
     Their slices are set to zero in front of the output projection, for all positions. That is
-    exactly as if the columns of `output.weight` that read them were zero. The parameters stay as they are.
+    exactly as if the columns of `output.weight` that read them were zero. The parameters stay as
+    they are.
 
         with silenced_heads(model.encoder.layers[0].self_attention, 2):
             logits = model(source, target)
