@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 
 import pytest
 from hypothesis import settings
@@ -47,6 +48,14 @@ def uninterrupted(tmp_path_factory):
 def quick_disk(monkeypatch):
     """No test cuts the power, so that flushing needs no disk to turn."""
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)
+
+
+@pytest.fixture
+def hears_ctrl_c():
+    """A shell starts what runs in the background deaf to Ctrl-C; some tests send it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="module")

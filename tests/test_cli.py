@@ -28,6 +28,7 @@ from tests import made_data
 from tests.faults import no_network
 from tests.fresh import fresh_package
 
+pytestmark = pytest.mark.usefixtures("hears_ctrl_c")
 MODULES = ("checkpoints", "cli", "evaluation", "pretrained", "recipes", "tasks", "training")
 # Sequences of two or three symbols, a model of 3,000 parameters: a second.
 TINY = {
@@ -63,14 +64,6 @@ def tiny(output: Path, **changes: object) -> list[str]:
     """The arguments of a run that takes a second."""
     changed = TINY | {key.replace("__", "."): value for key, value in changes.items()}
     return ["train", "copy", "--output", str(output), "--threads", "1", *settings(changed)]
-
-
-@pytest.fixture(autouse=True)
-def hears_ctrl_c():
-    """A shell starts what runs in the background deaf to Ctrl-C; these tests send it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="module")

@@ -133,6 +133,7 @@ def test_the_home_and_the_folder_of_the_teacher_are_not_there() -> None:
     assert finished(done) == [True], errors(done, 0)
 
 
+@pytest.mark.usefixtures("hears_ctrl_c")
 def test_stopping_the_grading_leaves_nothing_behind() -> None:
     """Whoever presses Ctrl-C finds no process of a student afterwards."""
     script = (

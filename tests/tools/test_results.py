@@ -10,6 +10,7 @@ import check_results
 import pytest
 import record_runs
 from check_results import differences, problem_of_quote, problems_of_text, quotes
+from count_renamings import renamings
 from model_cards import again, card
 from ship_model import ROUNDING, UNROUNDED, lost
 
@@ -168,3 +169,9 @@ def test_recorded_runs_are_those_of_the_present_recipes():
             assert one["settings"] == json.loads(json.dumps(settings))
             assert one["updates"] == settings["training"]["updates"]
             assert [r["recipe"] for r in one["results"]] == [name] * len(one["results"])
+
+
+def test_renamings_have_the_same_shape_and_as_many_letters():
+    corpus = ["exp(d*x)*sin(g*x)", "sin(f*x)*exp(h*x)", "exp(a*x)*sin(a*x)", "cos(b*x)"]
+    asked = ["exp(a*x)*sin(b*x)", "exp(c*x)*sin(c*x)", "tan(b*x)", "cos(b*x)"]
+    assert list(renamings(asked, corpus).values()) == [[2, 0], [1, 0], [0, 0], [1, 1]]
