@@ -16,6 +16,7 @@ import json
 from pathlib import Path
 
 from common import split_sizes
+from ship_model import quality
 
 
 def record(folder: Path, path: Path, n: int) -> dict | None:
@@ -77,8 +78,7 @@ def main() -> None:
         if entry is None:
             print(f"{folder}: recorded already")
         for result in entry["results"] if entry else []:
-            quality = result.get("bleu_tokens", result["exact_match"])["value"]
-            print(f"{folder}: {result['split']} {quality:.4f}", flush=True)
+            print(f"{folder}: {result['split']} {quality(result):.4f}", flush=True)
 
 
 if __name__ == "__main__":

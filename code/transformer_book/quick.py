@@ -98,18 +98,17 @@ def projected_loss(
         (2024), Liger kernel. Both do the same on a GPU.
     """
     check_probability(smoothing=smoothing)
-    if vectors.shape[:-1] != target.shape or vectors.size(-1) != output.in_features:
+    fits = vectors.dim() == 3 and vectors.size(-1) == output.in_features
+    if not fits or vectors.shape[:2] != target.shape:
         raise ValueError(
             f"The vectors have shape {tuple(vectors.shape)} and the target {tuple(target.shape)}, "
             f"but they must be (batch, length, {output.in_features}) and (batch, length)."
         )
-    real = target != padding  # (B, T)
-    if not real.any():
+    places = (target != padding).flatten().nonzero().squeeze(1)  # (N,)
+    if not len(places):
         raise ValueError("The target holds nothing but padding: there is no token to predict.")
-    right = target.masked_fill(~real, 0)  # (B, T): padding may be any number, such as -100
-    check_tokens(right, output.out_features)
-    places = real.flatten().nonzero().squeeze(1)  # (N,)
-    right = right.flatten()[places]  # (N,)
+    right = target.flatten()[places]  # (N,)
+    check_tokens(right[None], output.out_features)
     return _ProjectedLoss.apply(vectors, output.weight, output.bias, places, right, smoothing)
 
 
