@@ -95,6 +95,7 @@ MAY_IMPORT = {
         "files",
         "pretrained",
         "recipes",
+        "tasks",
         "tokens",
         "transformer",
         "validation",

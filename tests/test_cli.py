@@ -748,6 +748,20 @@ def test_a_result_that_cannot_be_kept_is_printed_all_the_same(call, book, monkey
     )
 
 
+def test_another_measurement_of_a_model_of_the_book_is_not_quoted(call, book, monkeypatch, own):
+    """The text quotes its results: what nobody asked before is logged, and not put beside them."""
+    call("evaluate", own, "-n", 5)
+    before = json.loads((own / "results.json").read_text())
+    monkeypatch.setattr(book.pretrained, "FOLDER", own.parent)
+    assert call("evaluate", own, "-n", 5).err == ""  # the same question again
+    (again,) = json.loads((own / "results.json").read_text())
+    assert again["exact_match"] == before[0]["exact_match"]
+    assert "is a model of the book" in call("evaluate", own, "-n", 3).err
+    assert "is a model of the book" in call("evaluate", own, "-n", 3, "--split", "test").err
+    assert json.loads((own / "results.json").read_text()) == [again]
+    assert len((own / "test_looks.jsonl").read_text().splitlines()) == 1
+
+
 # --- translate ------------------------------------------------------------------------------------
 
 
@@ -786,10 +800,10 @@ def test_invalid_utf8_is_named_and_the_lines_before_it_are_translated(call, mode
 
 
 def test_unknown_words_are_translated_and_named_once(call, model):
-    odd = "a 🦊 \x07 zebra"
+    odd = "a 🦊 \x07 \ue000 zebra"
     answer = call("translate", model, stdin=f"{odd}\na b\n{odd}\n".encode())
     assert answer.status == 0 and answer.out.count("\n") == 3
-    assert answer.err == "transformer-book: The model has never seen: 🦊, '\\x07', zebra.\n"
+    assert answer.err == "transformer-book: The model has never seen: 🦊, '\\ue000', zebra.\n"
     lines = "".join(f"w{i} x{i} y{i} z{i}\n" for i in range(5))
     answer = call("translate", model, stdin=lines.encode())
     assert answer.err.endswith("w2, x2 and 10 more.\n")

@@ -51,6 +51,16 @@ def copier() -> Translator:
     return experiment.translator(trainer.model)
 
 
+@pytest.mark.parametrize(
+    "damage", [{"task": 3}, {"task": {}}, {"data": None}, {"data": {}}, {"name": ...}]
+)
+def test_a_recipe_that_is_not_whole_is_refused(copier, monkeypatch, damage):
+    recipe = {**copier.recipe, **damage}
+    monkeypatch.setattr(copier, "recipe", {k: v for k, v in recipe.items() if v is not ...})
+    with pytest.raises(ValueError, match="not whole"):
+        evaluate(copier, n=2)
+
+
 # --- measuring ------------------------------------------------------------------------------------
 
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from transformer_book.tokens import (
     EOS,
+    LONGEST_WORD,
     PAD,
     SOS,
     SPECIALS,
@@ -294,6 +295,15 @@ print(SubwordTokenizer.train({CORPUS!r}, 160).to_dict())
     for seed, parallel in (("1", "true"), ("2", "false")):
         printed = python(code, PYTHONHASHSEED=seed, TOKENIZERS_PARALLELISM=parallel)
         assert printed.strip() == str(SUBWORDS.to_dict())
+
+
+def test_a_word_that_is_a_file_by_mistake_takes_no_hours():
+    word = "abc" * 100_000  # merging takes time squared, so it is cut
+    pieces = SUBWORDS(word)
+    assert "".join(pieces) == "▁" + word
+    longest = [["▁" + word[: LONGEST_WORD - 1]], [word[LONGEST_WORD - 1 :][:LONGEST_WORD]]]
+    some = [piece for part in longest for piece in SUBWORDS._merge(*part)]
+    assert pieces[: len(some)] == some
 
 
 def test_dropout_varies_the_pieces_and_keeps_the_text():

@@ -20,7 +20,15 @@ from transformer_book import pretrained
 from transformer_book.checkpoints import load_tensors, weights_of
 from transformer_book.decoding import beam_search, greedy_search
 from transformer_book.recipes import DecodingConfig
-from transformer_book.tokens import EOS, SOS, UNK, SpaceTokenizer, SpacyTokenizer, Vocabulary
+from transformer_book.tokens import (
+    EOS,
+    SOS,
+    UNK,
+    SpaceTokenizer,
+    SpacyTokenizer,
+    SubwordTokenizer,
+    Vocabulary,
+)
 from transformer_book.translator import FILES, LazyTokenizer, Translation, Translator
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -394,3 +402,29 @@ def test_one_string_is_not_a_list_of_letters():
 def test_the_weights_on_disk_are_plain(folder):
     tensors, metadata = load_tensors(folder / "model.safetensors")
     assert tensors.keys() == weights_of(small.model()).keys() and metadata == {}
+
+
+# --- what cannot be seen, and what is no expression -----------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text", ["a\u00a0b", "\ufeffa b", "a\tb", "a\x00b", "a\u00ad b\u200b", " a  b "]
+)
+def test_what_looks_the_same_is_read_the_same(text):
+    translator = Translator.from_pretrained("captions-de-en")
+    one, other = (f"Ein {t} Hund." for t in ("a b", text))
+    assert translator.encode(other) == translator.encode(one)
+    subwords = SubwordTokenizer("Einabug.▁", [])
+    small_one = small.translator()
+    small_one.source_tokenizer = subwords
+    assert small_one.encode(text) == small_one.encode("a b")
+
+
+def test_what_cannot_be_seen_is_an_empty_text():
+    assert small.translator().translate(["\u200b", "\ufeff \u00ad", "\x00"]) == ["", "", ""]
+
+
+@pytest.mark.parametrize("text", ["exp(a*x", "+", "sin(a*x)+", "O(x**6)", "1/0", "sqrt(x)"])
+def test_series_refuses_what_is_no_expression(text):
+    with pytest.raises(ValueError, match="the grammar has"):
+        Translator.from_pretrained("series").translate(text)

@@ -107,6 +107,12 @@ def differences(recorded: dict, measured: dict) -> list[str]:
             old, new = recorded[key]["value"], measured[key]["value"]
             if not math.isclose(old, new, rel_tol=0, abs_tol=TOLERANCE[kind]):
                 found.append(f"{name} is {new:.4f}, not {old:.4f}")
+            old, new = (one[key].get("error", 0.0) for one in (recorded, measured))
+            if not math.isclose(old, new, rel_tol=0, abs_tol=TOLERANCE["share"]):
+                found.append(f"the error of {name} is {new:.4f}, not {old:.4f}")
+            old, new = (one[key].get("signature") for one in (recorded, measured))
+            if old != new:
+                found.append(f"the signature of {name} is {new}, not {old}")
     return found
 
 

@@ -25,11 +25,12 @@ LIMITS = {
     "letters, functions\nand lengths of its corpus; a longer or deeper expression gets an answer "
     "that looks right and is not.\nWhat it writes is wrong in some cases of every kind: check it.",
     "multi30k": "It has read 29,000 descriptions of photographs and nothing else. It writes lower "
-    "case only. A sentence\nof another kind (news, questions, a long one) becomes something like a "
-    "caption, fluently; rare words\nare guessed from their pieces; numbers, names and what the "
-    "photographs seldom show are often wrong.\nWhat people look like is described as the "
+    "case only{nouns}. A sentence\nof another kind (news, questions, a long one) becomes something "
+    "like a caption, fluently; rare words\nare guessed from their pieces; numbers, names and what "
+    "the photographs seldom show are often wrong.\nWhat people look like is described as the "
     "describers of the photographs did, with their assumptions.",
 }
+NOUNS = {"de": ", German nouns, too"}  # what lower case spoils in the language that it writes
 METRICS = (  # key, column, how it is written
     ("exact_match", "exact match", "share"),
     ("exact_match_lowercase", "the same, lower-cased", "share"),
@@ -141,5 +142,5 @@ def card(folder: Path) -> str:
         licence=licence,
         results=table("split", [(r["split"], r) for r in final]),
         ladder=LADDER.format(rows=table("weights and search", steps)) if others else "",
-        limits=LIMITS[kind],
+        limits=LIMITS[kind].format(nouns=NOUNS.get(task.get("target"), "")),
     )

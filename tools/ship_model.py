@@ -21,7 +21,7 @@ from common import split_sizes
 from model_cards import card
 
 LARGEST = 5_000_000
-PENALTIES = (0.0, 0.6, 1.0, 1.4)
+PENALTIES = (0.0, 0.6, 1.0, 1.4, 1.8, 2.2)
 # What rounding may cost, on the validation split: BLEU, or the share that is right.
 ROUNDING = {"bleu_tokens": 0.1, "exact_match": 0.001}
 UNROUNDED = "before rounding"

@@ -439,7 +439,12 @@ def evaluate(
     print(json.dumps(result, indent=1, ensure_ascii=False) if as_json else _table(model, result))
     if record:
         try:
-            evaluation.record(folder, result)
+            ours = folder.resolve().parent == pretrained.FOLDER.resolve()
+            if not evaluation.record(folder, result, only_again=ours):
+                _warn(
+                    f"The result is not recorded: {model} is a model of the book, whose "
+                    "results.json keeps what the book quotes."
+                )
         except OSError as error:
             _warn(f"The result is not recorded: {_of_the_system(error)}")
         except ValueError as error:
@@ -650,6 +655,8 @@ class _Session:
         Raises:
             ValueError: a line is not UTF-8; those before it have been translated.
         """
+        from transformer_book.tokens import uniform
+
         first = self.count + 1
         self.count += len(lines)
         readable: dict[int, str] = {}
@@ -657,7 +664,7 @@ class _Session:
         for number, line in enumerate(lines, first):
             try:
                 text = line.decode("utf-8-sig" if number == 1 else "utf-8")
-                if text.strip():
+                if uniform(text):
                     self.translator.encode(text)
                     readable[number] = text
             except UnicodeDecodeError:

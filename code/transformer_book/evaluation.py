@@ -53,9 +53,17 @@ def evaluate(
     """
     if not translator.recipe:
         raise ValueError("This model was saved without its recipe: it is not known what to ask it.")
-    task = make_task(**translator.recipe["task"])
+    try:
+        name, options = translator.recipe["name"], dict(translator.recipe["task"])
+        kind, seed = options["name"], translator.recipe["data"]["seed"]
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(
+            f"The recipe that this model was saved with is not whole ({error}): put back the "
+            "config.json that training wrote."
+        ) from error
+    task = make_task(**options)
     began = time.perf_counter()
-    pairs = task.pairs(split, n=n, seed=translator.recipe["data"]["seed"])
+    pairs = task.pairs(split, n=n, seed=seed)
     sources, references = map(list, zip(*(texts_of(task, pair) for pair in pairs), strict=True))
     search = {"beam_size": beam_size, "length_penalty": length_penalty}
     predictions = translator.translate(sources, **search)
@@ -71,7 +79,7 @@ def evaluate(
     decoding = asdict(translator.decoding)
     decoding |= {name: value for name, value in search.items() if value is not None}
     result = {
-        "recipe": translator.recipe["name"],
+        "recipe": name,
         "split": split,
         "n": n,
         "seeds": 1,
@@ -82,10 +90,10 @@ def evaluate(
     if _lowercases(translator.recipe):
         lower = ([text.lower() for text in texts] for texts in (predictions, references))
         result["exact_match_lowercase"] = _known(exact_match(*lower))
-    if translator.recipe["task"]["name"] == "series":
+    if kind == "series":
         equal = list(map(same_series, predictions, references))
         result["mathematically_equal"] = _known(share(equal))
-    if translator.recipe["task"]["name"] in LANGUAGE_TASKS:
+    if kind in LANGUAGE_TASKS:
         result["bleu"] = _known(bleu(predictions, references))
         result["bleu_lowercase"] = _known(bleu(predictions, references, lowercase=True))
         tokens = [
@@ -94,23 +102,33 @@ def evaluate(
         ]
         result["bleu_tokens"] = _known(bleu(*tokens, tokenize="none", lowercase=True))
     device = translator.model.output.weight.device
-    name = torch.cuda.get_device_name(device) if device.type == "cuda" else platform.machine()
+    machine = torch.cuda.get_device_name(device) if device.type == "cuda" else platform.machine()
     result |= {
         "transformer_book": __version__,
         "torch": torch.__version__.partition("+")[0],
-        "hardware": f"{device.type} ({name}, {torch.get_num_threads()} threads)",
+        "hardware": f"{device.type} ({machine}, {torch.get_num_threads()} threads)",
         "seconds": round(time.perf_counter() - began, 1),
     }
     return result
 
 
-def record(folder: str | Path, result: dict[str, Any]) -> None:
+def record(folder: str | Path, result: dict[str, Any], *, only_again: bool = False) -> bool:
     """Keep a result in the `results.json` of a model's folder; log a look at a test split.
 
     A newer result of the same split, size and search (and, if the result says which, of the same
     `weights`) replaces the older one. Every measurement on
     a split called `test` or `compositional` also adds a line to `test_looks.jsonl`, which nothing
     removes: choices are made on validation, and anyone can count how often the test was looked at.
+
+    Args:
+        folder: of the model.
+        result: as `evaluate` gives it.
+        only_again: where there are results, keep it only in place of an older one. So it is with a
+            model of the book, whose results the text quotes: what nobody asked before is logged, if
+            it is a look, and not kept.
+
+    Returns:
+        Whether the result was kept.
 
     Raises:
         ValueError: there is a `results.json` that holds something else.
@@ -122,14 +140,17 @@ def record(folder: str | Path, result: dict[str, Any]) -> None:
     kept = read_json(path) if path.exists() else []
     if not isinstance(kept, list) or not all(isinstance(old, dict) for old in kept):
         raise ValueError(f"{path} does not hold results: move it away, and evaluate again.")
-    kept = [old for old in kept if any(old.get(name) != result.get(name) for name in same)]
+    others = [old for old in kept if any(old.get(name) != result.get(name) for name in same)]
     if result["split"] in ("test", "compositional"):  # first: no result without its look
         asked = ("recipe", *same, "exact_match")
         look = {name: result[name] for name in asked if name in result}
         log = folder / "test_looks.jsonl"
         before = log.read_bytes() if log.exists() else b""
         write_atomically(log, before + json.dumps(look).encode() + b"\n")
-    write_json(path, [*kept, result], indent=1)
+    if only_again and kept and len(others) == len(kept):
+        return False
+    write_json(path, [*others, result], indent=1)
+    return True
 
 
 def _lowercases(recipe: Mapping[str, Any]) -> bool:

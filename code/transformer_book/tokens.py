@@ -25,7 +25,34 @@ from transformer_book.choices import check_choice
 from transformer_book.files import read_json, write_json
 
 PAD, SOS, EOS, UNK = 0, 1, 2, 3
+LONGEST_WORD = 256  # characters; what is longer is no word, and merging takes time squared
 SPECIALS = ("<pad>", "<sos>", "<eos>", "<unk>")
+
+
+# Invisible, but part of the word where they stand: some scripts, and emoji, need them.
+_JOINERS = "\u200c\u200d"
+
+
+def uniform(line: str) -> str:
+    """One spelling for what looks the same: composed Unicode (NFC), single spaces between words.
+
+    Control characters count as spaces. Characters that only format, such as a byte order mark or a
+    soft hyphen, are dropped.
+
+    >>> uniform(" Ein\\tZu\\u0308g\\x00f\\xe4hrt.\\ufeff ")
+    'Ein Züg fährt.'
+    """
+    line = unicodedata.normalize("NFC", line)
+    if not line.isprintable():  # few lines
+        line = "".join(map(_printable, line))
+    return " ".join(line.split())
+
+
+def _printable(character: str) -> str:
+    category = unicodedata.category(character)
+    if category == "Cc":
+        return " "
+    return "" if category == "Cf" and character not in _JOINERS else character
 
 
 # --- tokenizers -----------------------------------------------------------------------------------
@@ -317,6 +344,9 @@ class SubwordTokenizer:
         return self._WORD.findall("▁" + text.replace(" ", "▁")) if text else []
 
     def _split(self, word: str) -> list[str]:
+        if len(word) > LONGEST_WORD:
+            parts = range(0, len(word), LONGEST_WORD)
+            return [piece for i in parts for piece in self._split(word[i : i + LONGEST_WORD])]
         if self.dropout:
             return self._merge(word)
         if word not in self._known:

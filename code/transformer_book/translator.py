@@ -24,6 +24,7 @@ from transformer_book.choices import check_choice
 from transformer_book.decoding import Hypothesis, beam_search, greedy_search, sample
 from transformer_book.files import read_json, write_json
 from transformer_book.recipes import DecodingConfig
+from transformer_book.tasks.series.expressions import read
 from transformer_book.tokens import (
     EOS,
     SOS,
@@ -32,6 +33,7 @@ from transformer_book.tokens import (
     Tokenizer,
     Vocabulary,
     tokenizer_from_dict,
+    uniform,
 )
 from transformer_book.transformer import Transformer, TransformerConfig
 from transformer_book.validation import check_positive
@@ -191,11 +193,16 @@ class Translator:
     # --- translating ------------------------------------------------------------------------------
 
     def encode(self, text: str) -> tuple[list[int], tuple[str, ...]]:
-        """The ids of a source text, and its words that the vocabulary lacks.
+        """The ids of a source text, made `uniform`, and its words that the vocabulary lacks.
 
         Raises:
-            ValueError: there is no token in the text, or more than the model can read.
+            ValueError: there is no token in the text, or more than the model can read; what a model
+                of `series` is asked is no expression of its grammar.
         """
+        text = uniform(text)
+        task = self.recipe.get("task")
+        if text and isinstance(task, dict) and task.get("name") == "series":
+            read(text)
         tokens = self.source_tokenizer(text)
         if not tokens:
             raise ValueError("There is nothing to translate: the text is empty.")
@@ -265,7 +272,7 @@ class Translator:
         encoded = {}
         for i, text in enumerate(texts):
             try:
-                if text.strip():
+                if uniform(text):
                     encoded[i] = self.encode(text)
             except ValueError as error:
                 which = f"Text {i}: " if len(texts) > 1 else ""

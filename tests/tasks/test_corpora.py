@@ -20,7 +20,14 @@ from tests.faults import Killed, fault_in
 from tests.fresh import fresh_package
 
 REAL = os.environ.get("TRANSFORMER_BOOK_DATA")
-MODULES = ("tasks", "tasks.corpora", "tasks.europarl", "tasks.multi30k", "tasks.series.public")
+MODULES = (
+    "tokens",
+    "tasks",
+    "tasks.corpora",
+    "tasks.europarl",
+    "tasks.multi30k",
+    "tasks.series.public",
+)
 
 
 @pytest.fixture(scope="module")
@@ -84,8 +91,8 @@ def texts(pairs: object) -> list[tuple[str, str]]:
     ],
 )
 def test_one_spelling_for_what_looks_the_same(book, line, expected):
-    assert book.corpora.uniform(line) == expected
-    assert book.corpora.uniform(expected) == expected
+    assert book.tokens.uniform(line) == expected
+    assert book.tokens.uniform(expected) == expected
 
 
 # --- messy corpora --------------------------------------------------------------------------------
@@ -98,6 +105,7 @@ MESSY = [
     ("\u00a0", "A house .", "one-sided"),
     ("Wort " * 10_000, "A word .", "too long"),
     ("Ein Wort .", "word " * 10_000, "too long"),
+    ("x" * 100_000, "A word .", "too long"),
     ("Ein\x00Hund\x0b.", "A\x1bdog .", "repeated"),
     ("Ein \u00dcbel .", "An evil .", "kept"),
     ("Ein U\u0308bel .", "An evil .", "repeated"),

@@ -9,12 +9,14 @@ import sys
 import check_results
 import pytest
 import record_runs
+import torch
 from check_results import differences, problem_of_quote, problems_of_text, quotes
 from count_renamings import renamings
 from model_cards import again, card
-from ship_model import ROUNDING, UNROUNDED, lost
+from ship_model import LARGEST, ROUNDING, UNROUNDED, lost
 
 from transformer_book import recipes
+from transformer_book.checkpoints import load_tensors
 from transformer_book.pretrained import FOLDER
 
 MODELS = sorted(path.parent.name for path in FOLDER.glob("*/config.json"))
@@ -83,6 +85,20 @@ def test_a_model_that_has_become_another_is_found():
     assert worse == "BLEU, 13a, cased is 39.9000, not 40.0000"
     (missing,) = differences(recorded, {"bleu": {"value": 40.0}})
     assert missing == "perplexity per token was measured only once"
+    measured = {"value": 0.5, "error": 0.01, "signature": "x"}
+    other = measured | {"error": 0.02, "signature": "y"}
+    error, signature = differences({"bleu": measured}, {"bleu": other})
+    assert error == "the error of BLEU, 13a, cased is 0.0200, not 0.0100"
+    assert signature == "the signature of BLEU, 13a, cased is y, not x"
+
+
+def test_shipped_models_are_small_and_of_half_precision():
+    sizes = [sum(p.stat().st_size for p in (FOLDER / name).iterdir()) for name in MODELS]
+    assert max(sizes) <= LARGEST and sum(sizes) <= 20_000_000
+    for name in MODELS:
+        tensors, _ = load_tensors(FOLDER / name / "model.safetensors")
+        kinds = {tensor.dtype for tensor in tensors.values() if tensor.is_floating_point()}
+        assert kinds == {torch.float16}
 
 
 @pytest.mark.parametrize("name", MODELS)

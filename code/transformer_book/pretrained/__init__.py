@@ -52,11 +52,13 @@ def results_as_shipped(folder: str | Path, *, chosen: bool = False) -> list[dict
     what was measured with the model's own search stays: `decoding` of its `config.json`.
 
     Raises:
-        ValueError: a file is not JSON.
+        ValueError: a file is not JSON, or holds something else.
         OSError: a file cannot be read.
     """
     path = Path(folder) / "results.json"
     results = read_json(path) if path.exists() else []
+    if not isinstance(results, list) or not all(isinstance(one, dict) for one in results):
+        raise ValueError(f"{path} does not hold results.")
     shipped = [result for result in results if "weights" not in result]
     if not (shipped and chosen):
         return shipped

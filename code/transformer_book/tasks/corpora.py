@@ -9,7 +9,6 @@ text.
 from __future__ import annotations
 
 import gzip
-import unicodedata
 import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
@@ -17,13 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from transformer_book.tasks import Pair
-from transformer_book.tokens import Tokenizer
+from transformer_book.tokens import Tokenizer, uniform
 
 SKIPPED = ("blank", "one-sided", "too long", "unknown words", "repeated")
 """Why a line is left out: nothing on either side, nothing on one, and what a filter says."""
-
-# Invisible, but part of the word where they stand: some scripts, and emoji, need them.
-_JOINERS = "\u200c\u200d"
 
 
 @dataclass(frozen=True)
@@ -36,28 +32,6 @@ class TextPair(Pair):
 
     source_text: str
     target_text: str
-
-
-def uniform(line: str) -> str:
-    """One spelling for what looks the same: composed Unicode (NFC), single spaces between words.
-
-    Control characters count as spaces. Characters that only format, such as a byte order mark or a
-    soft hyphen, are dropped.
-
-    >>> uniform(" Ein\\tZu\\u0308g\\x00f\\xe4hrt.\\ufeff ")
-    'Ein Züg fährt.'
-    """
-    line = unicodedata.normalize("NFC", line)
-    if not line.isprintable():  # few lines
-        line = "".join(map(_printable, line))
-    return " ".join(line.split())
-
-
-def _printable(character: str) -> str:
-    category = unicodedata.category(character)
-    if category == "Cc":
-        return " "
-    return "" if category == "Cf" and character not in _JOINERS else character
 
 
 @dataclass(frozen=True)
@@ -131,8 +105,12 @@ class Corpus:
         if not source or not target:
             return "one-sided" if source or target else "blank"
         limit = self.shorter_than
-        # Each word is at least one token: no need to split ten thousand of them.
-        if limit is not None and max(source.count(" "), target.count(" ")) + 1 >= limit:
+        # Each word is at least one token, and no text has 40 characters to a token: no need to
+        # split ten thousand words, or one that is a file by mistake.
+        if limit is not None and (
+            max(source.count(" "), target.count(" ")) + 1 >= limit
+            or max(len(source), len(target)) > 40 * limit
+        ):
             return "too long"
         sides = [tuple(self.source_tokenizer(source)), tuple(self.target_tokenizer(target))]
         if not all(sides):

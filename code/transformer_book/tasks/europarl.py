@@ -31,9 +31,9 @@ from typing import ClassVar
 
 from transformer_book.choices import check_choice
 from transformer_book.tasks import Options, check_switch, check_whole, split_by_hash, too_few
-from transformer_book.tasks.corpora import SKIPPED, Corpus, TextPair, uniform
+from transformer_book.tasks.corpora import SKIPPED, Corpus, TextPair
 from transformer_book.tasks.downloads import Remote, data_folder, locate
-from transformer_book.tokens import SpacyTokenizer, read_lines
+from transformer_book.tokens import SpacyTokenizer, read_lines, uniform
 
 # No hash of it was ever published: gzip's checksum, and the number of lines, have to do.
 ARCHIVE = Remote("europarl/it-en.tgz", "https://www.statmt.org/europarl/v7/it-en.tgz")
@@ -122,7 +122,8 @@ class EuroparlTask(Options):
             if len(found) == n and not seed:
                 break
         if len(found) < n:
-            raise too_few(n, len(found), split, "ask for fewer, or raise shorter_than")
+            remedy = "ask for fewer, or raise shorter_than; `data count` says what was left out"
+            raise too_few(n, len(found), split, remedy)
         if seed:
             random.Random(f"europarl {seed}").shuffle(found)
         return found[:n]
