@@ -749,16 +749,14 @@ def test_a_result_that_cannot_be_kept_is_printed_all_the_same(call, book, monkey
 
 
 def test_another_measurement_of_a_model_of_the_book_is_not_quoted(call, book, monkeypatch, own):
-    """The text quotes its results: what nobody asked before is logged, and not put beside them."""
+    """The text quotes its results: they stay as they are, and looks at the test are logged."""
     call("evaluate", own, "-n", 5)
-    before = json.loads((own / "results.json").read_text())
+    before = (own / "results.json").read_bytes().replace(b'"seconds"', b'"quoted"')
+    (own / "results.json").write_bytes(before)
     monkeypatch.setattr(book.pretrained, "FOLDER", own.parent)
-    assert call("evaluate", own, "-n", 5).err == ""  # the same question again
-    (again,) = json.loads((own / "results.json").read_text())
-    assert again["exact_match"] == before[0]["exact_match"]
-    assert "is a model of the book" in call("evaluate", own, "-n", 3).err
-    assert "is a model of the book" in call("evaluate", own, "-n", 3, "--split", "test").err
-    assert json.loads((own / "results.json").read_text()) == [again]
+    for options in (["-n", 5], ["-n", 3], ["-n", 3, "--split", "test"]):
+        assert "is a model of the book" in call("evaluate", own, *options).err
+    assert (own / "results.json").read_bytes() == before
     assert len((own / "test_looks.jsonl").read_text().splitlines()) == 1
 
 

@@ -30,7 +30,7 @@ LIMITS = {
     "the photographs seldom show are often wrong.\nWhat people look like is described as the "
     "describers of the photographs did, with their assumptions.",
 }
-NOUNS = {"de": ", German nouns, too"}  # what lower case spoils in the language that it writes
+NOUNS = {"de": ", German nouns included"}  # what lower case spoils in the language that it writes
 METRICS = (  # key, column, how it is written
     ("exact_match", "exact match", "share"),
     ("exact_match_lowercase", "the same, lower-cased", "share"),

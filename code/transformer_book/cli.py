@@ -410,7 +410,8 @@ def evaluate(
     length_penalty: LengthPenalty = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     record: Annotated[
-        bool, typer.Option(help="Keep the result in the model's folder: results.json.")
+        bool,
+        typer.Option(help="Keep the result in the model's results.json, if it is not the book's."),
     ] = True,
     device: Annotated[
         str | None,
@@ -440,10 +441,10 @@ def evaluate(
     if record:
         try:
             ours = folder.resolve().parent == pretrained.FOLDER.resolve()
-            if not evaluation.record(folder, result, only_again=ours):
+            if not evaluation.record(folder, result, quoted=ours):
                 _warn(
-                    f"The result is not recorded: {model} is a model of the book, whose "
-                    "results.json keeps what the book quotes."
+                    f"The result is not recorded: {model} is a model of the book, and its "
+                    "results.json holds what the book quotes."
                 )
         except OSError as error:
             _warn(f"The result is not recorded: {_of_the_system(error)}")

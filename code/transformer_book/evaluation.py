@@ -112,7 +112,7 @@ def evaluate(
     return result
 
 
-def record(folder: str | Path, result: dict[str, Any], *, only_again: bool = False) -> bool:
+def record(folder: str | Path, result: dict[str, Any], *, quoted: bool = False) -> bool:
     """Keep a result in the `results.json` of a model's folder; log a look at a test split.
 
     A newer result of the same split, size and search (and, if the result says which, of the same
@@ -123,9 +123,8 @@ def record(folder: str | Path, result: dict[str, Any], *, only_again: bool = Fal
     Args:
         folder: of the model.
         result: as `evaluate` gives it.
-        only_again: where there are results, keep it only in place of an older one. So it is with a
-            model of the book, whose results the text quotes: what nobody asked before is logged, if
-            it is a look, and not kept.
+        quoted: a text quotes the results that are there, as with a model of the book: they stay as
+            they are. A look at a test split is logged all the same.
 
     Returns:
         Whether the result was kept.
@@ -140,15 +139,15 @@ def record(folder: str | Path, result: dict[str, Any], *, only_again: bool = Fal
     kept = read_json(path) if path.exists() else []
     if not isinstance(kept, list) or not all(isinstance(old, dict) for old in kept):
         raise ValueError(f"{path} does not hold results: move it away, and evaluate again.")
-    others = [old for old in kept if any(old.get(name) != result.get(name) for name in same)]
     if result["split"] in ("test", "compositional"):  # first: no result without its look
         asked = ("recipe", *same, "exact_match")
         look = {name: result[name] for name in asked if name in result}
         log = folder / "test_looks.jsonl"
         before = log.read_bytes() if log.exists() else b""
         write_atomically(log, before + json.dumps(look).encode() + b"\n")
-    if only_again and kept and len(others) == len(kept):
+    if quoted and kept:
         return False
+    others = [old for old in kept if any(old.get(name) != result.get(name) for name in same)]
     write_json(path, [*others, result], indent=1)
     return True
 

@@ -102,7 +102,8 @@ def sentence_maps(translator: Translator, source: str, target: str | None = None
         target: what to write, one word after the other; `None` means the model's own translation.
 
     Raises:
-        ValueError: a text without tokens, or one longer than the model can read.
+        ValueError: a text without tokens, one longer than the model can read, or, for a model of
+            `series`, no expression.
     """
     ids, _ = translator.encode(source)
     vocabulary = translator.target_vocabulary

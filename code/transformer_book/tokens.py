@@ -240,12 +240,13 @@ class SpaceTokenizer:
 class SubwordTokenizer:
     """Byte-pair encoding (Sennrich et al. 2016): frequent words whole, rare words in pieces.
 
-    Every space becomes ▁, and one more ▁ marks the start of the text, so that a piece knows
-    whether it begins a word; punctuation is split from words. Each word starts as single
-    characters, and the learned merges join neighbours, the one learned first before the others.
-    Joining the pieces again loses nothing, not even a space, except that the text comes back in
-    Unicode's composed form (NFC) and that a ▁ in the text reads as a space. A character outside
-    the alphabet stays a piece of its own, which a `Vocabulary` maps to `<unk>`.
+    Every space becomes ▁, and one more ▁ marks the start of the text, so that a piece knows whether
+    it begins a word; punctuation is split from words. Each word starts as single characters, and
+    the learned merges join neighbours, the one learned first before the others. (What is longer
+    than `LONGEST_WORD` is cut into such lengths before: it is no word.) Joining the pieces again
+    loses nothing, not even a space, except that the text comes back in Unicode's composed form
+    (NFC) and that a ▁ in the text reads as a space. A character outside the alphabet stays a piece
+    of its own, which a `Vocabulary` maps to `<unk>`.
 
     `SubwordTokenizer.train` learns the merges; for two languages that share one vocabulary, train
     on the texts of both.

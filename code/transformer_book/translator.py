@@ -261,8 +261,8 @@ class Translator:
             The best translation of each text, or the first draw, the others in its `alternatives`.
 
         Raises:
-            ValueError: a text that is longer than the model can read (which, counted from 0), or an
-                option out of range.
+            ValueError: a text that is longer than the model can read, or, for a model of `series`,
+                no expression (which text, counted from 0); an option out of range.
         """
         if isinstance(texts, str):
             raise ValueError("texts is a string: pass a list of texts, or call translate.")

@@ -1,9 +1,9 @@
 """Line-aligned corpora: line n of one file is the translation of line n of the other.
 
 Real corpora are not tidy. Here is what all of the book's have in common: one spelling for what
-looks the same (`uniform`), lines that cannot be learned from left out and counted (`Corpus.read`),
-and pairs that keep their text beside their tokens (`TextPair`), since a model of subwords reads
-text.
+looks the same (`tokens.uniform`), lines that cannot be learned from left out and counted
+(`Corpus.read`), and pairs that keep their text beside their tokens (`TextPair`), since a model of
+subwords reads text.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ class Corpus:
         source_file, target_file: UTF-8, or the same compressed, ending in `.gz`.
         source_tokenizer, target_tokenizer: the lengths and the words that the filter looks at are
             those of the pairs.
-        shorter_than: tokens, special tokens not counted; a pair stays if both sides are shorter.
+        shorter_than: tokens, special tokens not counted; a pair stays if both sides are shorter,
+            and have no more than 40 characters for each of these tokens.
         source_words, target_words: lower-cased; a pair stays if each of its words is among them.
             Numbers and punctuation are no words.
         repeats: keep a pair that has come before.
