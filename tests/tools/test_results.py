@@ -17,7 +17,7 @@ from ship_model import LARGEST, ROUNDING, UNROUNDED, lost
 
 from transformer_book import recipes
 from transformer_book.checkpoints import load_tensors
-from transformer_book.pretrained import FOLDER
+from transformer_book.pretrained import FOLDER, results_as_shipped
 
 MODELS = sorted(path.parent.name for path in FOLDER.glob("*/config.json"))
 
@@ -90,6 +90,13 @@ def test_a_model_that_has_become_another_is_found():
     error, signature = differences({"bleu": measured}, {"bleu": other})
     assert error == "the error of BLEU, 13a, cased is 0.0200, not 0.0100"
     assert signature == "the signature of BLEU, 13a, cased is y, not x"
+
+
+@pytest.mark.parametrize("text", ['{"a": 1}', '["a"]', '"mine"'])
+def test_a_file_that_holds_no_results_is_refused(tmp_path, text):
+    (tmp_path / "results.json").write_text(text)
+    with pytest.raises(ValueError, match="does not hold results"):
+        results_as_shipped(tmp_path, chosen=True)
 
 
 def test_shipped_models_are_small_and_of_half_precision():
