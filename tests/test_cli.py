@@ -225,6 +225,7 @@ WRONG = [
     ("train copy --set decoding.beam_size=0", "decoding.beam_size is 0, but it must be at least 1"),
     ("train copy --set task.max_length=2", "min_length is 10, but it must be at most max_length"),
     ("train copy --set model.max_length=5", "has 12 tokens, special tokens included, but max_leng"),
+    ("train copy --set model.max_length=5", "(data.max_length in a recipe, too_long='drop' in "),
     ("train copy --minutes 0", "Invalid value for '--minutes': '0' is not a number above 0"),
     ("train copy --minutes soon", "'soon' is not a number above 0"),
     ("train copy --minutes nan", "'nan' is not a number above 0"),
@@ -725,8 +726,17 @@ def test_looks_at_the_test_split_are_counted(call, own):
     for n in (3, 3, 4):
         assert call("evaluate", own, "-n", n, "--split", "test").status == 0
     assert call("evaluate", own, "-n", 3, "--split", "test", "--no-record").status == 0
+    assert call("evaluate", own, "-n", 3, "--no-record").status == 0
     assert len(json.loads((own / "results.json").read_text())) == 2
-    assert len((own / "test_looks.jsonl").read_text().splitlines()) == 3
+    assert len((own / "test_looks.jsonl").read_text().splitlines()) == 4
+
+
+def test_closed_streams(call, book, model, monkeypatch):
+    assert refused(call("translate", model, stdin=None)) == (
+        "There is nothing to translate: stdin is closed."
+    )
+    monkeypatch.setattr(sys, "stdout", None)
+    assert book.cli.run(["data", "list"]) == 0
 
 
 def test_a_result_that_cannot_be_kept_is_printed_all_the_same(call, book, monkeypatch, own):

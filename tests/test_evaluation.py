@@ -144,6 +144,19 @@ def test_languages_are_measured_with_bleu_three_times(monkeypatch):
     assert len({result[name]["value"] for name in expected}) == 3
 
 
+@pytest.mark.parametrize(("source", "target"), [("a " * 50, "b"), ("a", "b " * 50)])
+def test_a_pair_that_is_too_long_counts_as_wrong_and_spoils_nothing(monkeypatch, source, target):
+    texts = [("a b", "b a"), (source, target)]
+    recipe = {"name": "x", "task": {"name": "captions"}, "data": {"seed": 7}}
+    translator = small.translator(recipe=recipe)
+    language_task(monkeypatch, [Pair(*(tuple(side.split()) for side in pair)) for pair in texts])
+    result = evaluate(translator, n=2)
+    assert result["too_long"] == 1 and result["n"] == 2
+    language_task(monkeypatch, [Pair(*(tuple(side.split()) for side in texts[0]))])
+    alone = evaluate(translator, n=1)
+    assert alone["perplexity"] == result["perplexity"] and "too_long" not in alone
+
+
 @pytest.mark.parametrize(
     ("task", "tokens", "counted"),
     [

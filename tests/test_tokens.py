@@ -147,6 +147,16 @@ def test_composed_and_decomposed_letters_are_one_token():
     assert WORDS["it"]("perche\u0301") == WORDS["it"]("perché") == ["perché"]
 
 
+def test_a_line_without_spaces_takes_no_hours(monkeypatch):
+    """The time that spaCy takes grows with the square of what stands between two spaces."""
+    tokenizer, seen = SpacyTokenizer("de"), []
+    split = tokenizer._split
+    monkeypatch.setattr(tokenizer, "_split", lambda text: seen.append(text) or split(text))
+    assert tokenizer("!" * 5000) == ["!"] * 5000
+    assert max(map(len, seen[0].split())) <= 256
+    assert tokenizer("a" * 256) == ["a" * 256]
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 @given(text=awkward)
 def test_every_visible_character_survives(language, text):

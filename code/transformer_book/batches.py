@@ -82,8 +82,8 @@ class PairDataset(Dataset[Example]):
                 side = "source" if longest == len(source_ids) else "target"
                 raise ValueError(
                     f"The {side} of pair {i} has {longest} tokens, special tokens included, but "
-                    f"max_length is {max_length}; raise it, shorten the pair, or pass "
-                    "too_long='drop'."
+                    f"max_length is {max_length}; raise it, shorten the pair, or leave such pairs "
+                    "out (data.max_length in a recipe, too_long='drop' in code)."
                 )
         if not self.examples:
             why = f"all {self.dropped} pairs are longer than {max_length}" if self.dropped else ""

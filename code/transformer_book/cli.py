@@ -97,7 +97,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
                 with command.make_context(PROGRAM, arguments) as context:
                     command.invoke(context)
             finally:
-                sys.stdout.flush()  # here a reader that has gone can still be answered
+                if sys.stdout is not None:
+                    sys.stdout.flush()  # here a reader that has gone can still be answered
         return 0
     except typer.Exit as end:
         return end.exit_code
@@ -438,18 +439,20 @@ def evaluate(
         translator, split, n=n, beam_size=beam_size, length_penalty=length_penalty
     )
     print(json.dumps(result, indent=1, ensure_ascii=False) if as_json else _table(model, result))
-    if record:
-        try:
-            ours = folder.resolve().parent == pretrained.FOLDER.resolve()
-            if not evaluation.record(folder, result, quoted=ours):
-                _warn(
-                    f"The result is not recorded: {model} is a model of the book, and its "
-                    "results.json holds what the book quotes."
-                )
-        except OSError as error:
-            _warn(f"The result is not recorded: {_of_the_system(error)}")
-        except ValueError as error:
-            _warn(f"The result is not recorded: {error}")
+    try:
+        if not record:
+            evaluation.log_look(folder, result)
+            return
+        ours = folder.resolve().parent == pretrained.FOLDER.resolve()
+        if not evaluation.record(folder, result, quoted=ours):
+            _warn(
+                f"The result is not recorded: {model} is a model of the book, and its "
+                "results.json holds what the book quotes."
+            )
+    except OSError as error:
+        _warn(f"The {'result' if record else 'look'} is not recorded: {_of_the_system(error)}")
+    except ValueError as error:
+        _warn(f"The result is not recorded: {error}")
 
 
 def _table(model: str, result: Mapping[str, Any]) -> str:
@@ -480,6 +483,8 @@ def _measured(result: Mapping[str, Any]) -> list[tuple[str, str]]:
         for key, name in SHARES.items()
         if key in result
     ]
+    if "too_long" in result:
+        rows.append(("too long for the model", f"{result['too_long']:,} pairs"))
     if "perplexity" in result:
         rows.append(("perplexity", f"{result['perplexity']['value']:.3f}"))
     rows += [(name, f"{result[key]['value']:.1f}") for key, name in SIGNED.items() if key in result]
@@ -620,6 +625,8 @@ def translate(
     if texts:
         session.what = "text"
         session.translate([text.encode("utf-8", "surrogateescape") for text in texts])
+    elif sys.stdin is None:
+        raise ValueError("There is nothing to translate: stdin is closed.")
     elif sys.stdin.isatty():
         session.what = ""
         _converse(session)

@@ -22,6 +22,7 @@ from transformer_book.training import mean_loss
 from transformer_book.translator import Translator
 
 LANGUAGE_TASKS = ("captions", "multi30k", "europarl")
+SAME = ("split", "n", "decoding", "weights")  # where these agree, it is the same measurement
 
 
 def evaluate(
@@ -46,7 +47,9 @@ def evaluate(
         written (`mathematically_equal`, see `tasks.series.same_series`); for languages three times
         BLEU with its signature (`bleu`; `bleu_lowercase`; `bleu_tokens`, on the lower-cased tokens
         of the task's own tokenizer, as tutorials measure it); and everything that is needed to
-        repeat the measurement.
+        repeat the measurement. `too_long` is there if some pairs are longer than the model can
+        read or write, and says how many: the perplexity leaves them out, and such a source has an
+        empty translation.
 
     Raises:
         ValueError: an unknown split, or a model that was saved without a recipe.
@@ -66,15 +69,20 @@ def evaluate(
     pairs = task.pairs(split, n=n, seed=seed)
     sources, references = map(list, zip(*(texts_of(task, pair) for pair in pairs), strict=True))
     search = {"beam_size": beam_size, "length_penalty": length_penalty}
-    predictions = translator.translate(sources, **search)
-    dataset = PairDataset(
+    limit = translator.model.config.max_length
+    dataset = PairDataset(  # a pair that the model has no positions for counts as wrong, below
         zip(sources, references, strict=True),
         translator.source_vocabulary,
         translator.target_vocabulary,
         source_tokenizer=translator.source_tokenizer,
         target_tokenizer=translator.target_tokenizer,
         source_sos=translator.source_sos,
+        max_length=limit,
+        too_long="drop",
     )
+    room = limit - 1 - translator.source_sos  # for the tokens of a source
+    readable = [s if len(translator.source_tokenizer(s)) <= room else "" for s in sources]
+    predictions = translator.translate(readable, **search)
     nll = mean_loss(translator.model, dataset, batch_size=64)
     decoding = asdict(translator.decoding)
     decoding |= {name: value for name, value in search.items() if value is not None}
@@ -87,6 +95,8 @@ def evaluate(
         "exact_match": _known(exact_match(predictions, references)),
         "perplexity": {"value": perplexity(nll)},
     }
+    if dataset.dropped:
+        result["too_long"] = dataset.dropped
     if _lowercases(translator.recipe):
         lower = ([text.lower() for text in texts] for texts in (predictions, references))
         result["exact_match_lowercase"] = _known(exact_match(*lower))
@@ -116,15 +126,13 @@ def record(folder: str | Path, result: dict[str, Any], *, quoted: bool = False) 
     """Keep a result in the `results.json` of a model's folder; log a look at a test split.
 
     A newer result of the same split, size and search (and, if the result says which, of the same
-    `weights`) replaces the older one. Every measurement on
-    a split called `test` or `compositional` also adds a line to `test_looks.jsonl`, which nothing
-    removes: choices are made on validation, and anyone can count how often the test was looked at.
+    `weights`) replaces the older one. The look is logged, see `log_look`.
 
     Args:
         folder: of the model.
         result: as `evaluate` gives it.
         quoted: a text quotes the results that are there, as with a model of the book: they stay as
-            they are. A look at a test split is logged all the same.
+            they are.
 
     Returns:
         Whether the result was kept.
@@ -135,21 +143,31 @@ def record(folder: str | Path, result: dict[str, Any], *, quoted: bool = False) 
     """
     folder = Path(folder)
     path = folder / "results.json"
-    same = ("split", "n", "decoding", "weights")
     kept = read_json(path) if path.exists() else []
     if not isinstance(kept, list) or not all(isinstance(old, dict) for old in kept):
         raise ValueError(f"{path} does not hold results: move it away, and evaluate again.")
-    if result["split"] in ("test", "compositional"):  # first: no result without its look
-        asked = ("recipe", *same, "exact_match")
-        look = {name: result[name] for name in asked if name in result}
-        log = folder / "test_looks.jsonl"
-        before = log.read_bytes() if log.exists() else b""
-        write_atomically(log, before + json.dumps(look).encode() + b"\n")
+    log_look(folder, result)  # first: no result without its look
     if quoted and kept:
         return False
-    others = [old for old in kept if any(old.get(name) != result.get(name) for name in same)]
+    others = [old for old in kept if any(old.get(name) != result.get(name) for name in SAME)]
     write_json(path, [*others, result], indent=1)
     return True
+
+
+def log_look(folder: str | Path, result: dict[str, Any]) -> None:
+    """Add a line to the `test_looks.jsonl` of a model's folder, if the split is a test.
+
+    That is, if it is called `test` or `compositional`. Nothing removes the line: choices are made
+    on validation, and anyone can count how often the test was looked at.
+
+    Raises:
+        OSError: the folder cannot be written to.
+    """
+    if result["split"] in ("test", "compositional"):
+        look = {name: result[name] for name in ("recipe", *SAME, "exact_match") if name in result}
+        log = Path(folder) / "test_looks.jsonl"
+        before = log.read_bytes() if log.exists() else b""
+        write_atomically(log, before + json.dumps(look).encode() + b"\n")
 
 
 def _lowercases(recipe: Mapping[str, Any]) -> bool:

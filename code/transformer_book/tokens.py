@@ -44,7 +44,7 @@ def uniform(line: str) -> str:
     """
     line = unicodedata.normalize("NFC", line)
     if not line.isprintable():  # few lines
-        line = "".join(map(_printable, line))
+        line = unicodedata.normalize("NFC", "".join(map(_printable, line)))
     return " ".join(line.split())
 
 
@@ -84,6 +84,7 @@ class SpacyTokenizer:
     """
 
     LANGUAGES = ("de", "en", "it")
+    _TOO_LONG = re.compile(rf"\S{{{LONGEST_WORD}}}(?=\S)")  # spaCy takes time squared, too
 
     def __init__(self, language: str, lowercase: bool = False):
         check_choice("language", language, self.LANGUAGES)
@@ -94,7 +95,8 @@ class SpacyTokenizer:
         self._split = spacy.blank(language).tokenizer
 
     def __call__(self, text: str) -> list[str]:
-        tokens = [t.text for t in self._split(unicodedata.normalize("NFC", text)) if not t.is_space]
+        text = self._TOO_LONG.sub(r"\g<0> ", unicodedata.normalize("NFC", text))
+        tokens = [t.text for t in self._split(text) if not t.is_space]
         return [token.lower() for token in tokens] if self.lowercase else tokens
 
     def detokenize(self, tokens: Sequence[str]) -> str:

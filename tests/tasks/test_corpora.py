@@ -82,6 +82,7 @@ def texts(pairs: object) -> list[tuple[str, str]]:
         ("Ein  Hund .", "Ein Hund ."),
         ("\ufeffEin Hund.\r", "Ein Hund."),
         ("Zu\u0308ge", "Züge"),
+        ("Zu\u00ad\u0308ge", "Züge"),  # composed once what stood between has gone
         ("a\x00b\x1fc\x7fd\x85e", "a b c d e"),
         ("a\u00a0b\u2009c\u3000d\u2028e", "a b c d e"),
         ("Donau\u00addampf\u200bschiff", "Donaudampfschiff"),
@@ -303,6 +304,24 @@ def test_europarl_filters_by_the_tokens_of_training(made, tmp_path):
     assert [pair.source for pair in task._corpus.read()] == [("No", "."), ("(", "No", ".", ")")]
     assert made.tasks.make_task(**task.to_dict()) == task
     assert task.download() == [tmp_path / "my.en", tmp_path / "my.de"]
+
+
+def test_europarl_in_lower_case_has_no_source_in_two_splits(made, tmp_path):
+    words = ["madam", "president", "the", "sitting", "is", "closed", "we", "shall", "vote", "now"]
+    lines = [form(f"{a} {b} .") for a in words for b in words for form in (str.lower, str.upper)]
+    for name in ("a", "b"):
+        made_data.write_lines(tmp_path / name, lines)
+    files_ = {"source_file": str(tmp_path / "a"), "target_file": str(tmp_path / "b")}
+    task = made.tasks.make_task("europarl", lowercase=True, **files_)
+    found = {}
+    for split in task.splits:
+        n = sum(
+            made.tasks.split_by_hash(f"europarl\t{line.lower()}", made.europarl.SHARES) == split
+            for line in lines
+        )
+        found[split] = {pair.source for pair in task.pairs(split, n)} if n else set()
+    assert found["train"] and found["test"]
+    assert sum(map(len, found.values())) == len(set().union(*found.values()))
 
 
 def test_europarl_takes_a_list_of_words(made, tmp_path):

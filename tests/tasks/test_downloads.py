@@ -196,7 +196,14 @@ def test_a_file_is_fetched_once(server):
 
 
 # Each with the ranges that are asked for.
+def says_its_length_is(length: str, handler: BaseHTTPRequestHandler) -> None:
+    send(handler, CONTENT, promised=-1, Content_Length=length)
+
+
 MENDED = {
+    "its length is no number": ([functools.partial(says_its_length_is, "\u00b2")], [None]),
+    "its length has 5000 digits": ([functools.partial(says_its_length_is, "7" * 5000)], [None]),
+    "it sends another part, then all": ([dropping, another_part, good], [None, 70_000, None]),
     "it drops every connection": ([dropping], [None, 70_000, 140_000, 210_000]),
     "it drops once, then knows no ranges": ([dropping, no_ranges], [None, 70_000]),
     "it stalls": ([stalling, stalling, good], [None, 1000, 2000]),
@@ -218,10 +225,28 @@ def test_what_a_server_may_do(server, behaviours, asked):
     assert server.kept() == []
 
 
+def test_another_process_has_thrown_the_part_away(server):
+    def losing(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        handler.end_headers()
+        handler.wfile.write(CONTENT[:1000])
+        while not (parts := list(server.place.parent.glob(".*"))):
+            handler.server.over.wait(0.01)
+        parts[0].unlink()
+        handler.wfile.write(CONTENT[1000:])
+
+    assert server.locate(losing, good).read_bytes() == CONTENT
+    assert server.kept() == []
+
+
 # --- not arriving ---------------------------------------------------------------------------------
 
 FAILURES = {
     "wrong bytes": ([wrong_bytes], "its SHA-256 is [0-9a-f]{64}, not " + SHA256),
+    "elsewhere is nowhere": (
+        [functools.partial(send, body=b"", status=302, Location="http://[::1/")],
+        "Invalid IPv6 URL",
+    ),
     "another part": ([dropping, another_part], "another part of the file than the one asked for"),
     "it does not exist": ([answering(404)], "the server answers 404 Not Found"),
     "it always fails": ([answering(500)], "the server answers 500 Internal Server Error"),
@@ -398,6 +423,20 @@ def test_where_files_are_kept(downloads, monkeypatch, tmp_path):
     assert downloads.data_folder() == tmp_path / "c" / "transformer-book"
     monkeypatch.setenv("TRANSFORMER_BOOK_DATA", "relative")
     assert downloads.data_folder() == Path.cwd() / "relative"
+
+
+def test_no_home(downloads, monkeypatch):
+    monkeypatch.setenv("TRANSFORMER_BOOK_DATA", "~no-such-user/data")
+    with pytest.raises(ValueError, match="'~no-such-user/data', but there is no such user"):
+        downloads.data_folder()
+    monkeypatch.delenv("TRANSFORMER_BOOK_DATA")
+
+    def homeless() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", homeless)
+    with pytest.raises(ValueError, match="no home folder to keep data in: set TRANSFORMER_BOOK_D"):
+        downloads.data_folder()
 
 
 def test_the_bar(server, downloads, capsys):

@@ -75,8 +75,14 @@ class NotDownloaded(ValueError):
 def data_folder() -> Path:
     """`TRANSFORMER_BOOK_DATA`, if it is set, or a folder among the user's caches."""
     if chosen := os.environ.get(VARIABLE):
-        return Path(chosen).expanduser().absolute()
-    home = Path.home()
+        try:
+            return Path(chosen).expanduser().absolute()
+        except RuntimeError as error:
+            raise ValueError(f"{VARIABLE} is {chosen!r}, but there is no such user.") from error
+    try:
+        home = Path.home()
+    except RuntimeError as error:
+        raise ValueError(f"There is no home folder to keep data in: set {VARIABLE}.") from error
     if sys.platform == "win32":
         caches = Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
     elif sys.platform == "darwin":
@@ -166,7 +172,9 @@ class _Download:
                     return ""
                 if time.monotonic() >= self.ends:
                     return f"it took more than {self.limits.total:g} s"
-                if whole:  # all that there is, and it is wrong; perhaps an old part was to blame
+                # All that there is, and it is wrong; perhaps an old part was to blame. (If it has
+                # gone, another process has come to the same end.)
+                if whole and self.part.exists():
                     why = f"its SHA-256 is {sha256_of(self.part)}, not {self.remote.sha256}"
                     self.part.unlink()
                     bar.reset()
@@ -207,11 +215,17 @@ class _Download:
                 return self.remote.sha256 is not None
             kind = _Lost if error.code in (408, 425, 429) or error.code >= 500 else _Refused
             raise kind(f"the server answers {error.code} {error.reason}") from error
-        except (OSError, http.client.HTTPException) as error:
+        except (OSError, http.client.HTTPException, ValueError) as error:
             offline = isinstance(getattr(error, "reason", None), socket.gaierror)
             raise (_Refused if offline else _Lost)(_reason(error)) from error
         with answer:
-            start, whole_size = _range_of(answer, here)
+            try:
+                start, whole_size = _range_of(answer, here)
+            except _Refused as error:
+                if not here:
+                    raise
+                self.part.unlink(missing_ok=True)  # it cannot be continued: from the beginning
+                raise _Lost(str(error)) from error
             return self._receive(answer, start, whole_size, bar)
 
     def _ask(self, here: int) -> http.client.HTTPResponse:
@@ -263,9 +277,14 @@ def _range_of(answer: http.client.HTTPResponse, here: int) -> tuple[int, int | N
         # "bytes 100-199/200"; the size may be a star.
         span, _, size = answer.headers.get("Content-Range", "").partition(" ")[2].partition("/")
         if span.partition("-")[0] == str(here):
-            return here, int(size) if size.isdigit() else None
+            return here, _bytes(size)
         raise _Refused("the server sends another part of the file than the one asked for")
-    return 0, int(length) if length.isdigit() else None  # all of it, from the beginning
+    return 0, _bytes(length)  # all of it, from the beginning
+
+
+def _bytes(number: str) -> int | None:
+    """A size as a server writes it; `None` for what is none, or could be none of a file."""
+    return int(number) if number.isdecimal() and len(number) < 20 else None
 
 
 def _write(file: Any, data: bytes) -> None:

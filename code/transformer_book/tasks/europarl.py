@@ -114,7 +114,8 @@ class EuroparlTask(Options):
         check_whole(seed=seed)
 
         def wanted(source: str, target: str) -> bool:
-            return split_by_hash(f"europarl\t{source}", SHARES) == split
+            key = source.lower() if self.lowercase else source
+            return split_by_hash(f"europarl\t{key}", SHARES) == split
 
         found: list[TextPair] = []
         for pair in self._corpus.read(wanted):

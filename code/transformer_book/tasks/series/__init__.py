@@ -189,5 +189,5 @@ def _meaning(text: str) -> str | None:
         return None
     try:
         return series_of(terms[:-1] or "0")
-    except NotInGrammar:
+    except ValueError:
         return None
