@@ -184,7 +184,9 @@ def test_a_model_without_capitals_is_not_blamed_for_them(monkeypatch, task, toke
 def test_series_are_also_held_against_what_they_mean(monkeypatch):
     sides = ["a*x+b*x**2+O(x**6)", "a*x+O(x**6)", "1+O(x**6)", "x+O(x**6)"]
     language_task(monkeypatch, [Pair(tuple("a"), (side,)) for side in sides])
-    monkeypatch.setattr(evaluation, "texts_of", lambda task, pair: ("a", pair.target[0]))
+    sources = ["a", "exp(a*x)", "sin(x)*(cos(a*x)-tanh(2*x)**2)", "x"]
+    texts = iter(zip(sources, sides, strict=True))
+    monkeypatch.setattr(evaluation, "texts_of", lambda task, pair: next(texts))
     recipe = {"name": "x", "task": {"name": "series"}, "data": {"seed": 7}}
     translator = small.translator(recipe=recipe)
     predictions = ["x**2*b+x*a+O(x**6)", "a*x+O(x**6)", "2+O(x**6)", "x+)+O(x**6)"]
@@ -192,6 +194,11 @@ def test_series_are_also_held_against_what_they_mean(monkeypatch):
     result = evaluate(translator, n=4)
     assert result["exact_match"]["value"] == 1 / 4
     assert result["mathematically_equal"] == {"value": 1 / 2, "error": 1 / 4}
+    assert result["equal_by_factors"] == {
+        "0": {"right": 1, "n": 2},
+        "1": {"right": 1, "n": 1},
+        "3": {"right": 0, "n": 1},
+    }
     assert "bleu" not in result
 
 

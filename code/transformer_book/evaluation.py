@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import platform
+import re
 import time
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -44,7 +46,8 @@ def evaluate(
     Returns:
         `exact_match` with its binomial error (`exact_match_lowercase` too, of a model that writes
         no capitals), `perplexity` per token; for series the share that is right however it is
-        written (`mathematically_equal`, see `tasks.series.same_series`); for languages three times
+        written (`mathematically_equal`, see `tasks.series.same_series`), and of how many, by the
+        number of functions in the expression (`equal_by_factors`); for languages three times
         BLEU with its signature (`bleu`; `bleu_lowercase`; `bleu_tokens`, on the lower-cased tokens
         of the task's own tokenizer, as tutorials measure it); and everything that is needed to
         repeat the measurement. `too_long` is there if some pairs are longer than the model can
@@ -103,6 +106,7 @@ def evaluate(
     if kind == "series":
         equal = list(map(same_series, predictions, references))
         result["mathematically_equal"] = _known(share(equal))
+        result["equal_by_factors"] = _by_factors(sources, equal)
     if kind in LANGUAGE_TASKS:
         result["bleu"] = _known(bleu(predictions, references))
         result["bleu_lowercase"] = _known(bleu(predictions, references, lowercase=True))
@@ -168,6 +172,14 @@ def log_look(folder: str | Path, result: dict[str, Any]) -> None:
         log = Path(folder) / "test_looks.jsonl"
         before = log.read_bytes() if log.exists() else b""
         write_atomically(log, before + json.dumps(look).encode() + b"\n")
+
+
+def _by_factors(sources: Sequence[str], equal: Sequence[bool]) -> dict[str, dict[str, int]]:
+    """How many answers are right, and of how many, by the number of functions in the source."""
+    found: dict[int, list[bool]] = defaultdict(list)
+    for source, right in zip(sources, equal, strict=True):
+        found[len(re.findall(r"[a-z]\(", source))].append(right)
+    return {str(k): {"right": sum(found[k]), "n": len(found[k])} for k in sorted(found)}
 
 
 def _lowercases(recipe: Mapping[str, Any]) -> bool:
