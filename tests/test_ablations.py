@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 
 import pytest
+import record_ablations
 
-from transformer_book import recipes
+from tests import small
+from transformer_book import evaluation, recipes
 from transformer_book.recipes import load_recipe, names, recorded_ablations
+from transformer_book.tasks.copy import CopyTask
 
 ABLATIONS = [name for name in names() if name.startswith("ablation-")]
 
@@ -45,3 +48,22 @@ def test_runs_come_by_recipe_and_in_the_order_of_seeds(tmp_path, monkeypatch) ->
     (tmp_path / "ablations.json").write_text(json.dumps(recorded), encoding="utf-8")
     runs = recorded_ablations()
     assert {name: [run["seed"] for run in runs[name]] for name in runs} == {"b": [1, 2], "a": [1]}
+
+
+def test_an_ablation_reads_nothing_off_the_test_split(monkeypatch) -> None:
+    few = ["data.train=40", "data.validation=8", "training.updates=1", "training.warmup=0"]
+    splits, pairs = [], CopyTask.pairs
+
+    def asked(self, split="train", *args, **options):
+        splits.append(split)
+        return pairs(self, split, *args, **options)
+
+    def measure(translator, split="validation", *, n=1000):
+        splits.append(split)
+        return dict.fromkeys(("exact_match", "bleu", "torch", "hardware")) | {"n": n}
+
+    monkeypatch.setattr(CopyTask, "pairs", asked)
+    monkeypatch.setattr(evaluation, "evaluate", measure)
+    with small.one_thread():
+        entry = record_ablations.run("copy", load_recipe("copy", few), threads=1)
+    assert entry["n"] == 500 and set(splits) == {"train", "validation"}

@@ -144,6 +144,42 @@ def test_languages_are_measured_with_bleu_three_times(monkeypatch):
     assert len({result[name]["value"] for name in expected}) == 3
 
 
+def test_the_tokens_of_bleu_are_the_targets_own(monkeypatch):
+    class Letters(SpaceTokenizer):
+        def __call__(self, text: str) -> list[str]:
+            return list(text)
+
+    sides = ["two dogs run here now .", "a man sits on one ."]
+    predictions = ["two cats run here now .", "a man sits on one ."]
+    language_task(monkeypatch, [Pair(tuple(side.split()), tuple(side.split())) for side in sides])
+    make = evaluation.make_task
+    other = {"source_tokenizer": Letters()}
+    monkeypatch.setattr(
+        evaluation, "make_task", lambda **options: SimpleNamespace(**vars(make(**options)) | other)
+    )
+    for kind in ("captions", "multi30k", "europarl"):
+        recipe = {"name": "x", "task": {"name": kind}, "data": {"seed": 7}}
+        translator = small.translator(recipe=recipe)
+        monkeypatch.setattr(translator, "translate", lambda sources, **_: predictions)
+        expected = bleu(predictions, sides, tokenize="none", lowercase=True)
+        assert evaluate(translator, n=2)["bleu_tokens"]["value"] == expected.value
+
+
+def test_perplexity_is_measured_with_sources_as_the_model_reads_them(monkeypatch):
+    tokens = tuple("abcde")
+    language_task(monkeypatch, [Pair(tokens, tokens)])
+    recipe = {"name": "x", "task": {"name": "captions"}, "data": {"seed": 7}}
+    translator = small.translator(source_sos=True, recipe=recipe)
+    monkeypatch.setattr(translator, "translate", lambda sources, **_: ["a"])
+    found = evaluate(translator, n=1)["perplexity"]["value"]
+    source = torch.tensor([small.VOCABULARY.encode_source(tokens, sos=True)])
+    target = torch.tensor([small.VOCABULARY.encode_target(tokens)])
+    with torch.no_grad():
+        log_p = translator.model.eval()(source, target[:, :-1]).log_softmax(-1)
+    nll = -log_p.gather(-1, target[:, 1:, None]).mean().item()
+    assert found == pytest.approx(math.exp(nll), rel=1e-5)
+
+
 @pytest.mark.parametrize(("source", "target"), [("a " * 50, "b"), ("a", "b " * 50)])
 def test_a_pair_that_is_too_long_counts_as_wrong_and_spoils_nothing(monkeypatch, source, target):
     texts = [("a b", "b a"), (source, target)]

@@ -92,6 +92,24 @@ def test_the_vocabulary_has_seen_the_training_split_only(experiment):
     assert captions.model_config.target_vocab_size == len(target)
 
 
+@pytest.mark.parametrize("joint", ["true", "false"])
+@pytest.mark.parametrize("kind", ["words", "subwords"])
+def test_tokens_and_vocabularies_are_made_of_the_training_split_alone(
+    experiment, kind, joint, monkeypatch
+):
+    changes = [f"tokens.kind={kind}", "tokens.vocab_size=150", f"tokens.joint={joint}"]
+    captions = experiment(*changes, name="captions-small")
+    asked, pairs = [], type(captions.task).pairs
+
+    def spied(self, split="train", n=1000, seed=0):
+        asked.append((split, n, seed))
+        return pairs(self, split, n, seed)
+
+    monkeypatch.setattr(type(captions.task), "pairs", spied)
+    assert captions.tokenizers and captions.vocabularies
+    assert set(asked) == {("train", 60, captions.recipe.data.seed)}
+
+
 def test_vocabularies_are_limited_and_joined(experiment):
     few = experiment("tokens.max_size=40", name="captions-small")
     assert list(map(len, few.vocabularies)) == [40, 40]

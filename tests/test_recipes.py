@@ -259,3 +259,38 @@ def test_a_dictionary_is_checked_like_a_file():
     for section in SECTIONS:
         with pytest.raises(ValueError, match=f"{section} is 'x', but it is a section"):
             recipe_from_dict({**data, section: "x"})
+
+
+RATE = ("learning_rate", "schedule", "warmup", "beta2", "epsilon")
+SIZES = ("d_model", "n_heads", "n_encoder_layers", "n_decoder_layers", "d_ff")
+DROPOUT = ("dropout", "attention_dropout", "activation_dropout")
+STEPS = {
+    "subwords": {"tokens.kind", "tokens.vocab_size", "tokens.joint", "tokens.lowercase"},
+    "tied": {"model.tie_embeddings", "model.initialization"},
+    "smoothing": {"training.label_smoothing"},
+    "warmup": {"model.norm", *(f"training.{key}" for key in RATE)},
+    "small": {f"model.{key}" for key in (*SIZES, *DROPOUT)},
+}
+
+
+def flat(name: str) -> dict[str, object]:
+    data = load_recipe(name).to_dict()
+    return {f"{s}.{key}": value for s in SECTIONS for key, value in data[s].items()}
+
+
+def test_each_step_from_the_tutorial_changes_what_it_says():
+    before = flat("multi30k-tutorial")
+    for step, keys in STEPS.items():
+        after = flat(f"multi30k-tutorial-{step}")
+        assert {key for key in after if after[key] != before[key]} == keys, step
+        before = after
+
+
+def test_a_recipe_asks_a_corpus_for_what_it_has():
+    sizes = {"multi30k": (29000, 1014), "two-terms-public": (10072, 1185)}
+    for name in names():
+        recipe = load_recipe(name)
+        series = recipe.task["name"] == "series"
+        key = recipe.task.get("size") if series else recipe.task["name"]
+        if key in sizes:
+            assert (recipe.data.train, recipe.data.validation) == sizes[key], name

@@ -549,3 +549,13 @@ def test_the_real_public_series(book):
     text = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
     assert hashlib.sha256(text).hexdigest() == book.public.TEXT.sha256
     assert len(text) == book.public.TEXT.size
+
+
+def test_another_corpus_in_its_place_is_refused(book, folder, monkeypatch):
+    monkeypatch.setenv("TRANSFORMER_BOOK_DATA", str(folder))  # made ones, and not `provide`d
+    for (split, language), (name, _, _) in book.multi30k.FILES.items():
+        assert f".{language}." in name
+        with pytest.raises(ValueError, match=f"{name} is not the file that belongs there"):
+            book.multi30k._locate(split, language)
+    with pytest.raises(ValueError, match=r"pairs\.txt\.gz is not the file that belongs there"):
+        book.tasks.make_task("series", size="two-terms-public").pairs(n=1)

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import re
 import subprocess
 import sys
+from dataclasses import asdict
+from types import SimpleNamespace
 
 import check_results
+import count_renamings
 import pytest
 import record_runs
+import ship_model
 import torch
 from check_results import differences, problem_of_quote, problems_of_text, quotes
+from common import PAGES, ROOT, notebooks, split_sizes
 from count_renamings import renamings
 from model_cards import again, card
 from ship_model import LARGEST, ROUNDING, UNROUNDED, lost
 
-from transformer_book import recipes
+from tests import small
+from transformer_book import evaluation, pretrained, recipes
 from transformer_book.checkpoints import load_tensors
 from transformer_book.pretrained import FOLDER, results_as_shipped
+from transformer_book.tasks import Pair, make_task
+from transformer_book.tasks.series import public
+from transformer_book.translator import Translator
 
 MODELS = sorted(path.parent.name for path in FOLDER.glob("*/config.json"))
 
@@ -198,3 +209,123 @@ def test_renamings_have_the_same_shape_and_as_many_letters():
     corpus = ["exp(d*x)*sin(g*x)", "sin(f*x)*exp(h*x)", "exp(a*x)*sin(a*x)", "cos(b*x)"]
     asked = ["exp(a*x)*sin(b*x)", "exp(c*x)*sin(c*x)", "tan(b*x)", "cos(b*x)"]
     assert list(renamings(asked, corpus).values()) == [[2, 0], [1, 0], [0, 0], [1, 1]]
+
+
+def test_renamings_are_counted_in_the_training_split(tmp_path, monkeypatch):
+    (asked,) = make_task("series", size="two-terms").pairs("test", 1, 18)
+    other = Pair(("x",), ("x",))
+    splits = {"train": [asked, other, other], "validation": [other], "test": [other]}
+    monkeypatch.setattr(public, "pairs", lambda: splits)
+    monkeypatch.setattr(recipes, "FOLDER", tmp_path)
+    monkeypatch.setattr(sys, "argv", ["count_renamings.py", "--n", "1"])
+    count_renamings.main()
+    found = json.loads((tmp_path / "renamings.json").read_text())
+    assert found == {"pairs": 3, "counts": {"".join(asked.source): [1, 1]}}
+
+
+# --- all together ---------------------------------------------------------------------------------
+
+
+def test_every_mark_of_the_book_is_read():
+    files = [*PAGES.glob("*.md"), ROOT / "README.md", *notebooks()]
+    marks = sum(len(re.findall(r"<!--\s*=", path.read_text("utf-8"))) for path in files)
+    assert 0 < marks == sum(len(list(quotes(text))) for _, text in check_results.pages())
+
+
+def test_results_fails_if_a_model_measures_otherwise(monkeypatch, capsys):
+    recorded = {(m, r["split"]): r for m in MODELS for r in check_results.results_of(m)}
+    asked, change = [], {}
+
+    def measure(name, split, *, n, beam_size, length_penalty):
+        asked.append((name, split))
+        result = copy.deepcopy(recorded[name, split])
+        searched = result["decoding"]["beam_size"], result["decoding"]["length_penalty"]
+        assert (n, beam_size, length_penalty) == (result["n"], *searched)
+        for metric, by in change.get((name, split), {}).items():
+            result[metric]["value"] += by
+        return result
+
+    monkeypatch.setattr(Translator, "from_pretrained", lambda folder: folder.name)
+    monkeypatch.setattr(evaluation, "evaluate", measure)
+    monkeypatch.setattr(sys, "argv", ["check_results.py"])
+    assert check_results.main() == 0
+    assert sorted(asked) == sorted(recorded)
+    for metric, by in (("perplexity", 0.002), ("exact_match", -0.003)):
+        change = {(MODELS[0], "test"): {metric: by}}
+        capsys.readouterr()
+        assert check_results.main() == 1
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.startswith(f"{MODELS[0]}, test: ")
+
+
+@pytest.fixture
+def shipping(tmp_path, monkeypatch):
+    """A run to ship; only its measurements are made up."""
+    recipe = {"name": "mine", "task": {"name": "copy"}, "data": {"seed": 0}}
+    recipe |= {"training": {"average": 1}}
+    decoding = recipes.DecodingConfig(2, 0.6)
+    small.translator(decoding=decoding, recipe=recipe).save(tmp_path / "run")
+    seen = SimpleNamespace(asked=[], rounding=0.0, folder=tmp_path / "shipped" / "mine")
+
+    def measure(translator, split, *, n, beam_size=None, length_penalty=None):
+        given = {"beam_size": beam_size, "length_penalty": length_penalty}
+        decoding = asdict(translator.decoding)
+        decoding |= {name: value for name, value in given.items() if value is not None}
+        weight = translator.model.output.weight
+        lost_ = seen.rounding if torch.equal(weight, weight.half().float()) else 0.0
+        seen.asked.append((split, n))
+        penalty = decoding["length_penalty"]  # 1.0 is best on validation, and by BLEU alone
+        value = 40 - abs(penalty - 1) - lost_ if split == "validation" else 40 + penalty
+        result = {"recipe": "mine", "split": split, "n": n, "decoding": decoding}
+        result |= {"exact_match": {"value": 0.5 - penalty / 10, "error": 0.01}}
+        return result | {"bleu_tokens": {"value": value, "signature": "x"}}
+
+    monkeypatch.setattr(evaluation, "evaluate", measure)
+    monkeypatch.setattr(pretrained, "FOLDER", seen.folder.parent)
+    monkeypatch.setattr(ship_model, "card", lambda folder: "its card")
+    monkeypatch.setattr(sys, "argv", ["ship_model.py", str(tmp_path / "run"), "--n", "7"])
+    return seen
+
+
+def test_a_search_is_chosen_on_validation_and_the_test_is_looked_at_once(shipping):
+    ship_model.main()
+    n_searches = 1 + len(ship_model.PENALTIES)  # greedy, and each penalty
+    assert shipping.asked == [("validation", 7)] * (n_searches + 1) + [("test", 7)]
+    config = json.loads((shipping.folder / "config.json").read_text())
+    assert config["decoding"]["length_penalty"] == 1.0
+    results = json.loads((shipping.folder / "results.json").read_text())
+    kinds = [result.get("weights") for result in results]
+    assert kinds == [UNROUNDED] * n_searches + [None, None]
+    looks = (shipping.folder / "test_looks.jsonl").read_text().splitlines()
+    assert [json.loads(look)["split"] for look in looks] == ["test"]
+
+
+def test_what_loses_by_rounding_or_is_large_is_not_shipped(shipping, monkeypatch):
+    assert LARGEST == 5_000_000
+    assert ROUNDING == {"bleu_tokens": 0.1, "exact_match": 0.001}
+    shipping.rounding = 0.2
+    with pytest.raises(SystemExit, match=r"Rounding costs 0\.2000 of bleu_tokens"):
+        ship_model.main()
+    shipping.rounding = 0.0
+    monkeypatch.setattr(ship_model, "LARGEST", 1000)
+    with pytest.raises(SystemExit, match="at most 5 MB"):
+        ship_model.main()
+    assert ("test", 7) not in shipping.asked
+    assert not (shipping.folder / "results.json").exists()
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_what_is_shipped_was_chosen_on_whole_validation_splits(name):
+    results = json.loads((FOLDER / name / "results.json").read_text("utf-8"))
+    config = json.loads((FOLDER / name / "config.json").read_text("utf-8"))
+    lines = (FOLDER / name / "test_looks.jsonl").read_text("utf-8").splitlines()
+    looks = [json.loads(line) for line in lines]
+    tried = [r for r in results if r.get("weights") == UNROUNDED]
+    beams = [r for r in tried if r["decoding"]["beam_size"] > 1] or tried
+    assert max(beams, key=ship_model.quality)["decoding"] == config["decoding"]
+    for r in results:
+        assert r["n"] == split_sizes(config["recipe"]["task"], r["n"])[r["split"]]
+        if r["split"] != "validation":
+            assert "weights" not in r and r["decoding"] == config["decoding"]
+            keys = ("recipe", "split", "n", "decoding", "exact_match")
+            assert {key: r[key] for key in keys} in looks
