@@ -7,10 +7,12 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 from common import installed_chromium
+from filelock import FileLock
 
 
 def _apt(*packages: str) -> bool:
@@ -22,10 +24,12 @@ def _apt(*packages: str) -> bool:
         return False
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     install = [*sudo, "apt-get", "install", "-y", "-q", "--no-install-recommends", *packages]
-    for command in (install, [*sudo, "apt-get", "update", "-q"], install):
-        done = subprocess.run(command, env=environment, capture_output=True, check=False)
-        if command is install and done.returncode == 0:
-            return True
+    # One test process at a time: of two, apt would send the second one away.
+    with FileLock(Path(tempfile.gettempdir()) / f"apt-for-tests-{os.geteuid()}.lock"):
+        for command in (install, [*sudo, "apt-get", "update", "-q"], install):
+            done = subprocess.run(command, env=environment, capture_output=True, check=False)
+            if command is install and done.returncode == 0:
+                return True
     return False
 
 
