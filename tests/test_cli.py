@@ -722,6 +722,19 @@ def test_evaluate_prints_a_table_and_keeps_the_result(call, own):
     assert result["decoding"]["beam_size"] == 2 and result["n"] == 5
 
 
+def test_the_table_counts_series_by_their_functions(call, book, own, monkeypatch):
+    counts = {"1": {"right": 2, "n": 2}, "3": {"right": 0, "n": 1}}
+    measured = book.evaluation.evaluate
+
+    def of_series(*given: object, **options: object) -> dict[str, object]:
+        return measured(*given, **options) | {"equal_by_functions": counts}
+
+    monkeypatch.setattr(book.evaluation, "evaluate", of_series)
+    rows = call("evaluate", own, "-n", 3).out.splitlines()
+    counted = [" ".join(row.split()) for row in rows if row.startswith("equal")]
+    assert counted == ["equal, 1 function 2 of 2", "equal, 3 functions 0 of 1"]
+
+
 def test_looks_at_the_test_split_are_counted(call, own):
     for n in (3, 3, 4):
         assert call("evaluate", own, "-n", n, "--split", "test").status == 0

@@ -230,7 +230,7 @@ def test_series_are_also_held_against_what_they_mean(monkeypatch):
     result = evaluate(translator, n=4)
     assert result["exact_match"]["value"] == 1 / 4
     assert result["mathematically_equal"] == {"value": 1 / 2, "error": 1 / 4}
-    assert result["equal_by_factors"] == {
+    assert result["equal_by_functions"] == {
         "0": {"right": 1, "n": 2},
         "1": {"right": 1, "n": 1},
         "3": {"right": 0, "n": 1},

@@ -1,20 +1,27 @@
 #!/usr/bin/env python3
-"""Count how often the public two-term corpus holds an expression with other letters.
+"""Count the expressions of a test that stand in the training data with other letters.
 
-Chapter 18 asks a model, trained on that corpus, for series of the book's own expressions. Which of
-them has the model seen with other letters? The corpus is not part of the book, so the counts are
-recorded: for each expression, how many sources of the training split are renamings of it, itself
-included, and whether it is there itself. The record is `recipes/renamings.json`.
+Chapter 18 asks what a model has met before. For two models the training data are too large, or not
+part of the book, so the counts are recorded, in `recipes/renamings.json`, by recipe:
+
+* `series-two-terms-best`, trained on the public two-term corpus: for each of the book's own
+  expressions that the chapter asks for, how many sources of the training split are renamings of it,
+  itself included, and whether it is there itself;
+* `series-best`, trained on long expressions, split at random: how many expressions of its test have
+  a renaming in the training split, and of how many, by the number of functions in the expression;
+  and how many shapes there are in that split.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import re
-from collections import Counter
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
 
 LETTER = re.compile(r"\b[a-wyz]\b")  # x is the variable
+PUBLIC, LONG = "series-two-terms-best", "series-best"
 
 
 def key(source: str) -> tuple[str, int]:
@@ -25,12 +32,48 @@ def key(source: str) -> tuple[str, int]:
 
 
 def renamings(sources: Iterable[str], corpus: Iterable[str]) -> dict[str, list[int]]:
-    """For each source: how many of the corpus are renamings of it; is it there itself."""
+    """For each source of two factors: how many of the corpus rename it; is it there itself."""
     from transformer_book.tasks.series import canonical_source
 
     corpus = list(map(canonical_source, corpus))
     counts, known = Counter(map(key, corpus)), set(corpus)
     return {source: [counts[key(source)], int(source in known)] for source in sources}
+
+
+def is_renaming(source: str, other: str) -> bool:
+    """Whether an exchange of letters makes the other expression, in its canonical spelling."""
+    from transformer_book.tasks.series import canonical_source
+
+    letters, others = ("".join(sorted(set(LETTER.findall(text)))) for text in (source, other))
+    if len(letters) != len(others):
+        return False
+    exchanges = (str.maketrans(letters, "".join(order)) for order in itertools.permutations(others))
+    return any(
+        canonical_source(LETTER.sub(lambda found, to=exchange: found[0].translate(to), source))
+        == other
+        for exchange in exchanges
+    )
+
+
+def by_key(corpus: Iterable[str]) -> dict[tuple[str, int], list[str]]:
+    """The expressions, those of one key together: only among them can there be renamings."""
+    alike: dict[tuple[str, int], list[str]] = defaultdict(list)
+    for source in corpus:
+        alike[key(source)].append(source)
+    return alike
+
+
+def renamed_by_functions(
+    asked: Iterable[str], alike: Mapping[tuple[str, int], list[str]]
+) -> dict[str, dict[str, int]]:
+    """How many sources have a renaming in a corpus, `by_key`, by their number of functions."""
+    from transformer_book.tasks.series import n_functions
+
+    found: dict[int, list[bool]] = defaultdict(list)
+    for source in asked:
+        renamed = any(is_renaming(source, other) for other in alike.get(key(source), ()))
+        found[n_functions(source)].append(renamed)
+    return {str(k): {"renamed": sum(found[k]), "n": len(found[k])} for k in sorted(found)}
 
 
 def main() -> None:
@@ -39,24 +82,40 @@ def main() -> None:
     )
     parser.add_argument("--n", type=int, default=300, help="expressions of the test split (300)")
     parser.add_argument("--seed", type=int, default=18, help="with which they are drawn (18)")
+    parser.add_argument("--long", type=int, default=1000, help="of the long test (1000)")
     arguments = parser.parse_args()
 
     from transformer_book.files import write_json
-    from transformer_book.recipes import FOLDER
-    from transformer_book.tasks import make_task
+    from transformer_book.recipes import FOLDER, load_recipe
+    from transformer_book.tasks import make_task, texts_of
     from transformer_book.tasks.downloads import NotDownloaded
     from transformer_book.tasks.series import public
 
+    recipe = load_recipe(LONG).to_dict()
+    task, data = make_task(**recipe["task"]), recipe["data"]
     try:
         corpus = ["".join(pair.source) for pair in public.pairs()["train"]]
         asked = make_task("series", size="two-terms").pairs("test", arguments.n, arguments.seed)
         found = renamings(["".join(pair.source) for pair in asked], corpus)
+        test, training = (
+            [texts_of(task, pair)[0] for pair in task.pairs(split, n, data["seed"])]
+            for split, n in (("test", arguments.long), ("train", data["train"]))
+        )
     except (ValueError, NotDownloaded) as error:
         raise SystemExit(str(error)) from None
-    write_json(FOLDER / "renamings.json", {"pairs": len(corpus), "counts": found}, indent=1)
+    alike = by_key(training)
+    by_functions = renamed_by_functions(test, alike)
+    n_shapes = len({shape for shape, _ in alike})
+    counted = {
+        PUBLIC: {"pairs": len(corpus), "counts": found},
+        LONG: {"pairs": len(training), "shapes": n_shapes, "by_functions": by_functions},
+    }
+    write_json(FOLDER / "renamings.json", counted, indent=1)
     print(
         f"{len(found)} expressions, {sum(n > 0 for n, _ in found.values())} seen with other letters"
     )
+    n_renamed = sum(counts["renamed"] for counts in by_functions.values())
+    print(f"{len(test)} long expressions, {n_renamed} seen with other letters")
 
 
 if __name__ == "__main__":

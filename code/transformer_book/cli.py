@@ -468,6 +468,10 @@ def _table(model: str, result: Mapping[str, Any]) -> str:
     ]
     rows += _measured(result)
     rows += [
+        (f"equal, {count} function{'s' * (count != '1')}", f"{right['right']:,} of {right['n']:,}")
+        for count, right in result.get("equal_by_functions", {}).items()
+    ]
+    rows += [
         (f"{name}, signature", result[key]["signature"])
         for key, name in SIGNED.items()
         if key in result

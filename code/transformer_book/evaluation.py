@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import platform
-import re
 import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -19,12 +18,12 @@ from transformer_book.batches import PairDataset
 from transformer_book.files import read_json, write_atomically, write_json
 from transformer_book.metrics import bleu, exact_match, perplexity, share
 from transformer_book.tasks import make_task, texts_of
-from transformer_book.tasks.series import same_series
+from transformer_book.tasks.series import n_functions, same_series
 from transformer_book.training import mean_loss
 from transformer_book.translator import Translator
 
 LANGUAGE_TASKS = ("captions", "multi30k", "europarl")
-SAME = ("split", "n", "decoding", "weights")  # where these agree, it is the same measurement
+_SAME = ("split", "n", "decoding", "weights")  # where these agree, it is the same measurement
 
 
 def evaluate(
@@ -47,7 +46,7 @@ def evaluate(
         `exact_match` with its binomial error (`exact_match_lowercase` too, of a model that writes
         no capitals), `perplexity` per token; for series the share that is right however it is
         written (`mathematically_equal`, see `tasks.series.same_series`), and of how many, by the
-        number of functions in the expression (`equal_by_factors`); for languages three times
+        number of functions in the expression (`equal_by_functions`); for languages three times
         BLEU with its signature (`bleu`; `bleu_lowercase`; `bleu_tokens`, on the lower-cased tokens
         of the task's own tokenizer, as tutorials measure it); and everything that is needed to
         repeat the measurement. `too_long` is there if some pairs are longer than the model can
@@ -83,8 +82,7 @@ def evaluate(
         max_length=limit,
         too_long="drop",
     )
-    room = limit - 1 - translator.source_sos  # for the tokens of a source
-    readable = [s if len(translator.source_tokenizer(s)) <= room else "" for s in sources]
+    readable = [source if _source_length(translator, source) <= limit else "" for source in sources]
     predictions = translator.translate(readable, **search)
     nll = mean_loss(translator.model, dataset, batch_size=64)
     decoding = asdict(translator.decoding)
@@ -106,7 +104,7 @@ def evaluate(
     if kind == "series":
         equal = list(map(same_series, predictions, references))
         result["mathematically_equal"] = _known(share(equal))
-        result["equal_by_factors"] = _by_factors(sources, equal)
+        result["equal_by_functions"] = _by_functions(sources, equal)
     if kind in LANGUAGE_TASKS:
         result["bleu"] = _known(bleu(predictions, references))
         result["bleu_lowercase"] = _known(bleu(predictions, references, lowercase=True))
@@ -153,7 +151,7 @@ def record(folder: str | Path, result: dict[str, Any], *, quoted: bool = False) 
     log_look(folder, result)  # first: no result without its look
     if quoted and kept:
         return False
-    others = [old for old in kept if any(old.get(name) != result.get(name) for name in SAME)]
+    others = [old for old in kept if any(old.get(name) != result.get(name) for name in _SAME)]
     write_json(path, [*others, result], indent=1)
     return True
 
@@ -168,17 +166,23 @@ def log_look(folder: str | Path, result: dict[str, Any]) -> None:
         OSError: the folder cannot be written to.
     """
     if result["split"] in ("test", "compositional"):
-        look = {name: result[name] for name in ("recipe", *SAME, "exact_match") if name in result}
+        look = {name: result[name] for name in ("recipe", *_SAME, "exact_match") if name in result}
         log = Path(folder) / "test_looks.jsonl"
         before = log.read_bytes() if log.exists() else b""
         write_atomically(log, before + json.dumps(look).encode() + b"\n")
 
 
-def _by_factors(sources: Sequence[str], equal: Sequence[bool]) -> dict[str, dict[str, int]]:
+def _source_length(translator: Translator, source: str) -> int:
+    """Tokens of a source, the special ones included."""
+    tokens = translator.source_tokenizer(source)
+    return len(translator.source_vocabulary.encode_source(tokens, sos=translator.source_sos))
+
+
+def _by_functions(sources: Sequence[str], equal: Sequence[bool]) -> dict[str, dict[str, int]]:
     """How many answers are right, and of how many, by the number of functions in the source."""
     found: dict[int, list[bool]] = defaultdict(list)
     for source, right in zip(sources, equal, strict=True):
-        found[len(re.findall(r"[a-z]\(", source))].append(right)
+        found[n_functions(source)].append(right)
     return {str(k): {"right": sum(found[k]), "n": len(found[k])} for k in sorted(found)}
 
 

@@ -18,7 +18,7 @@ import ship_model
 import torch
 from check_results import differences, problem_of_quote, problems_of_text, quotes
 from common import PAGES, ROOT, notebooks, split_sizes
-from count_renamings import renamings
+from count_renamings import LONG, by_key, is_renaming, renamed_by_functions, renamings
 from model_cards import again, card
 from ship_model import LARGEST, ROUNDING, UNROUNDED, lost
 
@@ -27,7 +27,7 @@ from transformer_book import evaluation, pretrained, recipes
 from transformer_book.checkpoints import load_tensors
 from transformer_book.pretrained import FOLDER, results_as_shipped
 from transformer_book.tasks import Pair, make_task
-from transformer_book.tasks.series import public
+from transformer_book.tasks.series import canonical_source, public
 from transformer_book.translator import Translator
 
 MODELS = sorted(path.parent.name for path in FOLDER.glob("*/config.json"))
@@ -211,16 +211,52 @@ def test_renamings_have_the_same_shape_and_as_many_letters():
     assert list(renamings(asked, corpus).values()) == [[2, 0], [1, 0], [0, 0], [1, 1]]
 
 
+@pytest.mark.parametrize(
+    ("source", "other", "renamed"),
+    [
+        ("exp(a*x)*sin(b*x)", "exp(d*x)*sin(c*x)", True),
+        ("exp(a*x)*sin(b*x)", "exp(a*x)*sin(b*x)", True),
+        ("exp(a*x)*sin(b*x)", "exp(a*x)*sin(a*x)", False),
+        ("exp(a*x)*sin(b*x)", "exp(a*x)*sinh(b*x)", False),
+        ("sin(a*x)*sin(b*x)**2", "sin(a*x)**2*sin(b*x)", True),  # the factors change places
+        ("tanh(x)", "tanh(x)", True),
+        # three factors: the same shape, as many letters, and yet another problem
+        ("exp(a*x)*sin(a*x)*cos(b*x)", "exp(a*x)*sin(b*x)*cos(b*x)", False),
+        ("exp(a*x)*sin(a*x)*cos(b*x)", "exp(g*x)*sin(g*x)*cos(f*x)", True),
+    ],
+)
+def test_renamings_are_told_from_expressions_of_the_same_shape(source, other, renamed):
+    source, other = canonical_source(source), canonical_source(other)
+    assert is_renaming(source, other) == is_renaming(other, source) == renamed
+
+
+def test_the_long_test_is_counted_by_functions():
+    corpus = ["exp(d*x)*sin(g*x)", "exp(a*x)*sin(b*x)*cos(b*x)", "cos(b*x)"]
+    asked = ["exp(a*x)*sin(b*x)", "exp(a*x)*sin(a*x)", "exp(a*x)*sin(a*x)*cos(b*x)", "cos(h*x)"]
+    asked, corpus = (list(map(canonical_source, side)) for side in (asked, corpus))
+    assert renamed_by_functions(asked, by_key(corpus)) == {
+        "1": {"renamed": 1, "n": 1},
+        "2": {"renamed": 1, "n": 2},
+        "3": {"renamed": 0, "n": 1},
+    }
+
+
 def test_renamings_are_counted_in_the_training_split(tmp_path, monkeypatch):
     (asked,) = make_task("series", size="two-terms").pairs("test", 1, 18)
     other = Pair(("x",), ("x",))
     splits = {"train": [asked, other, other], "validation": [other], "test": [other]}
+    recipe = recipes.load_recipe(LONG, ["data.train=300"])
     monkeypatch.setattr(public, "pairs", lambda: splits)
     monkeypatch.setattr(recipes, "FOLDER", tmp_path)
-    monkeypatch.setattr(sys, "argv", ["count_renamings.py", "--n", "1"])
+    monkeypatch.setattr(recipes, "load_recipe", lambda name: recipe)
+    monkeypatch.setattr(sys, "argv", ["count_renamings.py", "--n", "1", "--long", "20"])
     count_renamings.main()
     found = json.loads((tmp_path / "renamings.json").read_text())
-    assert found == {"pairs": 3, "counts": {"".join(asked.source): [1, 1]}}
+    assert found["series-two-terms-best"] == {"pairs": 3, "counts": {"".join(asked.source): [1, 1]}}
+    long = found[LONG]
+    assert 2 <= long["shapes"] <= long["pairs"] == 300
+    assert sum(v["n"] for v in long["by_functions"].values()) == 20
+    assert any(v["renamed"] for v in long["by_functions"].values())
 
 
 # --- all together ---------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ in another split.
 from __future__ import annotations
 
 import random
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -48,7 +49,14 @@ from transformer_book.tasks.series.expressions import (
 from transformer_book.tasks.series.generator import SIZES, draw
 from transformer_book.tokens import MathTokenizer
 
-__all__ = ["NotInGrammar", "SeriesTask", "canonical_source", "same_series", "series_of"]
+__all__ = [
+    "NotInGrammar",
+    "SeriesTask",
+    "canonical_source",
+    "n_functions",
+    "same_series",
+    "series_of",
+]
 
 SHARES = {"train": 85, "validation": 10, "test": 5}
 SPLIT_BY = ("random", "shape-disjoint")
@@ -166,6 +174,11 @@ def canonical_source(text: str) -> str:
         ValueError: the text is not in the grammar; the message says what is.
     """
     return write(read(text))
+
+
+def n_functions(source: str) -> int:
+    """The number of functions in an expression: 2 in `exp(a*x)/sin(b*x)**2`."""
+    return len(re.findall(r"[a-z]\(", source))
 
 
 def same_series(one: str, other: str) -> bool:
