@@ -9,7 +9,9 @@ READY := $(VENV)/.installed
 .DEFAULT_GOAL := help
 MODELS := captions-de-en=captions-de-en captions-en-it=captions-en-it multi30k-de-en=multi30k-best \
 	multi30k-en-de=multi30k-best-en-de series=series-two-terms-best
-RUNS := multi30k-tutorial series-two-terms series-two-terms-shape-disjoint series-best \
+RUNS := multi30k-tutorial multi30k-tutorial-subwords multi30k-tutorial-tied \
+	multi30k-tutorial-smoothing multi30k-tutorial-warmup multi30k-tutorial-small \
+	series-two-terms series-two-terms-shape-disjoint series-best \
 	series-best-shape-disjoint
 
 .PHONY: help book test site serve chapters results models assignments benchmarks

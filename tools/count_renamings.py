@@ -17,27 +17,33 @@ from __future__ import annotations
 import argparse
 import itertools
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 
 LETTER = re.compile(r"\b[a-wyz]\b")  # x is the variable
 PUBLIC, LONG = "series-two-terms-best", "series-best"
 
 
 def key(source: str) -> tuple[str, int]:
-    """What an expression shares with its renamings, and with nothing else of two factors."""
+    """What an expression shares with its renamings, and with little else."""
     from transformer_book.tasks.series.expressions import read, shape
 
     return shape(read(source)), len(set(LETTER.findall(source)))
 
 
 def renamings(sources: Iterable[str], corpus: Iterable[str]) -> dict[str, list[int]]:
-    """For each source of two factors: how many of the corpus rename it; is it there itself."""
+    """For each source: how many of the corpus are renamings of it; is it there itself."""
     from transformer_book.tasks.series import canonical_source
 
     corpus = list(map(canonical_source, corpus))
-    counts, known = Counter(map(key, corpus)), set(corpus)
-    return {source: [counts[key(source)], int(source in known)] for source in sources}
+    alike, known = by_key(corpus), set(corpus)
+    return {
+        source: [
+            sum(is_renaming(source, other) for other in alike.get(key(source), ())),
+            int(source in known),
+        ]
+        for source in sources
+    }
 
 
 def is_renaming(source: str, other: str) -> bool:
@@ -64,16 +70,15 @@ def by_key(corpus: Iterable[str]) -> dict[tuple[str, int], list[str]]:
 
 
 def renamed_by_functions(
-    asked: Iterable[str], alike: Mapping[tuple[str, int], list[str]]
+    asked: Sequence[str], alike: Mapping[tuple[str, int], list[str]]
 ) -> dict[str, dict[str, int]]:
     """How many sources have a renaming in a corpus, `by_key`, by their number of functions."""
-    from transformer_book.tasks.series import n_functions
+    from transformer_book.tasks.series import count_by_functions
 
-    found: dict[int, list[bool]] = defaultdict(list)
-    for source in asked:
-        renamed = any(is_renaming(source, other) for other in alike.get(key(source), ()))
-        found[n_functions(source)].append(renamed)
-    return {str(k): {"renamed": sum(found[k]), "n": len(found[k])} for k in sorted(found)}
+    renamed = [
+        any(is_renaming(source, other) for other in alike.get(key(source), ())) for source in asked
+    ]
+    return count_by_functions(asked, renamed, "renamed")
 
 
 def main() -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import platform
 import time
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from transformer_book.batches import PairDataset
 from transformer_book.files import read_json, write_atomically, write_json
 from transformer_book.metrics import bleu, exact_match, perplexity, share
 from transformer_book.tasks import make_task, texts_of
-from transformer_book.tasks.series import n_functions, same_series
+from transformer_book.tasks.series import count_by_functions, same_series
 from transformer_book.training import mean_loss
 from transformer_book.translator import Translator
 
@@ -104,7 +103,7 @@ def evaluate(
     if kind == "series":
         equal = list(map(same_series, predictions, references))
         result["mathematically_equal"] = _known(share(equal))
-        result["equal_by_functions"] = _by_functions(sources, equal)
+        result["equal_by_functions"] = count_by_functions(sources, equal, "right")
     if kind in LANGUAGE_TASKS:
         result["bleu"] = _known(bleu(predictions, references))
         result["bleu_lowercase"] = _known(bleu(predictions, references, lowercase=True))
@@ -176,14 +175,6 @@ def _source_length(translator: Translator, source: str) -> int:
     """Tokens of a source, the special ones included."""
     tokens = translator.source_tokenizer(source)
     return len(translator.source_vocabulary.encode_source(tokens, sos=translator.source_sos))
-
-
-def _by_functions(sources: Sequence[str], equal: Sequence[bool]) -> dict[str, dict[str, int]]:
-    """How many answers are right, and of how many, by the number of functions in the source."""
-    found: dict[int, list[bool]] = defaultdict(list)
-    for source, right in zip(sources, equal, strict=True):
-        found[n_functions(source)].append(right)
-    return {str(k): {"right": sum(found[k]), "n": len(found[k])} for k in sorted(found)}
 
 
 def _lowercases(recipe: Mapping[str, Any]) -> bool:

@@ -18,9 +18,9 @@ targets 97 (in the public corpus they are modelled on, 29 and 142); of size "two
 7 to 9 % of the series begin with a pole.
 
 **Splits.** 85 % train, 10 % validation, 5 % test, by a hash. With `split_by="random"` it is the
-hash of the source, and most test sources are training sources with other letters. With
-"shape-disjoint" it is the hash of the source without its letters, so that no source has a renaming
-in another split.
+hash of the source, and test sources may be training sources with other letters: some 95 % of size
+"two-terms" beside 10 000 training pairs, 24 % of "long" beside 200 000. With "shape-disjoint" it is
+the hash of the source without its letters, so that no source has a renaming in another split.
 
 **The public corpus** itself is the size "two-terms-public", with its own splits: see `public`.
 """
@@ -29,6 +29,8 @@ from __future__ import annotations
 
 import random
 import re
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -53,7 +55,7 @@ __all__ = [
     "NotInGrammar",
     "SeriesTask",
     "canonical_source",
-    "n_functions",
+    "count_by_functions",
     "same_series",
     "series_of",
 ]
@@ -176,9 +178,19 @@ def canonical_source(text: str) -> str:
     return write(read(text))
 
 
-def n_functions(source: str) -> int:
-    """The number of functions in an expression: 2 in `exp(a*x)/sin(b*x)**2`."""
-    return len(re.findall(r"[a-z]\(", source))
+def count_by_functions(
+    sources: Sequence[str], flags: Sequence[bool], name: str
+) -> dict[str, dict[str, int]]:
+    """How many expressions are flagged, and of how many, by the number of functions in them.
+
+    Returns:
+        For each number, as text and ascending: `{name: flagged, "n": all}`; `exp(a*x)/sin(b*x)**2`
+        has two functions.
+    """
+    found: dict[int, list[bool]] = defaultdict(list)
+    for source, flag in zip(sources, flags, strict=True):
+        found[len(re.findall(r"[a-z]\(", source))].append(flag)
+    return {str(k): {name: sum(found[k]), "n": len(found[k])} for k in sorted(found)}
 
 
 def same_series(one: str, other: str) -> bool:
