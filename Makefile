@@ -49,8 +49,9 @@ results: $(READY) ## measure every shipped model again; fails if a number in a t
 # Each model that is shipped, and the recipe that makes it; runs of which only results are kept.
 models: $(READY) ## train and ship the models again: many hours, resumes where it was
 	@for pair in $(MODELS); do \
+		case $$pair in captions-*) keep=--keep-search;; *) keep=;; esac; \
 		$(RUN) -m transformer_book train $${pair#*=} --output runs/$${pair%=*} --resume \
-		&& $(RUN) tools/ship_model.py runs/$${pair%=*} --name $${pair%=*} || exit $$?; done
+		&& $(RUN) tools/ship_model.py runs/$${pair%=*} --name $${pair%=*} $$keep || exit $$?; done
 	@for recipe in $(RUNS); do \
 		$(RUN) -m transformer_book train $$recipe --output runs/$$recipe --resume \
 		&& $(RUN) tools/record_runs.py runs/$$recipe || exit $$?; done

@@ -51,7 +51,7 @@ CARD = """# {name}
 | task | {task} |
 | model | encoder–decoder Transformer, {layers} layers, d_model {d_model}, {n_heads} heads |
 | parameters | {parameters:,}, stored in half precision |
-| training | {train:,} pairs, {updates:,} updates, seed {seed}; the recipe is in `config.json` |
+| training | {train:,} pairs, {updates:,} updates, seed {seed}; recipe and search are in `config.json` |
 | again | `transformer-book train {again}` |
 | licence | {licence} |
 
@@ -59,9 +59,9 @@ CARD = """# {name}
 
 {results}
 
-Written by `transformer-book evaluate` with one seed; everything, the signatures included, is in
-`results.json`. Choices were made on the validation split; `test_looks.jsonl` counts the looks at
-the others.
+Measured by the code of `transformer-book evaluate`, with one seed; everything, the signatures
+included, is in `results.json`. Choices were made on the validation split; `test_looks.jsonl`
+counts the looks at the others.
 {ladder}
 ## Limits
 
@@ -128,7 +128,8 @@ def card(folder: Path) -> str:
     others = [r for r in results if r["split"] == "validation" and r not in final]
     steps = [(f"{r.get('weights', 'as shipped')}, {search_of(r)}", r) for r in others]
     shipped = [r for r in final if r["split"] == "validation"]
-    steps += [(f"as shipped, {search_of(r)} (chosen)", r) for r in shipped]
+    chosen = " (chosen)" if len({search_of(r) for r in others}) > 1 else ""
+    steps += [(f"as shipped, {search_of(r)}{chosen}", r) for r in shipped]
     return CARD.format(
         name=folder.name,
         description=recipe["description"],

@@ -1,4 +1,4 @@
-"""The command line: train, evaluate and translate, and look at recipes, models and data.
+"""The command line: train, evaluate, translate and grade; look at recipes, models and data.
 
 Nothing heavy is imported before a command needs it: `--help` and the lists answer at once.
 
@@ -384,7 +384,7 @@ BeamSize = Annotated[
         parser=_whole(1),
         metavar="W",
         help="Hypotheses kept at each step; 1: greedy.",
-        show_default="the recipe's",
+        show_default="the model's",
     ),
 ]
 LengthPenalty = Annotated[
@@ -393,7 +393,7 @@ LengthPenalty = Annotated[
         parser=_not_negative,
         metavar="A",
         help="α of the search; 0: none.",
-        show_default="the recipe's",
+        show_default="the model's",
     ),
 ]
 

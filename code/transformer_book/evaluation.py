@@ -39,7 +39,7 @@ def evaluate(
         translator: a model with its recipe.
         split: a split of the task.
         n: number of pairs, the first of that split in the order of the recipe's data seed.
-        beam_size, length_penalty: instead of those of the recipe.
+        beam_size, length_penalty: instead of those that the model was saved with.
 
     Returns:
         `exact_match` with its binomial error (`exact_match_lowercase` too, of a model that writes

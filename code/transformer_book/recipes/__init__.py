@@ -39,7 +39,8 @@ class DataConfig:
 
     Attributes:
         train, validation: number of pairs.
-        seed: of the order in which a task that generates its pairs draws them.
+        seed: of the order in which a task draws its pairs; a corpus stays in its own order with 0,
+            and is shuffled with any other.
         max_length: longest source and target that is trained on, special tokens included; longer
             ones are left out. `None`: as long as the model allows, and a longer one is an error.
 
@@ -172,7 +173,7 @@ def recorded_ablations() -> dict[str, list[dict[str, Any]]]:
 
 
 def recorded_runs() -> dict[str, list[dict[str, Any]]]:
-    """The recorded runs of recipes on real data whose models are not shipped, like the ablations.
+    """The recorded runs of recipes whose models are not shipped.
 
     Each run has its `recipe`, `seed`, `settings`, `updates` made, `parameters`, `validation` (pairs
     of update and loss), and its `results`, as `evaluate` gives them: validation, then test.

@@ -5,8 +5,8 @@ captions are derived from Flickr30K; its authors provide them for non-commercial
 education, so the book does not contain them: they are downloaded once (1.3 MB) from
 [multi30k/dataset](https://github.com/multi30k/dataset) and kept in `downloads.data_folder()`.
 
-The splits are those of the corpus, and stay as they are: 25 sources occur twice in training, and
-one of validation occurs there, too.
+The splits are those of the corpus, and stay as they are: 24 German sentences occur more than once
+in training (23 twice, one three times), and one of validation occurs there, too.
 """
 
 from __future__ import annotations
