@@ -12,8 +12,7 @@ MODELS := captions-de-en=captions-de-en captions-en-it=captions-en-it multi30k-d
 RUNS := multi30k-tutorial multi30k-tutorial-subwords multi30k-tutorial-tied \
 	multi30k-tutorial-smoothing multi30k-tutorial-warmup multi30k-tutorial-small \
 	series-two-terms series-two-terms-shape-disjoint series-best \
-	series-best-shape-disjoint
-AGAIN := series-two-terms-best=2
+	series-best-shape-disjoint series-two-terms-best=2
 
 .PHONY: help book test site serve chapters results models assignments benchmarks
 
@@ -47,20 +46,17 @@ assignments: $(READY) ## release the problem sets and prove them (SETS="ps1 ps2"
 results: $(READY) ## measure every shipped model again; fails if a number in a text or a card differs
 	@$(RUN) tools/check_results.py
 
-# Each model that is shipped, and the recipe that makes it; runs of which only results are kept;
-# runs with another seed.
+# Each model that is shipped, and the recipe that makes it; runs of which only results are kept, some
+# with another seed (recipe=seed).
 models: $(READY) ## train and ship the models again: many hours, resumes where it was
 	@for pair in $(MODELS); do \
 		case $$pair in captions-*) keep=--keep-search;; *) keep=;; esac; \
 		$(RUN) -m transformer_book train $${pair#*=} --output runs/$${pair%=*} --resume \
 		&& $(RUN) tools/ship_model.py runs/$${pair%=*} --name $${pair%=*} $$keep || exit $$?; done
-	@for recipe in $(RUNS); do \
-		$(RUN) -m transformer_book train $$recipe --output runs/$$recipe --resume \
-		&& $(RUN) tools/record_runs.py runs/$$recipe || exit $$?; done
-	@for pair in $(AGAIN); do \
-		$(RUN) -m transformer_book train $${pair%=*} --set training.seed=$${pair#*=} \
-			--output runs/$${pair%=*}-$${pair#*=} --resume \
-		&& $(RUN) tools/record_runs.py runs/$${pair%=*}-$${pair#*=} || exit $$?; done
+	@for run in $(RUNS); do \
+		case $$run in *=*) seed="--set training.seed=$${run#*=}";; *) seed=;; esac; \
+		$(RUN) -m transformer_book train $${run%=*} $$seed --output runs/$$run --resume \
+		&& $(RUN) tools/record_runs.py runs/$$run || exit $$?; done
 	@$(RUN) tools/record_ablations.py
 
 PEERS := .venv-benchmarks

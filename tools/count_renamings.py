@@ -37,13 +37,7 @@ def renamings(sources: Iterable[str], corpus: Iterable[str]) -> dict[str, list[i
 
     corpus = list(map(canonical_source, corpus))
     alike, known = by_key(corpus), set(corpus)
-    return {
-        source: [
-            sum(is_renaming(source, other) for other in alike.get(key(source), ())),
-            int(source in known),
-        ]
-        for source in sources
-    }
+    return {source: [len(renamings_of(source, alike)), int(source in known)] for source in sources}
 
 
 def is_renaming(source: str, other: str) -> bool:
@@ -69,15 +63,18 @@ def by_key(corpus: Iterable[str]) -> dict[tuple[str, int], list[str]]:
     return alike
 
 
+def renamings_of(source: str, alike: Mapping[tuple[str, int], list[str]]) -> list[str]:
+    """Those expressions of a corpus, `by_key`, that are renamings of the source."""
+    return [other for other in alike.get(key(source), ()) if is_renaming(source, other)]
+
+
 def renamed_by_functions(
     asked: Sequence[str], alike: Mapping[tuple[str, int], list[str]]
 ) -> dict[str, dict[str, int]]:
     """How many sources have a renaming in a corpus, `by_key`, by their number of functions."""
     from transformer_book.tasks.series import count_by_functions
 
-    renamed = [
-        any(is_renaming(source, other) for other in alike.get(key(source), ())) for source in asked
-    ]
+    renamed = [bool(renamings_of(source, alike)) for source in asked]
     return count_by_functions(asked, renamed, "renamed")
 
 
@@ -92,7 +89,7 @@ def main() -> None:
 
     from transformer_book.files import write_json
     from transformer_book.recipes import FOLDER, load_recipe
-    from transformer_book.tasks import make_task, texts_of
+    from transformer_book.tasks import make_task
     from transformer_book.tasks.downloads import NotDownloaded
     from transformer_book.tasks.series import public
 
@@ -103,7 +100,7 @@ def main() -> None:
         asked = make_task("series", size="two-terms").pairs("test", arguments.n, arguments.seed)
         found = renamings(["".join(pair.source) for pair in asked], corpus)
         test, training = (
-            [texts_of(task, pair)[0] for pair in task.pairs(split, n, data["seed"])]
+            ["".join(pair.source) for pair in task.pairs(split, n, data["seed"])]
             for split, n in (("test", arguments.long), ("train", data["train"]))
         )
     except (ValueError, NotDownloaded) as error:

@@ -66,7 +66,7 @@ CARD = """# {name}
 Measured by the code of `transformer-book evaluate`, with one seed; everything, the signatures
 included, is in `results.json`. Choices were made on the validation split; `test_looks.jsonl`
 counts the looks at the others.
-{ladder}
+{seeds}{ladder}
 ## Limits
 
 {limits}
@@ -120,7 +120,7 @@ def card(folder: Path) -> str:
     """The card of the model in a folder."""
     from transformer_book import pretrained
     from transformer_book.files import read_json
-    from transformer_book.recipes import load_recipe
+    from transformer_book.recipes import load_recipe, recorded_runs
 
     config = read_json(folder / "config.json")
     results = read_json(folder / "results.json")
@@ -134,7 +134,15 @@ def card(folder: Path) -> str:
     shipped = [r for r in final if r["split"] == "validation"]
     chosen = " (chosen)" if len({search_of(r) for r in others}) > 1 else ""
     steps += [(f"as shipped, {search_of(r)}{chosen}", r) for r in shipped]
+    seeds = "".join(
+        f"\nThe same recipe with seed {run['seed']}, not shipped: exact match on the {r['split']} split "
+        f"{shown('share', r['exact_match'])}.\n"
+        for run in recorded_runs().get(recipe["name"], [])
+        for r in run["results"]
+        if r["split"] == "test"
+    )
     return CARD.format(
+        seeds=seeds,
         name=folder.name,
         description=recipe["description"],
         task=", ".join(f"{key} = {value}" for key, value in task.items() if value),
