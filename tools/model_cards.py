@@ -135,8 +135,8 @@ def card(folder: Path) -> str:
     chosen = " (chosen)" if len({search_of(r) for r in others}) > 1 else ""
     steps += [(f"as shipped, {search_of(r)}{chosen}", r) for r in shipped]
     seeds = "".join(
-        f"\nThe same recipe with seed {run['seed']}, not shipped: exact match on the {r['split']} split "
-        f"{shown('share', r['exact_match'])}.\n"
+        f"\nThe same recipe with seed {run['seed']}, not shipped: exact match on the {r['split']} "
+        f"split {shown('share', r['exact_match'])}.\n"
         for run in recorded_runs().get(recipe["name"], [])
         for r in run["results"]
         if r["split"] == "test"
