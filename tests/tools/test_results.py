@@ -19,7 +19,7 @@ import torch
 from check_results import differences, problem_of_quote, problems_of_text, quotes
 from common import PAGES, ROOT, notebooks, split_sizes
 from count_renamings import LONG, by_key, is_renaming, renamed_by_functions, renamings
-from model_cards import again, card
+from model_cards import again, card, seeds
 from ship_model import LARGEST, ROUNDING, UNROUNDED, lost
 
 from tests import small
@@ -78,6 +78,64 @@ def test_a_wrong_quote_is_found(measured, text, problem):
         assert found == [None] * len(marks)
     else:
         assert problem in found[0]
+
+
+@pytest.fixture
+def three_seeds(measured, monkeypatch):
+    """The small model, of whose recipe two more runs are recorded."""
+    config = json.loads((measured / "small" / "config.json").read_text())
+    config["recipe"] = {"name": "mine", "training": {"seed": 1}}
+    (measured / "small" / "config.json").write_text(json.dumps(config))
+    runs = [
+        {"seed": seed, "results": [{"split": "test", "bleu": {"value": value}}]}
+        for seed, value in ((2, 40.0), (7, 42.04))
+    ]
+    monkeypatch.setattr(recipes, "recorded_runs", lambda: {"mine": runs})
+    return measured
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("42.0<!-- = small test bleu --> shipped, 40.0<!-- = small/2 test bleu -->", None),
+        ("42.04<!-- = small/7 test bleu -->, 41.96<!-- = small/1 test bleu -->", None),
+        ("mean 41.33<!-- = small/seeds test bleu -->", None),
+        ("± 1.16<!-- = small/seeds test bleu.spread -->", None),
+        ("42.0<!-- = small/2 test bleu -->", "that is 40.0"),
+        ("42.0<!-- = small/seeds test bleu -->", "that is 41.3"),
+        ("40.0<!-- = small/3 test bleu -->", "names nothing that was measured (3)"),
+        ("40.0<!-- = small/two test bleu -->", "names nothing that was measured"),
+        ("40.0<!-- = other/2 test bleu -->", "there is no model 'other'"),
+        ("40.0<!-- = small/seeds test bleu.error -->", "names nothing that was measured"),
+    ],
+)
+def test_a_quote_of_another_seed_is_held_to_its_run(three_seeds, text, problem):
+    found = [problem_of_quote(*mark, root=three_seeds) for mark in quotes(text)]
+    if problem is None:
+        assert found == [None] * text.count("<!--")
+    else:
+        assert problem in found[0]
+
+
+def test_a_model_of_one_seed_has_no_mean(measured):
+    config = {"decoding": {}, "recipe": {"name": "none", "training": {"seed": 1}}}
+    (measured / "small" / "config.json").write_text(json.dumps(config))
+    problem = problem_of_quote("42.0", "small/seeds test bleu", root=measured)
+    assert "there is only one seed" in problem
+
+
+def test_a_card_names_the_other_seeds():
+    test = {"split": "test", "exact_match": {"value": 0.9, "error": 0.01}}
+    better = {"split": "test", "exact_match": {"value": 0.96, "error": 0.008}}
+    assert seeds({1: [test]}) == ""
+    both = {n: [r | {"split": "validation"}, r] for n, r in ((1, test), (3, better))}
+    text = " ".join(seeds(both).split())
+    assert text.startswith("Exact match, on the test split, with other seeds and the same search: ")
+    assert "96.0 % ± 0.8 % (seed 3), beside 90.0 % ± 1.0 % (seed 1); mean 93.0 %" in text
+    assert "standard deviation 4.2." in text
+    by_seed = {n: [test | {"bleu_tokens": {"value": 40.0 + n}}] for n in (1, 2, 3)}
+    text = " ".join(seeds(by_seed).split())
+    assert "42.0 (seed 2), 43.0 (seed 3), beside 41.0 (seed 1); mean 42.0, standard" in text
 
 
 def test_a_page_with_a_wrong_number_and_a_changed_card_are_named(monkeypatch):
@@ -188,6 +246,18 @@ def test_a_finished_run_is_recorded_once(run, tmp_path, monkeypatch):
     assert "names nothing" in problem_of_quote(exact, "copies test perplexity", root=tmp_path)
 
 
+def test_another_seed_is_measured_with_the_search_of_the_shipped_model(run, tmp_path, monkeypatch):
+    assert record_runs.search_of("copy") is None
+    config = json.loads((run / "config.json").read_text())
+    config["decoding"] = {"beam_size": 2, "length_penalty": 0.6, "max_length": 9}
+    (tmp_path / "shipped" / "mine").mkdir(parents=True)
+    (tmp_path / "shipped" / "mine" / "config.json").write_text(json.dumps(config))
+    monkeypatch.setattr(pretrained, "FOLDER", tmp_path / "shipped")
+    entry = record_runs.record(run, tmp_path / "runs.json", n=5)
+    assert [r["decoding"] for r in entry["results"]] == [config["decoding"]] * 2
+    assert entry["settings"]["decoding"] != config["decoding"]  # what was trained stays as it is
+
+
 def test_a_run_that_has_not_ended_is_not_recorded(run, tmp_path):
     metrics = run / "metrics.jsonl"
     metrics.write_text(metrics.read_text().splitlines()[0] + "\n")
@@ -204,6 +274,17 @@ def test_recorded_runs_are_those_of_the_present_recipes():
             assert one["settings"] == json.loads(json.dumps(settings))
             assert one["updates"] == settings["training"]["updates"]
             assert [r["recipe"] for r in one["results"]] == [name] * len(one["results"])
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_seeds_of_a_model_are_compared_with_one_search(name):
+    decoding = json.loads((FOLDER / name / "config.json").read_text("utf-8"))["decoding"]
+    by_seed = pretrained.results_by_seed(FOLDER / name)
+    assert {json.dumps(r["decoding"]) for runs in by_seed.values() for r in runs} == {
+        json.dumps(decoding)
+    }
+    sizes = [sorted((r["split"], r["n"]) for r in runs) for runs in by_seed.values()]
+    assert sizes == [sizes[0]] * len(sizes)
 
 
 def test_renamings_have_the_same_shape_and_as_many_letters():

@@ -66,6 +66,24 @@ def results_as_shipped(folder: str | Path, *, chosen: bool = False) -> list[dict
     return [result for result in shipped if result["decoding"] == decoding]
 
 
+def results_by_seed(folder: str | Path) -> dict[int, list[dict[str, Any]]]:
+    """What the runs of a model's recipe reached, by seed: the model first, then what is recorded.
+
+    All are measured with the search that the model has. Of the other runs only the results were
+    kept (`recipes.recorded_runs`); their weights were not rounded.
+
+    Raises:
+        ValueError: a file is not JSON, or holds something else.
+        OSError: a file cannot be read.
+    """
+    from transformer_book.recipes import recorded_runs
+
+    recipe = read_json(Path(folder) / "config.json")["recipe"]
+    own = {recipe["training"]["seed"]: results_as_shipped(folder, chosen=True)}
+    others = recorded_runs().get(recipe["name"], [])
+    return own | {run["seed"]: run["results"] for run in others if run["seed"] not in own}
+
+
 def describe(folder: str | Path) -> dict[str, Any]:
     """What a model is, without loading it.
 
