@@ -5,9 +5,10 @@
     python tools/record_runs.py runs/tutorial
 
 Each is measured with one search, nothing else is tried: first on the validation split, then, once,
-on the test. The search is that of the shipped model, if there is one of the same recipe (another
-seed is compared with it), else that of the recipe. The record is `recipes/runs.json`, which
-chapters 18 and 19 show. A run that is recorded is not measured again.
+on the test. The search is that of the recipe. But if there is a shipped model of the same recipe,
+the run is another seed beside it: then the search is that of the model, and what led to it, step by
+step on the validation split, is measured as well. The record is `recipes/runs.json`, which chapters
+18 and 19 show. A run that is recorded is not measured again.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import json
 from pathlib import Path
 
 from common import split_sizes
-from ship_model import quality
+from ship_model import PENALTIES, quality, steps
 
 
 def search_of(recipe: str) -> dict | None:
@@ -51,12 +52,14 @@ def record(folder: Path, path: Path, n: int) -> dict | None:
         return None
     lines = (folder / "metrics.jsonl").read_text("utf-8").splitlines()
     history = [json.loads(line) for line in lines]
-    if search := search_of(recipe["name"]):
-        translator.decoding = DecodingConfig(**search)
     updates = recipe["training"]["updates"]
     reached = max(row["update"] for row in history)
     if reached < updates:
         raise ValueError(f"{folder} has made {reached} of {updates} updates: resume it first.")
+    sizes = split_sizes(recipe["task"], n)
+    if search := search_of(recipe["name"]):
+        entry["steps"] = steps(translator, folder, sizes["validation"], PENALTIES)
+        translator.decoding = DecodingConfig(**search)
     entry |= {
         "updates": reached,
         "parameters": translator.model.n_parameters,
@@ -65,9 +68,7 @@ def record(folder: Path, path: Path, n: int) -> dict | None:
         ],
         "results": [
             evaluate(translator, split, n=pairs)
-            for split, pairs in sorted(
-                split_sizes(recipe["task"], n).items(), key=lambda item: item[0] != "validation"
-            )
+            for split, pairs in sorted(sizes.items(), key=lambda item: item[0] != "validation")
         ],
     }
     one = (entry["recipe"], entry["seed"])

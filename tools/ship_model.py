@@ -14,11 +14,15 @@ each look is logged for good.
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from common import split_sizes
 from model_cards import card
+
+if TYPE_CHECKING:
+    from transformer_book.translator import Translator
 
 LARGEST = 5_000_000
 PENALTIES = (0.0, 0.6, 1.0, 1.4, 1.8, 2.2)
@@ -39,6 +43,39 @@ def lost(before: dict, after: dict) -> dict[str, float]:
     }
 
 
+def measure(translator: Translator, n: int, weights: str | None = None, **search: object) -> dict:
+    """Measure a model on the validation split; `weights` says which, if not those shipped."""
+    from transformer_book.evaluation import evaluate
+
+    result = evaluate(translator, "validation", n=n, **search)
+    if weights:
+        result["weights"] = weights
+    print(f"{quality(result):.4f}", weights or "rounded", result["decoding"], flush=True)
+    return result
+
+
+def steps(run: Translator, folder: Path, n: int, penalties: Sequence[float]) -> list[dict]:
+    """What each step is worth on the validation split, one after the other.
+
+    The last weights, greedy; the average of the last checkpoints, greedy; with a beam and each
+    length penalty. Of the searches only that of the run, if there are no penalties or no beam.
+    """
+    from transformer_book.checkpoints import list_checkpoints, load_tensors, load_weights
+
+    found = []
+    greedy = {"beam_size": 1, "length_penalty": 0.0}
+    if run.recipe["training"]["average"] > 1:
+        last = list_checkpoints(folder)[-1][1] / "model.safetensors"
+        averaged = {name: tensor.clone() for name, tensor in run.model.state_dict().items()}
+        load_weights(run.model, load_tensors(last)[0], last)
+        found.append(measure(run, n, "last checkpoint", **greedy))
+        run.model.load_state_dict(averaged)
+    searches: list[dict] = [{}]
+    if (beam_size := run.decoding.beam_size) > 1 and penalties:
+        searches = [greedy] + [{"beam_size": beam_size, "length_penalty": p} for p in penalties]
+    return found + [measure(run, n, UNROUNDED, **search) for search in searches]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -53,10 +90,10 @@ def main() -> None:
 
     import torch
 
-    from transformer_book.checkpoints import list_checkpoints, load_tensors, load_weights
     from transformer_book.evaluation import evaluate, record
     from transformer_book.files import write_atomically
     from transformer_book.pretrained import FOLDER
+    from transformer_book.recipes import DecodingConfig
     from transformer_book.translator import Translator
 
     run = Translator.from_pretrained(arguments.run)
@@ -64,41 +101,22 @@ def main() -> None:
     sizes = split_sizes(run.recipe["task"], arguments.n)
     n = sizes["validation"]
 
-    def measure(translator: Translator, weights: str | None = None, **search: object) -> dict:
-        result = evaluate(translator, "validation", n=n, **search)
-        if weights:
-            result["weights"] = weights
-        print(f"{quality(result):.4f}", weights or "rounded", result["decoding"], flush=True)
-        return result
-
-    results = []
-    best = run.decoding
-    greedy = {"beam_size": 1, "length_penalty": 0.0}
-    if run.recipe["training"]["average"] > 1:
-        last = list_checkpoints(arguments.run)[-1][1] / "model.safetensors"
-        averaged = {name: tensor.clone() for name, tensor in run.model.state_dict().items()}
-        load_weights(run.model, load_tensors(last)[0], last)
-        results.append(measure(run, "last checkpoint", **greedy))
-        run.model.load_state_dict(averaged)
-    if best.beam_size > 1 and not arguments.keep_search:
-        results.append(measure(run, UNROUNDED, **greedy))
-        searches = [{"beam_size": best.beam_size, "length_penalty": p} for p in PENALTIES]
-        tried = [measure(run, UNROUNDED, **search) for search in searches]
-        results += tried
-        chosen = max(range(len(tried)), key=lambda i: quality(tried[i]))
-        best = replace(best, **searches[chosen])
-        unrounded = tried[chosen]
-    else:
-        unrounded = measure(run, UNROUNDED)
-        results.append(unrounded)
-    run.decoding = best
+    results = steps(run, arguments.run, n, () if arguments.keep_search else PENALTIES)
+    tried = [
+        result
+        for result in results
+        if result["weights"] == UNROUNDED
+        and result["decoding"]["beam_size"] == run.decoding.beam_size
+    ]
+    unrounded = max(tried, key=quality)
+    run.decoding = DecodingConfig(**unrounded["decoding"])
 
     run.save(folder, dtype=torch.float16)
     size = sum(path.stat().st_size for path in folder.iterdir())
     if size > LARGEST:
         raise SystemExit(f"{folder.name} has {size:,} bytes; a shipped model has at most 5 MB.")
     shipped = Translator.from_pretrained(folder)
-    rounded = measure(shipped)
+    rounded = measure(shipped, n)
     for name, difference in lost(unrounded, rounded).items():
         if difference > ROUNDING[name]:
             raise SystemExit(

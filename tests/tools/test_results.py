@@ -250,11 +250,13 @@ def test_another_seed_is_measured_with_the_search_of_the_shipped_model(run, tmp_
     assert record_runs.search_of("copy") is None
     config = json.loads((run / "config.json").read_text())
     config["decoding"] = {"beam_size": 2, "length_penalty": 0.6, "max_length": 9}
+    assert "steps" not in record_runs.record(run, tmp_path / "alone.json", n=5)
     (tmp_path / "shipped" / "mine").mkdir(parents=True)
     (tmp_path / "shipped" / "mine" / "config.json").write_text(json.dumps(config))
     monkeypatch.setattr(pretrained, "FOLDER", tmp_path / "shipped")
     entry = record_runs.record(run, tmp_path / "runs.json", n=5)
     assert [r["decoding"] for r in entry["results"]] == [config["decoding"]] * 2
+    assert [(r["split"], r["weights"]) for r in entry["steps"]] == [("validation", UNROUNDED)]
     assert entry["settings"]["decoding"] != config["decoding"]  # what was trained stays as it is
 
 

@@ -173,10 +173,12 @@ def recorded_ablations() -> dict[str, list[dict[str, Any]]]:
 
 
 def recorded_runs() -> dict[str, list[dict[str, Any]]]:
-    """The recorded runs of recipes whose models are not shipped.
+    """The recorded runs of recipes, by recipe, whose models are not shipped.
 
     Each run has its `recipe`, `seed`, `settings`, `updates` made, `parameters`, `validation` (pairs
-    of update and loss), and its `results`, as `evaluate` gives them: validation, then test.
+    of update and loss), and its `results`, as `evaluate` gives them: validation, then test. Another
+    seed of a shipped model also has its `steps` on the validation split: last weights, averaged
+    ones, searches.
 
     They are recorded by `tools/record_runs.py`, never by hand.
     """
