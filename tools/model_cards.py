@@ -143,13 +143,14 @@ def seeds(by_seed: dict[int, list[dict]]) -> str:
     (average,) = [one for one in averages(by_seed) if one["split"] == "test"]
     key = "bleu_tokens" if "bleu_tokens" in average else "exact_match"
     ((name, kind),) = [(name, kind) for metric, name, kind in METRICS if metric == key]
-    own, *others = [f"{shown(kind, result[key])} (seed {n})" for n, result in tests.items()]
+    runs = [f"seed {seed}, {shown(kind, result[key])}" for seed, result in tests.items()]
+    runs[0] = runs[0].replace(",", ", shipped,", 1)
     unit, scale = (" %", 100) if kind == "share" else ("", 1)
     mean, spread = (scale * average[key][part] for part in ("value", "spread"))
     return (
-        f"\n{name[0].upper()}{name[1:]}, on the test split, with other seeds and the same search: "
-        f"{', '.join(others)}, beside\n{own}; mean {mean:.1f}{unit}, standard deviation "
-        f"{spread:.1f}. Those models are not shipped.\n"
+        f"\n{name[0].upper()}{name[1:]}, on the test split, of all runs of this recipe, with the "
+        f"same search:\n{'; '.join(runs)}.\n"
+        f"The mean is {mean:.1f}{unit}, the standard deviation {spread:.1f}.\n"
     )
 
 

@@ -130,12 +130,14 @@ def test_a_card_names_the_other_seeds():
     assert seeds({1: [test]}) == ""
     both = {n: [r | {"split": "validation"}, r] for n, r in ((1, test), (3, better))}
     text = " ".join(seeds(both).split())
-    assert text.startswith("Exact match, on the test split, with other seeds and the same search: ")
-    assert "96.0 % ± 0.8 % (seed 3), beside 90.0 % ± 1.0 % (seed 1); mean 93.0 %" in text
-    assert "standard deviation 4.2." in text
+    assert text.startswith(
+        "Exact match, on the test split, of all runs of this recipe, with the same"
+    )
+    assert "seed 1, shipped, 90.0 % ± 1.0 %; seed 3, 96.0 % ± 0.8 %. The mean is 93.0 %" in text
+    assert "the standard deviation 4.2." in text
     by_seed = {n: [test | {"bleu_tokens": {"value": 40.0 + n}}] for n in (1, 2, 3)}
     text = " ".join(seeds(by_seed).split())
-    assert "42.0 (seed 2), 43.0 (seed 3), beside 41.0 (seed 1); mean 42.0, standard" in text
+    assert "seed 1, shipped, 41.0; seed 2, 42.0; seed 3, 43.0. The mean is 42.0, the" in text
 
 
 def test_a_page_with_a_wrong_number_and_a_changed_card_are_named(monkeypatch):
