@@ -49,7 +49,7 @@ def results_of(model: str, root: Path = FOLDER) -> list[dict]:
         return averages(by_seed) if seed == "seeds" else by_seed[int(seed)]
     if not shipped:
         runs = recorded_runs().get(model, [])
-        if len(runs) != 1:
+        if seed or len(runs) != 1:
             raise ValueError(f"there is no model {model!r}, and {len(runs)} recorded runs of it")
         return runs[0]["results"]
     return results_as_shipped(root / model, chosen=True)

@@ -64,7 +64,7 @@ CARD = """# {name}
 
 {results}
 
-Measured by the code of `transformer-book evaluate`, with one seed; everything, the signatures
+Measured by the code of `transformer-book evaluate`, of this one run; everything, the signatures
 included, is in `results.json`. Choices were made on the validation split; `test_looks.jsonl`
 counts the looks at the others.
 {seeds}{ladder}
@@ -148,9 +148,10 @@ def seeds(by_seed: dict[int, list[dict]]) -> str:
     unit, scale = (" %", 100) if kind == "share" else ("", 1)
     mean, spread = (scale * average[key][part] for part in ("value", "spread"))
     return (
-        f"\n{name[0].upper()}{name[1:]}, on the test split, of all runs of this recipe, with the "
-        f"same search:\n{'; '.join(runs)}.\n"
-        f"The mean is {mean:.1f}{unit}, the standard deviation {spread:.1f}.\n"
+        f"\n{name[0].upper()}{name[1:]}, on the test split, of all recorded runs of this recipe,\n"
+        f"with the same search: {'; '.join(runs)}.\n"
+        f"The mean is {mean:.1f}{unit}, the standard deviation {spread:.1f}{unit}. The others are\n"
+        "not shipped; their results are in `recipes/runs.json`.\n"
     )
 
 

@@ -4,9 +4,9 @@
     transformer-book train multi30k-tutorial --output runs/tutorial
     python tools/record_runs.py runs/tutorial
 
-Each is measured with one search, nothing else is tried: first on the validation split, then, once,
-on the test. The search is that of the recipe. But if there is a shipped model of the same recipe,
-the run is another seed beside it: then the search is that of the model, and what led to it, step by
+Each is measured with one search, fixed beforehand: first on the validation split, then, once, on
+the test. The search is that of the recipe. But if there is a shipped model of the same recipe, the
+run is another seed beside it: then the search is that of the model, and what led to it, step by
 step on the validation split, is measured as well. The record is `recipes/runs.json`, which chapters
 18 and 19 show. A run that is recorded is not measured again.
 """

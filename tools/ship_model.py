@@ -58,7 +58,7 @@ def steps(run: Translator, folder: Path, n: int, penalties: Sequence[float]) -> 
     """What each step is worth on the validation split, one after the other.
 
     The last weights, greedy; the average of the last checkpoints, greedy; with a beam and each
-    length penalty. Of the searches only that of the run, if there are no penalties or no beam.
+    length penalty. Without penalties, or without a beam, the only search is that of the run.
     """
     from transformer_book.checkpoints import list_checkpoints, load_tensors, load_weights
 

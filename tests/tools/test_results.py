@@ -128,13 +128,14 @@ def test_a_card_names_the_other_seeds():
     test = {"split": "test", "exact_match": {"value": 0.9, "error": 0.01}}
     better = {"split": "test", "exact_match": {"value": 0.96, "error": 0.008}}
     assert seeds({1: [test]}) == ""
-    both = {n: [r | {"split": "validation"}, r] for n, r in ((1, test), (3, better))}
+    validation = {"split": "validation", "exact_match": {"value": 0.5, "error": 0.05}}
+    both = {1: [validation, test], 3: [validation, better]}
     text = " ".join(seeds(both).split())
     assert text.startswith(
-        "Exact match, on the test split, of all runs of this recipe, with the same"
+        "Exact match, on the test split, of all recorded runs of this recipe, with"
     )
     assert "seed 1, shipped, 90.0 % ± 1.0 %; seed 3, 96.0 % ± 0.8 %. The mean is 93.0 %" in text
-    assert "the standard deviation 4.2." in text
+    assert "the standard deviation 4.2 %." in text
     by_seed = {n: [test | {"bleu_tokens": {"value": 40.0 + n}}] for n in (1, 2, 3)}
     text = " ".join(seeds(by_seed).split())
     assert "seed 1, shipped, 41.0; seed 2, 42.0; seed 3, 43.0. The mean is 42.0, the" in text
@@ -245,7 +246,8 @@ def test_a_finished_run_is_recorded_once(run, tmp_path, monkeypatch):
     exact = f"{entry['results'][1]['perplexity']['value']:.3f}"
     assert problem_of_quote(exact, "copy test perplexity", root=tmp_path) is None
     assert problem_of_quote("0.001", "copy test perplexity", root=tmp_path) is not None
-    assert "names nothing" in problem_of_quote(exact, "copies test perplexity", root=tmp_path)
+    for other in ("copies", "copy/1", "copy/2", "copy/seeds"):  # seeds are those of a shipped model
+        assert "names nothing" in problem_of_quote(exact, f"{other} test perplexity", root=tmp_path)
 
 
 def test_another_seed_is_measured_with_the_search_of_the_shipped_model(run, tmp_path, monkeypatch):
@@ -281,8 +283,12 @@ def test_recorded_runs_are_those_of_the_present_recipes():
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_the_seeds_of_a_model_are_compared_with_one_search(name):
-    decoding = json.loads((FOLDER / name / "config.json").read_text("utf-8"))["decoding"]
+def test_the_seeds_of_a_model_are_compared_like_for_like(name):
+    config = json.loads((FOLDER / name / "config.json").read_text("utf-8"))
+    decoding, recipe = config["decoding"], config["recipe"]
+    for one in recipes.recorded_runs().get(recipe["name"], []):
+        training = recipe["training"] | {"seed": one["seed"]}
+        assert one["settings"] == recipe | {"training": training}
     by_seed = pretrained.results_by_seed(FOLDER / name)
     assert {json.dumps(r["decoding"]) for runs in by_seed.values() for r in runs} == {
         json.dumps(decoding)
