@@ -82,7 +82,7 @@ MAY_IMPORT = {
     "tasks/series/expressions": {"tokens"},
     "tasks/series/expansion": {"tasks"},
     "tasks/series/generator": {"tasks"},
-    "pretrained/__init__": {"files"},
+    "pretrained/__init__": {"files", "recipes"},
     "metrics": {"choices"},
     # `tasks` is light; what a recipe is checked against is imported when one is read.
     "recipes/__init__": {"choices", "tasks", "training", "transformer"},
