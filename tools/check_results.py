@@ -43,16 +43,15 @@ def results_of(model: str, root: Path = FOLDER) -> list[dict]:
     with seed 2, `model/seeds` has the mean of them all.
     """
     model, _, seed = model.partition("/")
-    shipped = (root / model / "results.json").is_file()
-    if shipped and seed:
+    if (root / model / "results.json").is_file():
+        if not seed:
+            return results_as_shipped(root / model, chosen=True)
         by_seed = results_by_seed(root / model)
         return averages(by_seed) if seed == "seeds" else by_seed[int(seed)]
-    if not shipped:
-        runs = recorded_runs().get(model, [])
-        if seed or len(runs) != 1:
-            raise ValueError(f"there is no model {model!r}, and {len(runs)} recorded runs of it")
-        return runs[0]["results"]
-    return results_as_shipped(root / model, chosen=True)
+    runs = recorded_runs().get(model, [])
+    if seed or len(runs) != 1:
+        raise ValueError(f"there is no model {model!r}, and {len(runs)} recorded runs of it")
+    return runs[0]["results"]
 
 
 def quotes(text: str) -> Iterator[tuple[str, str]]:

@@ -143,15 +143,15 @@ def seeds(by_seed: dict[int, list[dict]]) -> str:
     (average,) = [one for one in averages(by_seed) if one["split"] == "test"]
     key = "bleu_tokens" if "bleu_tokens" in average else "exact_match"
     ((name, kind),) = [(name, kind) for metric, name, kind in METRICS if metric == key]
-    runs = [f"seed {seed}, {shown(kind, result[key])}" for seed, result in tests.items()]
-    runs[0] = runs[0].replace(",", ", shipped,", 1)
+    own, *others = [f"{shown(kind, result[key])} (seed {seed}" for seed, result in tests.items()]
+    runs = ", ".join([f"{own}, this model)", *(f"{other})" for other in others)])
     unit, scale = (" %", 100) if kind == "share" else ("", 1)
     mean, spread = (scale * average[key][part] for part in ("value", "spread"))
     return (
         f"\n{name[0].upper()}{name[1:]}, on the test split, of all recorded runs of this recipe,\n"
-        f"with the same search: {'; '.join(runs)}.\n"
-        f"The mean is {mean:.1f}{unit}, the standard deviation {spread:.1f}{unit}. The others are\n"
-        "not shipped; their results are in `recipes/runs.json`.\n"
+        f"with the same search: {runs}.\n"
+        f"The mean is {mean:.1f}{unit}, the standard deviation {spread:.1f}{unit}.\n"
+        "The other models are not shipped; their results are in `recipes/runs.json`.\n"
     )
 
 

@@ -21,7 +21,7 @@ from common import split_sizes
 from ship_model import PENALTIES, quality, steps
 
 
-def search_of(recipe: str) -> dict | None:
+def shipped_search(recipe: str) -> dict | None:
     """The search of the shipped model of a recipe, `None` if there is no such model."""
     from transformer_book import pretrained
     from transformer_book.files import read_json
@@ -57,7 +57,7 @@ def record(folder: Path, path: Path, n: int) -> dict | None:
     if reached < updates:
         raise ValueError(f"{folder} has made {reached} of {updates} updates: resume it first.")
     sizes = split_sizes(recipe["task"], n)
-    if search := search_of(recipe["name"]):
+    if search := shipped_search(recipe["name"]):
         entry["steps"] = steps(translator, folder, sizes["validation"], PENALTIES)
         translator.decoding = DecodingConfig(**search)
     entry |= {

@@ -134,11 +134,13 @@ def test_a_card_names_the_other_seeds():
     assert text.startswith(
         "Exact match, on the test split, of all recorded runs of this recipe, with"
     )
-    assert "seed 1, shipped, 90.0 % ± 1.0 %; seed 3, 96.0 % ± 0.8 %. The mean is 93.0 %" in text
+    assert (
+        "90.0 % ± 1.0 % (seed 1, this model), 96.0 % ± 0.8 % (seed 3). The mean is 93.0 %" in text
+    )
     assert "the standard deviation 4.2 %." in text
     by_seed = {n: [test | {"bleu_tokens": {"value": 40.0 + n}}] for n in (1, 2, 3)}
     text = " ".join(seeds(by_seed).split())
-    assert "seed 1, shipped, 41.0; seed 2, 42.0; seed 3, 43.0. The mean is 42.0, the" in text
+    assert "41.0 (seed 1, this model), 42.0 (seed 2), 43.0 (seed 3). The mean is 42.0, the" in text
 
 
 def test_a_page_with_a_wrong_number_and_a_changed_card_are_named(monkeypatch):
@@ -251,7 +253,7 @@ def test_a_finished_run_is_recorded_once(run, tmp_path, monkeypatch):
 
 
 def test_another_seed_is_measured_with_the_search_of_the_shipped_model(run, tmp_path, monkeypatch):
-    assert record_runs.search_of("copy") is None
+    assert record_runs.shipped_search("copy") is None
     config = json.loads((run / "config.json").read_text())
     config["decoding"] = {"beam_size": 2, "length_penalty": 0.6, "max_length": 9}
     assert "steps" not in record_runs.record(run, tmp_path / "alone.json", n=5)
