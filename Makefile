@@ -12,7 +12,8 @@ MODELS := captions-de-en=captions-de-en captions-en-it=captions-en-it multi30k-d
 RUNS := multi30k-tutorial multi30k-tutorial-subwords multi30k-tutorial-tied \
 	multi30k-tutorial-smoothing multi30k-tutorial-warmup multi30k-tutorial-small \
 	series-two-terms series-two-terms-shape-disjoint series-best \
-	series-best-shape-disjoint series-two-terms-best=2 series-two-terms-best=3 \
+	series-best-shape-disjoint series-two-terms-tutorial series-two-terms-tutorial-2024 \
+	series-two-terms-best=2 series-two-terms-best=3 \
 	multi30k-best=2 multi30k-best=3
 
 .PHONY: help book test site serve chapters results models assignments benchmarks

@@ -50,7 +50,7 @@ RECIPES = {
         34, 28, d_model=200, d_ff=1024, max_length=200, **layers(4), **TUTORIAL
     ),
     "series-two-terms-tutorial": TransformerConfig(
-        34, 28, d_model=64, d_ff=128, max_length=200, **layers(2), **TUTORIAL
+        34, 28, d_model=64, d_ff=128, max_length=85, **layers(2), **TUTORIAL
     ),
     "different depths": TransformerConfig(
         100, 90, d_model=64, n_heads=4, d_ff=128, n_encoder_layers=5, n_decoder_layers=2

@@ -9,6 +9,9 @@ the test. The search is that of the recipe. But if there is a shipped model of t
 run is another seed beside it: then the search is that of the model, and what led to it, step by
 step on the validation split, is measured as well. The record is `recipes/runs.json`, which chapters
 18 and 19 show. A run that is recorded is not measured again.
+
+With --unfinished a run may be recorded before its recipe's last update, where that takes days: the
+record says how many updates it made, and whoever resumes the run later records it anew.
 """
 
 from __future__ import annotations
@@ -33,11 +36,18 @@ def shipped_search(recipe: str) -> dict | None:
     return None
 
 
-def record(folder: Path, path: Path, n: int) -> dict | None:
+def record(folder: Path, path: Path, n: int, unfinished: bool = False) -> dict | None:
     """Measure a run and add it to the record; `None` if it is there already.
 
+    Args:
+        folder: of the run.
+        path: the record, a JSON file.
+        n: pairs of a split that is generated.
+        unfinished: take a run, too, that has not made all updates of its recipe.
+
     Raises:
-        ValueError: the run has not ended.
+        ValueError: the run has not ended, and was to; or it would be compared with a model that
+            has.
     """
     from transformer_book.evaluation import evaluate
     from transformer_book.files import read_json, write_json
@@ -48,16 +58,20 @@ def record(folder: Path, path: Path, n: int) -> dict | None:
     recipe = translator.recipe
     entry = {"recipe": recipe["name"], "seed": recipe["training"]["seed"], "settings": recipe}
     known = read_json(path) if path.exists() else []
-    if any(entry.items() <= old.items() for old in known):
-        return None
     lines = (folder / "metrics.jsonl").read_text("utf-8").splitlines()
     history = [json.loads(line) for line in lines]
     updates = recipe["training"]["updates"]
     reached = max(row["update"] for row in history)
-    if reached < updates:
-        raise ValueError(f"{folder} has made {reached} of {updates} updates: resume it first.")
+    if any((entry | {"updates": reached}).items() <= old.items() for old in known):
+        return None
+    search = shipped_search(recipe["name"])
+    if reached < updates and (search or not unfinished):
+        raise ValueError(
+            f"{folder} has made {reached} of {updates} updates: resume it first"
+            + (", as the shipped model of its recipe has ended." if search else ".")
+        )
     sizes = split_sizes(recipe["task"], n)
-    if search := shipped_search(recipe["name"]):
+    if search:
         entry["steps"] = steps(translator, folder, sizes["validation"], PENALTIES)
         translator.decoding = DecodingConfig(**search)
     entry |= {
@@ -82,6 +96,9 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("runs", type=Path, nargs="+", help="folders of finished training runs")
+    parser.add_argument(
+        "--unfinished", action="store_true", help="take runs, too, that have updates left to make"
+    )
     parser.add_argument("--n", type=int, default=1000, help="pairs of a generated split (1000)")
     arguments = parser.parse_args()
 
@@ -89,7 +106,7 @@ def main() -> None:
 
     for folder in arguments.runs:
         try:
-            entry = record(folder, FOLDER / "runs.json", arguments.n)
+            entry = record(folder, FOLDER / "runs.json", arguments.n, arguments.unfinished)
         except (ValueError, OSError) as error:
             raise SystemExit(str(error)) from None
         if entry is None:
