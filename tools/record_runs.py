@@ -95,7 +95,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("runs", type=Path, nargs="+", help="folders of finished training runs")
+    parser.add_argument("runs", type=Path, nargs="+", help="folders of training runs")
     parser.add_argument(
         "--unfinished", action="store_true", help="take runs, too, that have updates left to make"
     )
