@@ -43,7 +43,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("notebooks", nargs="*", help="default: every chapter")
-    parser.add_argument("--timeout", type=int, default=180, help="seconds that one cell may take")
+    parser.add_argument("--timeout", type=int, default=600, help="seconds that one cell may take")
     options = parser.parse_args()
     failed = 0
     for path in notebooks(options.notebooks):
