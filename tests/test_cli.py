@@ -973,6 +973,20 @@ def test_odd_captions(call, captions):
     assert len(sentences[1]) < 200
 
 
+def test_odd_sentences_for_a_model_of_subwords(call):
+    """A sentence in another language, emoji only, nothing, and 504 words."""
+    long = "Ein Hund läuft über die Wiese und " * 72
+    lines = ["The dog sleeps on the sofa.", "🐶🐶🐶", "", long, "Ein Hund schläft."]
+    answer = call("translate", "multi30k-de-en", "--beam-size", 1, stdin="\n".join(lines).encode())
+    assert answer.status == 2
+    english = answer.out.split("\n")
+    assert english[2:4] == ["", ""] and "dog" in english[4]
+    assert english[0] and english[1]  # it has no way to say that it does not know
+    refused, *warnings = answer.err.splitlines()
+    assert refused.startswith("transformer-book: Line 4: The text has 505 tokens")
+    assert len(warnings) <= 1 and "Traceback" not in answer.err
+
+
 # --- looking at what there is ---------------------------------------------------------------------
 
 

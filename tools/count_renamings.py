@@ -6,7 +6,8 @@ part of the book, so the counts are recorded, in `recipes/renamings.json`, by re
 
 * `series-two-terms-best`, trained on the public two-term corpus: for each of the book's own
   expressions that the chapter asks for, how many sources of the training split are renamings of it,
-  itself included, and whether it is there itself;
+  itself included, and whether it is there itself; and of the corpus's own test, how many have such
+  a renaming and how many have none, and of how many of either the shipped model's answer is right;
 * `series-best`, trained on long expressions, split at random: how many expressions of its test have
   a renaming in the training split, and of how many, by the number of functions in the expression;
   and how many shapes there are in that split.
@@ -18,10 +19,11 @@ import argparse
 import itertools
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 LETTER = re.compile(r"\b[a-wyz]\b")  # x is the variable
 PUBLIC, LONG = "series-two-terms-best", "series-best"
+SHIPPED = "series"  # the model of PUBLIC
 
 
 def key(source: str) -> tuple[str, int]:
@@ -78,6 +80,21 @@ def renamed_by_functions(
     return count_by_functions(asked, renamed, "renamed")
 
 
+def right_by_renaming(
+    pairs: Sequence[tuple[str, str]],
+    corpus: Iterable[str],
+    answers: Callable[[list[str]], list[str]],
+) -> dict[str, dict[str, int]]:
+    """Of sources with "some" renaming in a corpus and with "none": answers right, and `n`."""
+    found = renamings([source for source, _ in pairs], corpus)
+    counts = {group: {"right": 0, "n": 0} for group in ("some", "none")}
+    for (source, target), answer in zip(pairs, answers([s for s, _ in pairs]), strict=True):
+        group = counts["some" if found[source][0] else "none"]
+        group["n"] += 1
+        group["right"] += answer == target
+    return counts
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -92,11 +109,14 @@ def main() -> None:
     from transformer_book.tasks import make_task
     from transformer_book.tasks.downloads import NotDownloaded
     from transformer_book.tasks.series import public
+    from transformer_book.translator import Translator
 
     recipe = load_recipe(LONG).to_dict()
     task, data = make_task(**recipe["task"]), recipe["data"]
     try:
-        corpus = ["".join(pair.source) for pair in public.pairs()["train"]]
+        splits = public.pairs()
+        corpus = ["".join(pair.source) for pair in splits["train"]]
+        public_test = [("".join(pair.source), "".join(pair.target)) for pair in splits["test"]]
         asked = make_task("series", size="two-terms").pairs("test", arguments.n, arguments.seed)
         found = renamings(["".join(pair.source) for pair in asked], corpus)
         test, training = (
@@ -105,17 +125,22 @@ def main() -> None:
         )
     except (ValueError, NotDownloaded) as error:
         raise SystemExit(str(error)) from None
+    # The greedy answers that the model's recorded mark counts: no new look, but that one divided.
+    translator = Translator.from_pretrained(SHIPPED)
+    by_renaming = right_by_renaming(public_test, corpus, translator.translate)
     alike = by_key(training)
     by_functions = renamed_by_functions(test, alike)
     n_shapes = len({shape for shape, _ in alike})
     counted = {
-        PUBLIC: {"pairs": len(corpus), "counts": found},
+        PUBLIC: {"pairs": len(corpus), "test": by_renaming, "counts": found},
         LONG: {"pairs": len(training), "shapes": n_shapes, "by_functions": by_functions},
     }
     write_json(FOLDER / "renamings.json", counted, indent=1)
     print(
         f"{len(found)} expressions, {sum(n > 0 for n, _ in found.values())} seen with other letters"
     )
+    for group, of_it in by_renaming.items():
+        print(f"public test, renamings {group}: {of_it['right']} right of {of_it['n']}")
     n_renamed = sum(counts["renamed"] for counts in by_functions.values())
     print(f"{len(test)} long expressions, {n_renamed} seen with other letters")
 

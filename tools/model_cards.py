@@ -22,10 +22,12 @@ LIMITS = {
     "nothing else. Any other\nsentence is translated into something that looks like a caption and "
     "means little.\n\nThe compositional split holds combinations of words that training never "
     "showed.",
-    "series": "The splits of its corpus were cut with no regard to renamings, so its marks also "
-    "count old problems\nwith new letters. Of the book's own expressions it solved nearly all that "
-    "have a renaming in the\ntraining data, and fewer than half of those of the same lengths that "
-    "have none (counted in chapter 18).\n\nIt knows the letters, functions and lengths of its "
+    "series": "The splits of its corpus were cut with no regard to renamings, so its marks count "
+    "old problems with\nnew letters: {some} of the {n} test expressions have a renaming in the "
+    "training data. It solved {some_right}\nof these, and {none_right} of the {none} others. Of "
+    "the book's own expressions it solved nearly all that have\na renaming there, and fewer than "
+    "half of those of the same lengths that have none (chapter 18).\n\n"
+    "It knows the letters, functions and lengths of its "
     "corpus; a longer series gets an answer that looks\nright and is not. Check what it writes.\n\n"
     "One choice was not made on the validation split: that its search may write 99 tokens. The "
     "first look\nat the test showed that this was missing (`test_looks.jsonl`).",
@@ -63,10 +65,12 @@ CARD = """# {name}
 ## Results
 
 {results}
+{signatures}
+Measured by the code of `transformer-book evaluate`, of this one run; everything is in
+`results.json`. Choices were made on the validation split; `test_looks.jsonl` counts the looks at
+the others.
 
-Measured by the code of `transformer-book evaluate`, of this one run; everything, the signatures
-included, is in `results.json`. Choices were made on the validation split; `test_looks.jsonl`
-counts the looks at the others.
+{measuring}
 {seeds}{ladder}
 ## Limits
 
@@ -117,6 +121,33 @@ def again(recipe: dict, known: dict) -> str:
     return " ".join([recipe["name"], *changes])
 
 
+def signatures(results: list[dict]) -> str:
+    """What sacreBLEU says of how each of its numbers came about, empty without such numbers."""
+    found = {
+        name: signature
+        for key, name, _ in METRICS
+        for result in results
+        if (signature := result.get(key, {}).get("signature"))
+    }
+    lines = [f"* {name}: `{signature}`" for name, signature in found.items()]
+    return "\n".join(["", *lines, ""]) if lines else ""
+
+
+def measuring(name: str, results: list[dict], search: dict, recipe: dict) -> str:
+    """How the numbers of the card come about once more, of this model and of a run of one's own."""
+    commands = "\n".join(
+        f"    transformer-book evaluate {name} --split {result['split']} -n {result['n']}"
+        for result in results
+    )
+    if search == recipe["decoding"]:
+        return commands
+    return (
+        f"{commands}\n\nA model trained again searches as its recipe says. For the search of this "
+        f"card add\n`--beam-size {search['beam_size']} --length-penalty "
+        f"{search['length_penalty']:g}`."
+    )
+
+
 def averages(by_seed: dict[int, list[dict]]) -> list[dict]:
     """Of each split and metric of all seeds the mean, and the standard deviation, `spread`."""
     if len(by_seed) == 1:
@@ -155,6 +186,21 @@ def seeds(by_seed: dict[int, list[dict]]) -> str:
     )
 
 
+def renamed() -> dict[str, int]:
+    """Of the public test of series: how many have a renaming in training, how many are right."""
+    from transformer_book.files import read_json
+    from transformer_book.recipes import FOLDER
+
+    some, none = read_json(FOLDER / "renamings.json")["series-two-terms-best"]["test"].values()
+    return {
+        "n": some["n"] + none["n"],
+        "some": some["n"],
+        "none": none["n"],
+        "some_right": some["right"],
+        "none_right": none["right"],
+    }
+
+
 def card(folder: Path) -> str:
     """The card of the model in a folder."""
     from transformer_book import pretrained
@@ -187,9 +233,13 @@ def card(folder: Path) -> str:
         seed=recipe["training"]["seed"],
         again=again(recipe, load_recipe(recipe["name"]).to_dict()),
         licence=licence,
+        signatures=signatures(final),
+        measuring=measuring(folder.name, final, config["decoding"], recipe),
         results=table("split", [(r["split"], r) for r in final]),
         ladder=LADDER.format(rows=table("weights and search", steps)) if others else "",
         limits=LIMITS[kind].format(
-            nouns=NOUNS.get(task.get("target"), ""), twin=TWIN.get(task.get("target"), "")
+            nouns=NOUNS.get(task.get("target"), ""),
+            twin=TWIN.get(task.get("target"), ""),
+            **(renamed() if kind == "series" else {}),
         ),
     )

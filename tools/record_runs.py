@@ -8,10 +8,12 @@ Each is measured with one search, fixed beforehand: first on the validation spli
 the test. The search is that of the recipe. But if there is a shipped model of the same recipe, the
 run is another seed beside it: then the search is that of the model, and what led to it, step by
 step on the validation split, is measured as well. The record is `recipes/runs.json`, which chapters
-18 and 19 show. A run that is recorded is not measured again.
+18 and 19 show; beside it, `test_looks.jsonl` has a line for each look at a test. A run that is
+recorded is not measured again.
 
 With --unfinished a run may be recorded before its recipe's last update, where that takes days: the
-record says how many updates it made, and whoever resumes the run later records it anew.
+record says how many updates it made, and whoever resumes the run later records it anew. The looks
+of before stay.
 """
 
 from __future__ import annotations
@@ -49,7 +51,7 @@ def record(folder: Path, path: Path, n: int, unfinished: bool = False) -> dict |
         ValueError: the run has not ended, and was to; or it would be compared with a model that
             has.
     """
-    from transformer_book.evaluation import evaluate
+    from transformer_book.evaluation import evaluate, log_look
     from transformer_book.files import read_json, write_json
     from transformer_book.recipes import DecodingConfig
     from transformer_book.translator import Translator
@@ -85,6 +87,9 @@ def record(folder: Path, path: Path, n: int, unfinished: bool = False) -> dict |
             for split, pairs in sorted(sizes.items(), key=lambda item: item[0] != "validation")
         ],
     }
+    run = {"seed": entry["seed"], "updates": reached}
+    for result in entry["results"]:
+        log_look(path.parent, result | run)
     one = (entry["recipe"], entry["seed"])
     known = [old for old in known if (old["recipe"], old["seed"]) != one] + [entry]
     write_json(path, sorted(known, key=lambda run: (run["recipe"], run["seed"])), indent=1)

@@ -165,7 +165,8 @@ def log_look(folder: str | Path, result: dict[str, Any]) -> None:
         OSError: the folder cannot be written to.
     """
     if result["split"] in ("test", "compositional"):
-        look = {name: result[name] for name in ("recipe", *_SAME, "exact_match") if name in result}
+        names = ("recipe", "seed", "updates", *_SAME, "exact_match")
+        look = {name: result[name] for name in names if name in result}
         log = Path(folder) / "test_looks.jsonl"
         before = log.read_bytes() if log.exists() else b""
         write_atomically(log, before + json.dumps(look).encode() + b"\n")

@@ -18,8 +18,15 @@ import ship_model
 import torch
 from check_results import differences, problem_of_quote, problems_of_text, quotes
 from common import PAGES, ROOT, notebooks, split_sizes
-from count_renamings import LONG, by_key, is_renaming, renamed_by_functions, renamings
-from model_cards import again, card, seeds
+from count_renamings import (
+    LONG,
+    by_key,
+    is_renaming,
+    renamed_by_functions,
+    renamings,
+    right_by_renaming,
+)
+from model_cards import again, card, measuring, seeds, signatures
 from ship_model import LARGEST, ROUNDING, UNROUNDED, lost
 
 from tests import small
@@ -212,6 +219,27 @@ def test_the_card_says_how_to_train_it_again():
     assert again(known, known) == "x"
 
 
+def test_the_card_says_how_to_measure_it_again():
+    results = [{"split": "validation", "n": 1014}, {"split": "test", "n": 1000}]
+    search = {"beam_size": 5, "length_penalty": 1.4}
+    commands = (
+        "    transformer-book evaluate m --split validation -n 1014\n"
+        "    transformer-book evaluate m --split test -n 1000"
+    )
+    assert measuring("m", results, search, {"decoding": search}) == commands
+    other = measuring("m", results, search, {"decoding": search | {"length_penalty": 1.0}})
+    assert other.startswith(commands) and "`--beam-size 5 --length-penalty 1.4`" in other
+
+
+def test_a_card_has_the_signatures_of_its_numbers():
+    bleu = {"value": 42.0, "signature": "nrefs:1|case:lc"}
+    assert "BLEU, 13a, lower-cased: `nrefs:1|case:lc`" in signatures([{"bleu_lowercase": bleu}])
+    assert signatures([{"exact_match": {"value": 0.5, "error": 0.1}}]) == ""
+    for name in MODELS:
+        text = (FOLDER / name / "README.md").read_text("utf-8")
+        assert text.count("nrefs:1") == 3 * ("BLEU" in text)
+
+
 def test_a_card_shows_the_model_as_it_is_shipped(measured):
     """Results with another search, or before the rounding, do not stand as those of the model."""
     folder = measured / "small"
@@ -283,6 +311,11 @@ def test_a_run_is_recorded_unfinished_and_once_more_when_it_has_ended(run, tmp_p
     metrics.write_text(ended)
     assert record_runs.record(run, record, n=5)["updates"] == 2
     assert [one["updates"] for one in json.loads(record.read_text())] == [2]
+    looks = [json.loads(line) for line in (tmp_path / "test_looks.jsonl").read_text().splitlines()]
+    assert [(one["recipe"], one["seed"], one["updates"]) for one in looks] == [
+        ("copy", 1, 1),
+        ("copy", 1, 2),
+    ]
     # Beside a shipped model it would enter the mean of the seeds.
     metrics.write_text(ended.splitlines()[0] + "\n")
     monkeypatch.setattr(record_runs, "shipped_search", lambda recipe: {"beam_size": 1})
@@ -358,6 +391,16 @@ def test_the_long_test_is_counted_by_functions():
     }
 
 
+def test_right_answers_are_counted_with_and_without_a_renaming():
+    pairs = [("sin(a*x)", "A"), ("sin(x)", "B"), ("cos(a*x)", "C"), ("cos(b*x)**2", "D")]
+    answers = {"sin(a*x)": "A", "sin(x)": "B", "cos(a*x)": "wrong", "cos(b*x)**2": "wrong, too"}
+    corpus = ["sin(f*x)", "cos(a*x)", "cos(g*x)"]
+    assert right_by_renaming(pairs, corpus, lambda asked: [answers[s] for s in asked]) == {
+        "some": {"right": 1, "n": 2},
+        "none": {"right": 1, "n": 2},
+    }
+
+
 def test_renamings_are_counted_in_the_training_split(tmp_path, monkeypatch):
     (asked,) = make_task("series", size="two-terms").pairs("test", 1, 18)
     other = Pair(("x",), ("x",))
@@ -369,7 +412,11 @@ def test_renamings_are_counted_in_the_training_split(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["count_renamings.py", "--n", "1", "--long", "20"])
     count_renamings.main()
     found = json.loads((tmp_path / "renamings.json").read_text())
-    assert found["series-two-terms-best"] == {"pairs": 3, "counts": {"".join(asked.source): [1, 1]}}
+    assert found["series-two-terms-best"] == {
+        "pairs": 3,
+        "test": {"some": {"right": 0, "n": 1}, "none": {"right": 0, "n": 0}},
+        "counts": {"".join(asked.source): [1, 1]},
+    }
     long = found[LONG]
     training = make_task(**recipe.to_dict()["task"]).pairs("train", 300)
     shapes = {shape(read("".join(pair.source))) for pair in training}
@@ -467,6 +514,17 @@ def test_what_loses_by_rounding_or_is_large_is_not_shipped(shipping, monkeypatch
         ship_model.main()
     assert ("test", 7) not in shipping.asked
     assert not (shipping.folder / "results.json").exists()
+
+
+def test_every_look_at_a_test_that_a_recorded_run_took_is_counted():
+    lines = (recipes.FOLDER / "test_looks.jsonl").read_text("utf-8").splitlines()
+    looks = [json.loads(line) for line in lines]
+    for run in (run for runs in recipes.recorded_runs().values() for run in runs):
+        for result in run["results"]:
+            keys = ("recipe", "split", "n", "decoding", "exact_match")
+            look = {key: result[key] for key in keys}
+            look |= {key: run[key] for key in ("seed", "updates")}
+            assert (look in looks) == (result["split"] == "test")
 
 
 @pytest.mark.parametrize("name", MODELS)

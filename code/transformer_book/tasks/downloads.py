@@ -4,6 +4,8 @@
 
 A file that is there already is checked, not fetched. A download goes into a hidden file beside its
 place and takes its name only when every byte is known to be right: nobody ever sees half a file.
+(Where no hash was ever published, as for Europarl, it is known to be complete; the task's reader
+checks the rest.)
 What an interrupted download got stays, and the next one goes on from there.
 
 Nothing outside the standard library is imported, but for the progress bar.
