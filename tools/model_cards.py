@@ -188,10 +188,12 @@ def seeds(by_seed: dict[int, list[dict]]) -> str:
 
 def renamed() -> dict[str, int]:
     """Of the public test of series: how many have a renaming in training, how many are right."""
+    from count_renamings import PUBLIC
+
     from transformer_book.files import read_json
     from transformer_book.recipes import FOLDER
 
-    some, none = read_json(FOLDER / "renamings.json")["series-two-terms-best"]["test"].values()
+    some, none = read_json(FOLDER / "renamings.json")[PUBLIC]["test"].values()
     return {
         "n": some["n"] + none["n"],
         "some": some["n"],
