@@ -270,6 +270,7 @@ STEPS = {
     "smoothing": {"training.label_smoothing"},
     "warmup": {"model.norm", *(f"training.{key}" for key in RATE)},
     "small": {f"model.{key}" for key in (*SIZES, *DROPOUT)},
+    "long": {"training.updates"},
 }
 
 
