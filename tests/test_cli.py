@@ -229,6 +229,8 @@ WRONG = [
     ("train copy --minutes 0", "Invalid value for '--minutes': '0' is not a number above 0"),
     ("train copy --minutes soon", "'soon' is not a number above 0"),
     ("train copy --minutes nan", "'nan' is not a number above 0"),
+    ("train copy --minutes inf", "'inf' is not a number above 0"),
+    ("grade . --memory inf", "'inf' is not a number above 0"),
     (
         "train copy --threads 0",
         "Invalid value for '--threads': '0' is not a whole number of at lea",
@@ -251,6 +253,7 @@ WRONG = [
         "length_penalty is 99.0, but it must be",
     ),
     ("evaluate MODEL --length-penalty -1", "'-1' is not a number of at least 0"),
+    ("evaluate MODEL --length-penalty inf", "'inf' is not a number of at least 0"),
     ("evaluate TRUNCATED", "model.safetensors is damaged"),
     ("evaluate PICKLE", "model.safetensors is a pickle, which could run any code"),
     ("evaluate FOREIGN", "config.json does not describe a model of this book"),
@@ -259,7 +262,7 @@ WRONG = [
     ("translate nothing a", "There is no folder 'nothing', and the"),
     ("translate MODEL --beam-size two a", "'two' is not a whole number of at least 1"),
     ("translate MODEL --temperature 0 a", "'0' is not a number above 0"),
-    ("translate MODEL --temperature inf a", "temperature is inf, but it must be a number above 0"),
+    ("translate MODEL --temperature inf a", "'inf' is not a number above 0"),
     ("translate MODEL --top-k 0 a", "Invalid value for '--top-k': '0' is not a whole number"),
     (
         "translate MODEL --top-k 99 a",
@@ -415,6 +418,24 @@ def test_a_printed_recipe_is_one(call, tmp_path):
     answer = call("train", "mine.toml", "--threads", 1, *settings(changes))
     assert answer.status == 0 and answer.out.startswith("mine: task copy")
     assert (tmp_path / "runs" / "mine" / "model.safetensors").exists()  # the default folder
+
+
+def test_a_file_that_was_changed_since_the_run_began_is_no_secret(call, tmp_path):
+    (tmp_path / "mine.toml").write_text(call("recipes", "copy").out)
+    changes = settings(TINY | {"training.updates": 3})
+    assert call("train", "mine.toml", "--threads", 1, *changes).status == 0
+    text = (tmp_path / "mine.toml").read_text()
+    (tmp_path / "mine.toml").write_text(
+        text.replace("label_smoothing = 0.0", "label_smoothing = 0.2")
+    )
+    answer = call("train", "mine.toml", "--resume", *changes)
+    assert answer.status == 0
+    assert answer.err == (
+        "transformer-book: The run in runs/mine goes on as it began: "
+        "training.label_smoothing = 0.0, where mine.toml has 0.2.\n"
+    )
+    (tmp_path / "mine.toml").unlink()
+    assert refused(call("train", "mine.toml", "--resume")) == "There is no recipe mine.toml."
 
 
 def test_every_recipe_survives_being_printed(book, tmp_path):
@@ -750,6 +771,10 @@ def test_closed_streams(call, book, model, monkeypatch):
     )
     monkeypatch.setattr(sys, "stdout", None)
     assert book.cli.run(["data", "list"]) == 0
+    monkeypatch.setattr(sys, "stderr", None)
+    assert book.cli.run(["train", "copy", "--threads", "1", *settings(TINY)]) == 0
+    monkeypatch.setattr(sys, "stderr", None)
+    assert book.cli.run(["train", "no"]) == 2
 
 
 def test_a_result_that_cannot_be_kept_is_printed_all_the_same(call, book, monkeypatch, own):

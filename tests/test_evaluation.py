@@ -20,7 +20,7 @@ from transformer_book.metrics import bleu
 from transformer_book.recipes import load_recipe
 from transformer_book.tasks import Pair, make_task
 from transformer_book.tasks.corpora import TextPair
-from transformer_book.tokens import SpaceTokenizer
+from transformer_book.tokens import SpaceTokenizer, SpacyTokenizer
 from transformer_book.translator import Translator
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -163,6 +163,24 @@ def test_the_tokens_of_bleu_are_the_targets_own(monkeypatch):
         monkeypatch.setattr(translator, "translate", lambda sources, **_: predictions)
         expected = bleu(predictions, sides, tokenize="none", lowercase=True)
         assert evaluate(translator, n=2)["bleu_tokens"]["value"] == expected.value
+
+
+def test_an_unknown_word_is_one_token_of_bleu(monkeypatch):
+    sides = ["a man in a shirt runs ."]
+    language_task(monkeypatch, [Pair(tuple(side.split()), tuple(side.split())) for side in sides])
+    make = evaluation.make_task
+    spacy = {"source_tokenizer": SpacyTokenizer("de"), "target_tokenizer": SpacyTokenizer("en")}
+    monkeypatch.setattr(
+        evaluation, "make_task", lambda **options: SimpleNamespace(**vars(make(**options)) | spacy)
+    )
+    recipe = {"name": "x", "task": {"name": "multi30k"}, "data": {"seed": 7}}
+    translator = small.translator(recipe=recipe)
+    values = []
+    for word in ("<unk>", "coat"):
+        written = [sides[0].replace("shirt", word)]
+        monkeypatch.setattr(translator, "translate", lambda sources, *, found=written, **_: found)
+        values.append(evaluate(translator, n=1)["bleu_tokens"]["value"])
+    assert values[0] == values[1] == pytest.approx(bleu(written, sides, tokenize="none").value)
 
 
 def test_perplexity_is_measured_with_sources_as_the_model_reads_them(monkeypatch):

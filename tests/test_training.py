@@ -427,6 +427,27 @@ def test_an_average_that_is_worth_it(tmp_path):
     assert trainer.validate() == trainer.best[1]
 
 
+def test_a_longer_run_remembers_how_good_its_average_was(tmp_path, monkeypatch):
+    first = small.trainer(tmp_path, updates=4, average=3, validate_every=1)
+    with_losses(monkeypatch, first, [5.0, 4.0, 3.0, 2.0, 1.0])  # the last one is the average's
+    first.fit()
+    best = (tmp_path / "model.safetensors").read_bytes()
+    longer = small.trainer(tmp_path, updates=6, average=3, validate_every=1)
+    assert longer.resume() and longer.best == (4, 1.0)
+    with_losses(monkeypatch, longer, [1.5, 1.4, 1.3])
+    longer.fit()
+    assert longer.best == (4, 1.0)
+    assert (tmp_path / "model.safetensors").read_bytes() == best
+
+
+def test_no_run_is_made_shorter_than_it_is(tmp_path):
+    small.trainer(tmp_path, updates=4).fit()
+    with pytest.raises(
+        ValueError, match=r"has made 4 updates already, more than training\.updates"
+    ):
+        small.trainer(tmp_path, updates=3).resume()
+
+
 def test_the_average_includes_the_end_of_the_run(tmp_path):
     trainer = small.trainer(tmp_path, updates=5, average=2)
     trainer.fit()

@@ -22,12 +22,12 @@ LIMITS = {
     "nothing else. Any other\nsentence is translated into something that looks like a caption and "
     "means little.\n\nThe compositional split holds combinations of words that training never "
     "showed.",
-    "series": "The splits of its corpus were cut with no regard to renamings, so its marks count "
-    "old problems with\nnew letters: {some} of the {n} test expressions have a renaming in the "
-    "training data. It solved {some_right}\nof these, and {none_right} of the {none} others. Of "
-    "the book's own expressions it solved nearly all that have\na renaming there, and fewer than "
-    "half of those of the same lengths that have none (chapter 18).\n\n"
-    "It knows the letters, functions and lengths of its "
+    "series/two-terms-public": "The splits of its corpus were cut with no regard to renamings, so "
+    "its marks count old problems with\nnew letters: {some} of the {n} test expressions have a "
+    "renaming in the training data. It solved {some_right}\nof these, and {none_right} "
+    "of the {none} others. Of the book's own expressions it solved nearly all that have\na "
+    "renaming there, and fewer than half of those of the same lengths that have none (chapter "
+    "18).\n\nIt knows the letters, functions and lengths of its "
     "corpus; a longer series gets an answer that looks\nright and is not. Check what it writes.\n\n"
     "One choice was not made on the validation split: that its search may write 99 tokens. The "
     "first look\nat the test showed that this was missing (`test_looks.jsonl`).",
@@ -203,6 +203,25 @@ def renamed() -> dict[str, int]:
     }
 
 
+def about(task: dict) -> tuple[str, str]:
+    """What a card says of the licence and the limits of a model of this task.
+
+    Raises:
+        ValueError: nobody has written that yet.
+    """
+    sized = (f"{task['name']}/{task['size']}",) if task.get("size") else ()
+    names = (*sized, task["name"])
+    found = [
+        next((texts[name] for name in names if name in texts), None) for texts in (LICENCES, LIMITS)
+    ]
+    if None in found:
+        raise ValueError(
+            f"tools/model_cards.py has no licence or no limits for a model of "
+            f"{' or '.join(names)}: write them first."
+        )
+    return tuple(found)
+
+
 def card(folder: Path) -> str:
     """The card of the model in a folder."""
     from transformer_book import pretrained
@@ -214,7 +233,7 @@ def card(folder: Path) -> str:
     recipe, model = config["recipe"], config["model"]
     task = dict(recipe["task"])
     kind = task["name"]
-    licence = LICENCES.get(f"{kind}/{task.get('size')}", LICENCES[kind])
+    licence, limits = about(task)
     final = pretrained.results_as_shipped(folder, chosen=True)
     others = [r for r in results if r["split"] == "validation" and r not in final]
     steps = [(f"{r.get('weights', 'as shipped')}, {search_of(r)}", r) for r in others]
@@ -239,7 +258,7 @@ def card(folder: Path) -> str:
         measuring=measuring(folder.name, final, config["decoding"], recipe),
         results=table("split", [(r["split"], r) for r in final]),
         ladder=LADDER.format(rows=table("weights and search", steps)) if others else "",
-        limits=LIMITS[kind].format(
+        limits=limits.format(
             nouns=NOUNS.get(task.get("target"), ""),
             twin=TWIN.get(task.get("target"), ""),
             **(renamed() if kind == "series" else {}),

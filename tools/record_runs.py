@@ -23,7 +23,7 @@ import json
 from pathlib import Path
 
 from common import split_sizes
-from ship_model import PENALTIES, quality, steps
+from ship_model import PENALTIES, quality, steps, updates_made
 
 
 def shipped_search(recipe: str) -> dict | None:
@@ -36,6 +36,21 @@ def shipped_search(recipe: str) -> dict | None:
         if config["recipe"]["name"] == recipe:
             return config["decoding"]
     return None
+
+
+def check_settings(folder: Path) -> None:
+    """A run of other settings must not take the place of one of the recipe itself.
+
+    Raises:
+        ValueError: it is such a run. Only the seed may be another one.
+    """
+    from transformer_book.files import read_json
+    from transformer_book.recipes import load_recipe
+
+    recipe = read_json(folder / "config.json")["recipe"]
+    usual = load_recipe(recipe["name"], [f"training.seed={recipe['training']['seed']}"]).to_dict()
+    if json.loads(json.dumps(usual)) != recipe:
+        raise ValueError(f"{folder} is a run with other settings than {recipe['name']!r} has.")
 
 
 def record(folder: Path, path: Path, n: int, unfinished: bool = False) -> dict | None:
@@ -63,7 +78,7 @@ def record(folder: Path, path: Path, n: int, unfinished: bool = False) -> dict |
     lines = (folder / "metrics.jsonl").read_text("utf-8").splitlines()
     history = [json.loads(line) for line in lines]
     updates = recipe["training"]["updates"]
-    reached = max(row["update"] for row in history)
+    reached = updates_made(folder)
     if any((entry | {"updates": reached}).items() <= old.items() for old in known):
         return None
     search = shipped_search(recipe["name"])
@@ -111,6 +126,7 @@ def main() -> None:
 
     for folder in arguments.runs:
         try:
+            check_settings(folder)
             entry = record(folder, FOLDER / "runs.json", arguments.n, arguments.unfinished)
         except (ValueError, OSError) as error:
             raise SystemExit(str(error)) from None

@@ -8,18 +8,20 @@ The order is that of an honest comparison. On the validation split: the last wei
 the last checkpoints, greedy and with a beam, length penalties; the best search is kept. Then the
 weights are rounded to half precision, and measured again: a model that loses by it is not shipped.
 The test split (and the compositional one, where there is one) is looked at once, at the end, and
-each look is logged for good.
+each look is logged for good. What was shipped before stays as it is until all of that is done.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from common import split_sizes
-from model_cards import card
+from model_cards import about, card
 
 if TYPE_CHECKING:
     from transformer_book.translator import Translator
@@ -76,6 +78,12 @@ def steps(run: Translator, folder: Path, n: int, penalties: Sequence[float]) -> 
     return found + [measure(run, n, UNROUNDED, **search) for search in searches]
 
 
+def updates_made(folder: Path) -> int:
+    """How far the training run in a folder has come."""
+    lines = (folder / "metrics.jsonl").read_text("utf-8").splitlines()
+    return max((json.loads(line)["update"] for line in lines), default=0)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -90,13 +98,20 @@ def main() -> None:
 
     import torch
 
-    from transformer_book.evaluation import evaluate, record
-    from transformer_book.files import write_atomically
+    from transformer_book.evaluation import evaluate, log_look
+    from transformer_book.files import write_atomically, write_json
     from transformer_book.pretrained import FOLDER
     from transformer_book.recipes import DecodingConfig
     from transformer_book.translator import Translator
 
     run = Translator.from_pretrained(arguments.run)
+    try:
+        made, updates = updates_made(arguments.run), run.recipe["training"]["updates"]
+        if made < updates:
+            raise ValueError(f"{arguments.run} has made {made} of {updates} updates: resume it.")
+        about(run.recipe["task"])
+    except (ValueError, OSError) as error:
+        raise SystemExit(str(error)) from None
     folder = FOLDER / (arguments.name or run.recipe["name"])
     sizes = split_sizes(run.recipe["task"], arguments.n)
     n = sizes["validation"]
@@ -111,26 +126,32 @@ def main() -> None:
     unrounded = max(tried, key=quality)
     run.decoding = DecodingConfig(**unrounded["decoding"])
 
-    run.save(folder, dtype=torch.float16)
-    size = sum(path.stat().st_size for path in folder.iterdir())
-    if size > LARGEST:
-        raise SystemExit(f"{folder.name} has {size:,} bytes; a shipped model has at most 5 MB.")
-    shipped = Translator.from_pretrained(folder)
-    rounded = measure(shipped, n)
-    for name, difference in lost(unrounded, rounded).items():
-        if difference > ROUNDING[name]:
-            raise SystemExit(
-                f"Rounding costs {difference:.4f} of {name}, more than {ROUNDING[name]}: the model "
-                "is not shipped."
-            )
-    (folder / "results.json").unlink(missing_ok=True)  # of weights that are gone; looks stay
-    for result in [*results, rounded]:
-        record(folder, result)
-    for split, n_pairs in sizes.items():
-        if split != "validation":
-            result = evaluate(shipped, split, n=n_pairs)
-            record(folder, result)
-            print(split, f"{quality(result):.4f}", flush=True)
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=FOLDER, prefix=".shipping-") as draft:
+        run.save(draft, dtype=torch.float16)
+        files = list(Path(draft).iterdir())
+        size = sum(path.stat().st_size for path in files)
+        if size > LARGEST:
+            raise SystemExit(f"{folder.name} has {size:,} bytes; a shipped model has at most 5 MB.")
+        shipped = Translator.from_pretrained(draft)
+        rounded = measure(shipped, n)
+        for name, difference in lost(unrounded, rounded).items():
+            if difference > ROUNDING[name]:
+                raise SystemExit(
+                    f"Rounding costs {difference:.4f} of {name}, more than {ROUNDING[name]}: the "
+                    "model is not shipped."
+                )
+        results.append(rounded)
+        folder.mkdir(exist_ok=True)
+        for split, n_pairs in sizes.items():
+            if split != "validation":
+                result = evaluate(shipped, split, n=n_pairs)
+                log_look(folder, result)
+                results.append(result)
+                print(split, f"{quality(result):.4f}", flush=True)
+        for path in files:
+            path.replace(folder / path.name)
+    write_json(folder / "results.json", results, indent=1)
     write_atomically(folder / "README.md", card(folder).encode())
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 import json
+import math
 import os
 import shlex
 import signal
@@ -67,14 +68,14 @@ def _whole(least: int) -> Callable[[str], int]:
 
 def _positive(text: str) -> float:
     with contextlib.suppress(ValueError):
-        if float(text) > 0:
+        if 0 < float(text) < math.inf:
             return float(text)
     raise typer.BadParameter(f"{text!r} is not a number above 0.")
 
 
 def _not_negative(text: str) -> float:
     with contextlib.suppress(ValueError):
-        if float(text) >= 0:
+        if 0 <= float(text) < math.inf:
             return float(text)
     raise typer.BadParameter(f"{text!r} is not a number of at least 0.")
 
@@ -195,6 +196,8 @@ def train(
             if kept is None
             else _same_recipe(kept, changes or (), folder)
         )
+        if kept is not None and recipe.endswith(".toml"):
+            _tell_differences(chosen, load_recipe(recipe, changes or ()), recipe, folder)
         _check_writable(folder)
         if threads is not None:
             torch.set_num_threads(threads)
@@ -282,6 +285,20 @@ def _same_recipe(kept: Mapping[str, Any], changes: Iterable[str], folder: Path) 
                     "out, or choose another --output."
                 )
     return recipe
+
+
+def _tell_differences(begun: Any, now: Any, path: str, folder: Path) -> None:
+    """A file may have been changed since the run began; the run goes on as it is."""
+    kept, other = begun.to_dict(), now.to_dict()
+    differences = [
+        f"{section}.{key} = {kept[section].get(key)!r}, where {path} has {value!r}"
+        for section, values in other.items()
+        if isinstance(values, dict)
+        for key, value in values.items()
+        if value != kept[section].get(key)
+    ]
+    if differences:
+        _warn(f"The run in {folder} goes on as it began: {'; '.join(differences)}.")
 
 
 def _check_vocabularies(experiment: Experiment, folder: Path) -> None:
@@ -598,7 +615,8 @@ def translate(
 
     Each gives one line of output. An empty line stays empty. A line that the model cannot read
     gives an empty line and a sentence on stderr; the others are translated, and the exit status is
-    2. Input and output are UTF-8. A text that begins with a dash needs -- before it.
+    2. Input and output are UTF-8: at a line that is not, reading ends. A text that begins with a
+    dash needs -- before it.
 
     \b
     Examples:
@@ -955,6 +973,8 @@ def main(
 
 def _speak_utf8() -> None:
     """Write UTF-8 into files and pipes; on a terminal, what it cannot show becomes a `?`."""
+    if sys.stderr is None:  # closed: then there is nobody to tell
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             if stream.isatty():

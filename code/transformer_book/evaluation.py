@@ -18,10 +18,12 @@ from transformer_book.files import read_json, write_atomically, write_json
 from transformer_book.metrics import bleu, exact_match, perplexity, share
 from transformer_book.tasks import make_task, texts_of
 from transformer_book.tasks.series import count_by_functions, same_series
+from transformer_book.tokens import SPECIALS, UNK
 from transformer_book.training import mean_loss
 from transformer_book.translator import Translator
 
 LANGUAGE_TASKS = ("captions", "multi30k", "europarl")
+UNKNOWN = "unknownword"  # one token in every language, and none of a reference
 _SAME = ("split", "n", "decoding", "weights")  # where these agree, it is the same measurement
 
 
@@ -108,7 +110,7 @@ def evaluate(
         result["bleu"] = _known(bleu(predictions, references))
         result["bleu_lowercase"] = _known(bleu(predictions, references, lowercase=True))
         tokens = [
-            [" ".join(task.target_tokenizer(text)) for text in texts]
+            [" ".join(task.target_tokenizer(_with_unknown_words(text))) for text in texts]
             for texts in (predictions, references)
         ]
         result["bleu_tokens"] = _known(bleu(*tokens, tokenize="none", lowercase=True))
@@ -159,7 +161,8 @@ def log_look(folder: str | Path, result: dict[str, Any]) -> None:
     """Add a line to the `test_looks.jsonl` of a model's folder, if the split is a test.
 
     That is, if it is called `test` or `compositional`. Nothing removes the line: choices are made
-    on validation, and anyone can count how often the test was looked at.
+    on validation, and anyone can count how often the test was looked at. (Measure one after the
+    other: of two that end at the same moment, one line may be lost.)
 
     Raises:
         OSError: the folder cannot be written to.
@@ -170,6 +173,11 @@ def log_look(folder: str | Path, result: dict[str, Any]) -> None:
         log = Path(folder) / "test_looks.jsonl"
         before = log.read_bytes() if log.exists() else b""
         write_atomically(log, before + json.dumps(look).encode() + b"\n")
+
+
+def _with_unknown_words(text: str) -> str:
+    """A tokenizer takes `<unk>` apart: one wrong word would count as three or four."""
+    return text.replace(SPECIALS[UNK], UNKNOWN)
 
 
 def _source_length(translator: Translator, source: str) -> int:

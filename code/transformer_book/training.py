@@ -388,6 +388,11 @@ class Trainer:
         weights, tensors, state = load_checkpoint(newest)
         try:
             self._check_belongs(state, self.folder)
+            if state["update"] > self.config.updates:
+                raise ValueError(
+                    f"The run in {self.folder} has made {state['update']} updates already, more "
+                    f"than training.updates = {self.config.updates}."
+                )
             self.update, self.epoch, self.position = (
                 state[name] for name in ("update", "epoch", "position")
             )
@@ -402,6 +407,7 @@ class Trainer:
         for kind in self._random:  # a run that moves to a GPU begins that one's anew
             self._random[kind] = tensors.get(f"random.{kind}", self._random[kind])
         self._read_metrics()
+        self._take_up_average()
         self._holds_a_run = False
         if self.device.type == "cpu" and torch.get_num_threads() != threads:
             torch.set_num_threads(threads)  # sums are split, and rounded, as before
@@ -510,6 +516,14 @@ class Trainer:
         if loss < self.best[1]:
             self._write_best(mean, list(kept), loss)
             self.best = (self.update, loss)
+
+    def _take_up_average(self) -> None:
+        """An average is written behind the last checkpoint, which does not know how good it is."""
+        path = self.folder / "model.safetensors"
+        if self.best is not None and path.exists():
+            about = load_tensors(path)[1]
+            if len(about.get("updates", ())) > 1 and about["validation_loss"] < self.best[1]:
+                self.best = (self.update, about["validation_loss"])
 
     def load_best(self) -> None:
         """Put the best weights of the folder (perhaps an average) into the model.

@@ -24,7 +24,7 @@ from transformer_book.choices import check_choice
 from transformer_book.decoding import Hypothesis, beam_search, greedy_search, sample
 from transformer_book.files import read_json, write_json
 from transformer_book.recipes import DecodingConfig
-from transformer_book.tasks.series.expressions import read
+from transformer_book.tasks.series.expansion import series_of
 from transformer_book.tokens import (
     EOS,
     SOS,
@@ -197,12 +197,12 @@ class Translator:
 
         Raises:
             ValueError: there is no token in the text, or more than the model can read; what a model
-                of `series` is asked is no expression of its grammar.
+                of `series` is asked is outside its grammar.
         """
         text = uniform(text)
         task = self.recipe.get("task")
         if text and isinstance(task, dict) and task.get("name") == "series":
-            read(text)
+            series_of(text)
         tokens = self.source_tokenizer(text)
         if not tokens:
             raise ValueError("There is nothing to translate: the text is empty.")

@@ -274,7 +274,7 @@ def test_europarl_splits_by_the_source(made):
     assert {p.source for p in found["train"]}.isdisjoint(p.source for p in found["test"])
     for split, pairs in found.items():
         for pair in pairs:
-            key = f"europarl\t{pair.source_text}"
+            key = f"europarl\t{pair.source_text.lower()}"
             assert made.tasks.split_by_hash(key, made.europarl.SHARES) == split
     assert task.pairs("train", n=100) == found["train"][:100]
     with pytest.raises(ValueError, match=r"n is 9000, but only \d+ pairs .* raise shorter_than"):
@@ -306,22 +306,35 @@ def test_europarl_filters_by_the_tokens_of_training(made, tmp_path):
     assert task.download() == [tmp_path / "my.en", tmp_path / "my.de"]
 
 
-def test_europarl_in_lower_case_has_no_source_in_two_splits(made, tmp_path):
+@pytest.mark.parametrize("lowercase", [True, False])  # a recipe may lower-case in its tokenizer
+def test_europarl_in_lower_case_has_no_source_in_two_splits(made, tmp_path, lowercase):
     words = ["madam", "president", "the", "sitting", "is", "closed", "we", "shall", "vote", "now"]
     lines = [form(f"{a} {b} .") for a in words for b in words for form in (str.lower, str.upper)]
     for name in ("a", "b"):
         made_data.write_lines(tmp_path / name, lines)
     files_ = {"source_file": str(tmp_path / "a"), "target_file": str(tmp_path / "b")}
-    task = made.tasks.make_task("europarl", lowercase=True, **files_)
+    task = made.tasks.make_task("europarl", lowercase=lowercase, **files_)
     found = {}
     for split in task.splits:
         n = sum(
             made.tasks.split_by_hash(f"europarl\t{line.lower()}", made.europarl.SHARES) == split
             for line in lines
         )
-        found[split] = {pair.source for pair in task.pairs(split, n)} if n else set()
+        pairs = task.pairs(split, n) if n else []
+        found[split] = {tuple(map(str.lower, pair.source)) for pair in pairs}
     assert found["train"] and found["test"]
     assert sum(map(len, found.values())) == len(set().union(*found.values()))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_own_files_that_cannot_be_read_twice_or_are_not_there_are_refused(made, tmp_path):
+    (tmp_path / "a").write_text("The dog.\n", encoding="utf-8")
+    os.mkfifo(tmp_path / "pipe")
+    for name, problem in (("pipe", "can be read only once; copy it"), ("no", "There is no file")):
+        files_ = {"source_file": str(tmp_path / "a"), "target_file": str(tmp_path / name)}
+        task = made.tasks.make_task("europarl", **files_)
+        with pytest.raises((ValueError, FileNotFoundError), match=problem):
+            task.counts() if name == "pipe" else task.download()
 
 
 def test_europarl_takes_a_list_of_words(made, tmp_path):

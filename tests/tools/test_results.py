@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import asdict
@@ -26,7 +27,7 @@ from count_renamings import (
     renamings,
     right_by_renaming,
 )
-from model_cards import again, card, measuring, seeds, signatures
+from model_cards import about, again, card, measuring, seeds, signatures
 from ship_model import LARGEST, ROUNDING, UNROUNDED, lost
 
 from tests import small
@@ -294,6 +295,15 @@ def test_another_seed_is_measured_with_the_search_of_the_shipped_model(run, tmp_
     assert entry["settings"]["decoding"] != config["decoding"]  # what was trained stays as it is
 
 
+def test_a_run_with_other_settings_does_not_replace_that_of_the_recipe(run, tmp_path, monkeypatch):
+    shutil.copy(recipes.FOLDER / "copy.toml", tmp_path)
+    monkeypatch.setattr(recipes, "FOLDER", tmp_path)
+    monkeypatch.setattr(sys, "argv", ["record_runs.py", str(run)])
+    with pytest.raises(SystemExit, match="is a run with other settings than 'copy' has"):
+        record_runs.main()
+    assert not list(tmp_path.glob("*.json*"))
+
+
 def test_a_run_that_has_not_ended_is_not_recorded(run, tmp_path):
     metrics = run / "metrics.jsonl"
     metrics.write_text(metrics.read_text().splitlines()[0] + "\n")
@@ -464,9 +474,10 @@ def test_results_fails_if_a_model_measures_otherwise(monkeypatch, capsys):
 def shipping(tmp_path, monkeypatch):
     """A run to ship; only its measurements are made up."""
     recipe = {"name": "mine", "task": {"name": "copy"}, "data": {"seed": 0}}
-    recipe |= {"training": {"average": 1}}
+    recipe |= {"training": {"average": 1, "updates": 2}}
     decoding = recipes.DecodingConfig(2, 0.6)
     small.translator(decoding=decoding, recipe=recipe).save(tmp_path / "run")
+    (tmp_path / "run" / "metrics.jsonl").write_text('{"update": 1}\n{"update": 2}\n')
     seen = SimpleNamespace(asked=[], rounding=0.0, folder=tmp_path / "shipped" / "mine")
 
     def measure(translator, split, *, n, beam_size=None, length_penalty=None):
@@ -484,6 +495,7 @@ def shipping(tmp_path, monkeypatch):
 
     monkeypatch.setattr(evaluation, "evaluate", measure)
     monkeypatch.setattr(pretrained, "FOLDER", seen.folder.parent)
+    monkeypatch.setattr(ship_model, "about", lambda task: ("a licence", "limits"))
     monkeypatch.setattr(ship_model, "card", lambda folder: "its card")
     monkeypatch.setattr(sys, "argv", ["ship_model.py", str(tmp_path / "run"), "--n", "7"])
     return seen
@@ -503,6 +515,8 @@ def test_a_search_is_chosen_on_validation_and_the_test_is_looked_at_once(shippin
 
 
 def test_what_loses_by_rounding_or_is_large_is_not_shipped(shipping, monkeypatch):
+    shutil.copytree(FOLDER / MODELS[0], shipping.folder)  # shipped before, and it stays
+    before = {path.name: path.read_bytes() for path in shipping.folder.iterdir()}
     assert LARGEST == 5_000_000
     assert ROUNDING == {"bleu_tokens": 0.1, "exact_match": 0.001}
     shipping.rounding = 0.2
@@ -513,7 +527,25 @@ def test_what_loses_by_rounding_or_is_large_is_not_shipped(shipping, monkeypatch
     with pytest.raises(SystemExit, match="at most 5 MB"):
         ship_model.main()
     assert ("test", 7) not in shipping.asked
-    assert not (shipping.folder / "results.json").exists()
+    assert {path.name: path.read_bytes() for path in shipping.folder.iterdir()} == before
+    assert list(shipping.folder.parent.iterdir()) == [shipping.folder]
+
+
+def test_a_run_that_has_not_ended_or_has_no_card_is_not_shipped(shipping, monkeypatch, tmp_path):
+    monkeypatch.setattr(ship_model, "about", about)
+    with pytest.raises(SystemExit, match="has no licence or no limits for a model of copy"):
+        ship_model.main()
+    (tmp_path / "run" / "metrics.jsonl").write_text('{"update": 1}\n')
+    with pytest.raises(SystemExit, match="has made 1 of 2 updates: resume it"):
+        ship_model.main()
+    assert not shipping.asked and not shipping.folder.exists()
+
+
+def test_limits_are_those_of_the_corpus_that_a_model_has_learned():
+    assert "593" not in about({"name": "captions"})[1]
+    assert "renaming" in about({"name": "series", "size": "two-terms-public"})[1]
+    with pytest.raises(ValueError, match="for a model of series/long or series"):
+        about({"name": "series", "size": "long"})
 
 
 def test_every_look_at_a_test_that_a_recorded_run_took_is_counted():

@@ -129,6 +129,8 @@ def _is_word(token: str) -> bool:
 
 
 def _count_lines(path: Path) -> int:
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise ValueError(f"{path} can be read only once; copy it into a file.")
     n, last = 0, b""
     with _opened(path) as file:
         while block := file.read(1 << 20):

@@ -114,8 +114,8 @@ class EuroparlTask(Options):
         check_whole(seed=seed)
 
         def wanted(source: str, target: str) -> bool:
-            key = source.lower() if self.lowercase else source
-            return split_by_hash(f"europarl\t{key}", SHARES) == split
+            # In lower case: a tokenizer may lower-case what the task does not.
+            return split_by_hash(f"europarl\t{source.lower()}", SHARES) == split
 
         found: list[TextPair] = []
         for pair in self._corpus.read(wanted):
@@ -130,7 +130,15 @@ class EuroparlTask(Options):
         return found[:n]
 
     def download(self) -> list[Path]:
-        """Fetch and unpack what is missing; returns where the files are."""
+        """Fetch and unpack what is missing; returns where the files are.
+
+        Raises:
+            ValueError: the corpus cannot be had.
+            FileNotFoundError: there is no file where `source_file` or `target_file` says.
+        """
+        for path in self._files:
+            if not path.exists():
+                raise FileNotFoundError(f"There is no file {path}.")
         return list(self._files)
 
     def counts(self) -> dict[str, int]:
