@@ -8,7 +8,7 @@ The same task reads any two line-aligned files of your own:
     make_task("europarl", source="de", target="en", source_file="my.de", target_file="my.en")
 
 **Splits.** The corpus has none. A hash of the source decides: 98 % train, 1 % validation, 1 % test.
-"Thank you." is said often; whatever its translation, it is in one split only.
+"Thank you." is said often; whatever its translation and its capitals, it is in one split only.
 
 **Filter.** Pairs of which a side has 60 tokens or more are left out, so are blank lines and
 repetitions; on request, also pairs with a word that a list of words lacks. The tokens are those
