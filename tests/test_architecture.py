@@ -115,6 +115,7 @@ MAY_IMPORT = {
         "files",
         "metrics",
         "tasks",
+        "tokens",
         "training",
         "translator",
     },
