@@ -23,7 +23,7 @@ import json
 from pathlib import Path
 
 from common import split_sizes
-from ship_model import PENALTIES, quality, steps, updates_made
+from ship_model import PENALTIES, history_of, quality, steps
 
 
 def shipped_search(recipe: str) -> dict | None:
@@ -75,10 +75,9 @@ def record(folder: Path, path: Path, n: int, unfinished: bool = False) -> dict |
     recipe = translator.recipe
     entry = {"recipe": recipe["name"], "seed": recipe["training"]["seed"], "settings": recipe}
     known = read_json(path) if path.exists() else []
-    lines = (folder / "metrics.jsonl").read_text("utf-8").splitlines()
-    history = [json.loads(line) for line in lines]
+    history = history_of(folder)
     updates = recipe["training"]["updates"]
-    reached = updates_made(folder)
+    reached = max(row["update"] for row in history)
     if any((entry | {"updates": reached}).items() <= old.items() for old in known):
         return None
     search = shipped_search(recipe["name"])

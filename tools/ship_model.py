@@ -78,10 +78,10 @@ def steps(run: Translator, folder: Path, n: int, penalties: Sequence[float]) -> 
     return found + [measure(run, n, UNROUNDED, **search) for search in searches]
 
 
-def updates_made(folder: Path) -> int:
-    """How far the training run in a folder has come."""
+def history_of(folder: Path) -> list[dict]:
+    """What the training run in a folder has recorded of each update."""
     lines = (folder / "metrics.jsonl").read_text("utf-8").splitlines()
-    return max((json.loads(line)["update"] for line in lines), default=0)
+    return [json.loads(line) for line in lines]
 
 
 def main() -> None:
@@ -106,7 +106,8 @@ def main() -> None:
 
     run = Translator.from_pretrained(arguments.run)
     try:
-        made, updates = updates_made(arguments.run), run.recipe["training"]["updates"]
+        made = max((row["update"] for row in history_of(arguments.run)), default=0)
+        updates = run.recipe["training"]["updates"]
         if made < updates:
             raise ValueError(f"{arguments.run} has made {made} of {updates} updates: resume it.")
         about(run.recipe["task"])
@@ -126,8 +127,7 @@ def main() -> None:
     unrounded = max(tried, key=quality)
     run.decoding = DecodingConfig(**unrounded["decoding"])
 
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=FOLDER, prefix=".shipping-") as draft:
+    with tempfile.TemporaryDirectory() as draft:
         run.save(draft, dtype=torch.float16)
         files = list(Path(draft).iterdir())
         size = sum(path.stat().st_size for path in files)
@@ -142,7 +142,7 @@ def main() -> None:
                     "model is not shipped."
                 )
         results.append(rounded)
-        folder.mkdir(exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         for split, n_pairs in sizes.items():
             if split != "validation":
                 result = evaluate(shipped, split, n=n_pairs)
@@ -150,7 +150,7 @@ def main() -> None:
                 results.append(result)
                 print(split, f"{quality(result):.4f}", flush=True)
         for path in files:
-            path.replace(folder / path.name)
+            write_atomically(folder / path.name, path.read_bytes())
     write_json(folder / "results.json", results, indent=1)
     write_atomically(folder / "README.md", card(folder).encode())
 

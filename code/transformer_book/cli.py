@@ -275,30 +275,30 @@ def _same_recipe(kept: Mapping[str, Any], changes: Iterable[str], folder: Path) 
 
     began = recipe_from_dict(kept)
     recipe = recipe_from_dict(changed(kept, changes))
-    for section, now in recipe.to_dict().items():
-        then = began.to_dict()[section]
-        for key in [] if now == then else {**then, **now}:
-            a, b = then.get(key), now.get(key)
-            if a != b and (section, key) != ("training", "updates"):
-                raise ValueError(
-                    f"The run in {folder} has {section}.{key} = {a!r}, not {b!r}; leave that --set "
-                    "out, or choose another --output."
-                )
+    for name, then, now in _differences(began, recipe):
+        if name != "training.updates":
+            raise ValueError(
+                f"The run in {folder} has {name} = {then!r}, not {now!r}; leave that --set out, or "
+                "choose another --output."
+            )
     return recipe
 
 
 def _tell_differences(begun: Any, now: Any, path: str, folder: Path) -> None:
     """A file may have been changed since the run began; the run goes on as it is."""
-    kept, other = begun.to_dict(), now.to_dict()
-    differences = [
-        f"{section}.{key} = {kept[section].get(key)!r}, where {path} has {value!r}"
-        for section, values in other.items()
-        if isinstance(values, dict)
-        for key, value in values.items()
-        if value != kept[section].get(key)
-    ]
-    if differences:
-        _warn(f"The run in {folder} goes on as it began: {'; '.join(differences)}.")
+    found = [f"{name} = {a!r}, where {path} has {b!r}" for name, a, b in _differences(begun, now)]
+    if found:
+        _warn(f"The run in {folder} goes on as it began: {'; '.join(found)}.")
+
+
+def _differences(one: Any, other: Any) -> Iterator[tuple[str, Any, Any]]:
+    """The settings in which two recipes differ, `section.key`, with both values."""
+    for section, values in other.to_dict().items():
+        before = one.to_dict()[section]
+        if isinstance(values, dict):
+            for key in {**before, **values}:
+                if before.get(key) != values.get(key):
+                    yield f"{section}.{key}", before.get(key), values.get(key)
 
 
 def _check_vocabularies(experiment: Experiment, folder: Path) -> None:

@@ -518,7 +518,7 @@ class Trainer:
             self.best = (self.update, loss)
 
     def _take_up_average(self) -> None:
-        """An average is written behind the last checkpoint, which does not know how good it is."""
+        """An average is written after the last checkpoint, which cannot say how good it is."""
         path = self.folder / "model.safetensors"
         if self.best is not None and path.exists():
             about = load_tensors(path)[1]

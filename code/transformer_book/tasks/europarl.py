@@ -136,10 +136,11 @@ class EuroparlTask(Options):
             ValueError: the corpus cannot be had.
             FileNotFoundError: there is no file where `source_file` or `target_file` says.
         """
-        for path in self._files:
+        files = list(self._files)
+        for path in files:
             if not path.exists():
                 raise FileNotFoundError(f"There is no file {path}.")
-        return list(self._files)
+        return files
 
     def counts(self) -> dict[str, int]:
         """How many pairs of lines of the whole corpus are kept, and how many left out, and why."""
