@@ -9,9 +9,11 @@ READY := $(VENV)/.installed
 .DEFAULT_GOAL := help
 MODELS := captions-de-en=captions-de-en captions-en-it=captions-en-it multi30k-de-en=multi30k-best \
 	multi30k-en-de=multi30k-best-en-de series=series-two-terms-best
-RUNS := multi30k-tutorial multi30k-paper multi30k-tutorial-subwords multi30k-tutorial-tied \
-	multi30k-tutorial-smoothing multi30k-tutorial-warmup multi30k-tutorial-small \
-	multi30k-tutorial-long series-two-terms series-two-terms-shape-disjoint series-best \
+RUNS := multi30k-tutorial multi30k-paper multi30k-tutorial-subwords multi30k-tutorial-init \
+	multi30k-tutorial-tied multi30k-tutorial-smoothing multi30k-tutorial-norm \
+	multi30k-tutorial-adam multi30k-tutorial-warmup multi30k-tutorial-narrow \
+	multi30k-tutorial-dropout multi30k-tutorial-long multi30k-tutorial-sinusoidal \
+	multi30k-tutorial-slow-warmup series-two-terms series-two-terms-shape-disjoint series-best \
 	series-best-shape-disjoint series-two-terms-tutorial series-two-terms-tutorial-2024 \
 	series-two-terms-best-long series-two-terms-best=2 series-two-terms-best=3 \
 	multi30k-best=2 multi30k-best=3
