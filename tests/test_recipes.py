@@ -289,6 +289,13 @@ def test_each_step_from_the_tutorial_changes_what_it_says():
         changed_keys = {key for key in after if after[key] != before[key]}
         assert changed_keys == {f"{section}.{key}" for key in keys.split()}, step
         before = after
+    best = flat("multi30k-best")
+    assert {key for key in best if best[key] != before[key]} == {
+        *("training.batch_size", "training.max_tokens", "tokens.source_sos"),
+        *("training.average", "training.validate_every", "model.max_length"),
+        *("decoding.beam_size", "decoding.length_penalty", "decoding.max_length"),
+        *("task.lowercase", "tokens.min_frequency"),  # the subwords lower-case; they know no count
+    }
 
 
 def test_a_recipe_asks_a_corpus_for_what_it_has():
