@@ -24,14 +24,14 @@ help: ## list the targets
 	@echo "Transformers, Cell by Cell"
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 18
 
-book: $(READY) ## execute every chapter and build the website in _build/html
+book: $(READY) ## execute every chapter, side by side, and build the website in _build/html
 	@$(RUN) tools/build_site.py --execute cache
 
 # A file stays in one process: a notebook has one kernel. In order: the website comes last.
 test: $(READY) ## run every test: package, chapters, website
 	@$(RUN) -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
-site: $(READY) ## build the website from the committed outputs, executing nothing
+site: $(READY) ## build the website from the committed outputs: a minute to the first page
 	@$(RUN) tools/build_site.py --execute off
 
 serve: ## show the built website at http://localhost:8000 (PORT=... for another)

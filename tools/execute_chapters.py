@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Execute chapters in place, one after the other, and normalise them. Run twice, nothing changes.
+"""Execute chapters in place, side by side, and normalise them. Run twice, nothing changes.
 
 A chapter is written only after all its cells have run. Prints how long each took.
 """
@@ -9,33 +9,20 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import time
-from pathlib import Path
 
 import nbformat
 from common import notebooks
-from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError
 from normalise_notebooks import Refused, normalise, written
+from side_by_side import CELL_SECONDS, Executed, Failure, execute_all, tell
 
 
-def execute(path: Path, timeout: int) -> str:
-    """The text of the executed and normalised notebook."""
-    notebook = nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)
-    notebook.metadata.pop("widgets", None)  # of the run before
-    for cell in notebook.cells:
-        if cell.cell_type == "code":
-            cell.outputs, cell.execution_count = [], None
-    client = NotebookClient(
-        notebook,
-        timeout=timeout,
-        kernel_name="python3",
-        store_widget_state=True,
-        record_timing=False,
-        resources={"metadata": {"path": str(path.parent)}},
-    )
-    client.execute()
-    return written(normalise(json.loads(nbformat.writes(notebook)), path.name))
+def keep(done: Executed) -> bool:
+    """Write an executed notebook in its normal form; whether that changed the file."""
+    text = written(normalise(json.loads(nbformat.writes(done.notebook)), done.path.name))
+    changed = text != done.path.read_text(encoding="utf-8")
+    if changed:
+        done.path.write_text(text, encoding="utf-8")
+    return changed
 
 
 def main() -> None:
@@ -43,23 +30,27 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("notebooks", nargs="*", help="default: every chapter")
-    parser.add_argument("--timeout", type=int, default=600, help="seconds that one cell may take")
+    parser.add_argument("--jobs", type=int, help="notebooks at a time (default: one a core, to 4)")
+    parser.add_argument(
+        "--cell-seconds",
+        type=float,
+        default=CELL_SECONDS,
+        help="processor time that one cell may use (default: %(default)g)",
+    )
     options = parser.parse_args()
-    failed = 0
-    for path in notebooks(options.notebooks):
-        began = time.monotonic()
-        try:
-            text = execute(path, options.timeout)
-        except (CellExecutionError, Refused) as problem:
-            print(f"{path.name}: {problem}", file=sys.stderr)
-            failed += 1
+    failures = []
+    for done in execute_all(notebooks(options.notebooks), options.jobs, options.cell_seconds):
+        if isinstance(done, Failure):
+            failures.append(done)
             continue
-        changed = text != path.read_text(encoding="utf-8")
-        if changed:
-            path.write_text(text, encoding="utf-8")
-        state = "changed" if changed else "as before"
-        print(f"{path.name}: {time.monotonic() - began:.0f} s, {state}")
-    sys.exit(1 if failed else 0)
+        try:
+            state = "changed" if keep(done) else "as before"
+        except Refused as problem:
+            failures.append(Failure(done.path, "its outputs", str(problem)))
+            continue
+        print(f"{done.path.name}: {done.seconds:.0f} s, {state}")
+    tell(failures, "; their files are as they were")
+    sys.exit(1 if failures else 0)
 
 
 if __name__ == "__main__":

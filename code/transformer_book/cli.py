@@ -534,10 +534,11 @@ def grade(
         int, typer.Option(parser=_whole(1), metavar="N", help="Submissions at a time.")
     ] = 1,
     minutes: Annotated[
-        float, typer.Option(parser=_positive, metavar="M", help="For one submission.")
+        float,
+        typer.Option(parser=_positive, metavar="M", help="Of processor time, for one submission."),
     ] = 10.0,
     cell_seconds: Annotated[
-        float, typer.Option(parser=_positive, metavar="S", help="For one cell.")
+        float, typer.Option(parser=_positive, metavar="S", help="Of processor time, for one cell.")
     ] = 60.0,
     memory: Annotated[
         float, typer.Option(parser=_positive, metavar="GIB", help="For one submission.")

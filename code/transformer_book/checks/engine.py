@@ -15,6 +15,7 @@ import inspect
 import io
 import itertools
 import math
+import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -27,7 +28,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from transformer_book.checks import builtin, watchdog
 
-SECONDS = 10.0
+SECONDS = 20.0  # of processor time, for one input
 CONFIRMATIONS = 3  # a mistake is named if it gives the learner's numbers on so many inputs
 
 
@@ -237,7 +238,7 @@ class Outcome:
     line: int | None = None
     printed: bool = False
     changed: tuple[int, ...] = ()  # which arguments were changed in place
-    endless: bool = False
+    unfinished: bool = False  # it was stopped: it computed, or waited, for too long
     names_differ: bool = False
 
     @functools.cached_property
@@ -419,11 +420,14 @@ def call(
     *,
     gradients: bool,
     seconds: float = SECONDS,
+    asleep: float | None = None,
     source: Callable[..., Any] | None = None,
 ) -> Outcome:
     """Run a function on one case; whatever it does, an `Outcome` comes back.
 
-    `source` is the learner's own function, whose lines are reported, if `function` wraps it.
+    It may use `seconds` of processor time, on one thread, and sleep for `asleep` seconds, see
+    `watchdog`. `source` is the learner's own function, whose lines are reported, if `function`
+    wraps it.
     """
     source = source or function
     arguments, keywords = _fresh((case.arguments, dict(case.keywords)), gradients)
@@ -436,18 +440,15 @@ def call(
         # The fused attention kernels do not check that keys and values are equally many: they
         # read past the end, and the learner's process dies. The plain one raises an error.
         with (
-            watchdog.limit(seconds),
+            one_thread(),
+            watchdog.limit(seconds, asleep, sys._getframe()),
             contextlib.redirect_stdout(_Bounded(output)),
             sdpa_kernel(SDPBackend.MATH),
         ):
             torch.default_generator.manual_seed(0)  # torch.manual_seed is slow
             answer = function(*handed[0], **handed[1])
     except watchdog.TooLong as stop:
-        return Outcome(
-            trouble=f"It was still running after {seconds:g} seconds: probably an endless loop",
-            line=learners_line(stop, source),
-            endless=True,
-        )
+        return Outcome(trouble=_unfinished(stop), line=learners_line(stop, source), unfinished=True)
     except NamesDiffer as error:
         return Outcome(trouble=str(error), names_differ=True)
     except RecursionError as error:
@@ -477,6 +478,35 @@ def call(
         printed=bool(output.getvalue()),
         changed=changed,
     )
+
+
+def _unfinished(stop: watchdog.TooLong) -> str:
+    """Why it was stopped. It is called endless only if it was seen to be."""
+    if stop.waits:
+        return (
+            "It waits and does not go on (`time.sleep`, `input()` or a lock does that); it was "
+            f"stopped after it had slept for {stop.slept:.0f} seconds"
+        )
+    if stop.endless:
+        return f"An endless loop, {stop.endless}"
+    return (
+        f"Not finished after {stop.computed:.2g} seconds of processor time: either it never ends, "
+        "or it does far more work than is needed. It was stopped"
+    )
+
+
+@contextlib.contextmanager
+def one_thread() -> Iterator[None]:
+    """Let torch compute on one thread: threads that wait for each other spin, and use up time."""
+    threads = torch.get_num_threads()
+    if threads == 1:
+        yield
+        return
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
 
 
 class _Bounded(io.TextIOBase):
@@ -587,7 +617,7 @@ def judge(
         component: what it should be.
         function: the function, or the class if the component takes one.
         mistakes: those that may be named.
-        seconds: for each input.
+        seconds: of processor time, for each input.
         allow_builtin: let it call ready-made functions that do the work, see `builtin`.
 
     Raises:
@@ -614,8 +644,8 @@ def judge(
     tried = component.observe(function)
     for case in cases:
         found.append(call(tried, case, gradients=gradients, seconds=seconds, source=function))
-        if found[-1].endless:
-            break  # it would not end on the other inputs either
+        if found[-1].unfinished:
+            break  # nor would it finish on the other inputs
         if found[-1].names_differ:
             return stopped(component.name, case, found[-1])
     wrong = [
@@ -657,7 +687,7 @@ def _ready_made(
             name, line = noted[0]
             sentence = f"You call {name}, which this task asks you to write yourself."
             return Verdict("wrong", component.name, (sentence,), line=line)
-        if outcome.endless:
+        if outcome.unfinished:
             return None
     return None
 

@@ -118,8 +118,8 @@ def judge_exercise(
     found = []
     for each in cases:
         found.append(each.run(function, seconds))
-        if found[-1][0].endless:
-            break  # it would not end on the other inputs either
+        if found[-1][0].unfinished:
+            break  # nor would it finish on the other inputs
     bad = [i for i, (_, complaint) in enumerate(found) if complaint]
     if not bad:
         return _right(title, function, cases, [outcome for outcome, _ in found])

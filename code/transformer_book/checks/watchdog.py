@@ -1,55 +1,145 @@
-"""Stop a Python function that does not come back."""
+"""Stop a Python function that does not come back: judged by its work, and not by the clock.
+
+On a busy machine a right answer takes its time. So what counts is the processor time of the thread
+that computes it; what other threads and other programs do is not counted. A function that waits
+(for a lock, for `input()`, in `time.sleep`) uses none: for it there is a second limit, on the time
+it has slept, see `processor_time`.
+"""
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import signal
+import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from types import FrameType, TracebackType
+
+from transformer_book.checks.endless import Repetition, no_way_out
+from transformer_book.processor_time import Meter, meter_of_this_thread
+
+RING = 0.2  # seconds between two looks
+OBSERVED = 1.0  # seconds of processor time, to see whether a loop repeats itself
+NO_EXIT = "with no way out of it"
+NO_CHANGE = "in which nothing changes from round to round"
 
 
 class TooLong(BaseException):
-    """Not an `Exception`: the learner's own `except Exception` must not swallow it."""
+    """Not an `Exception`: the learner's own `except Exception` must not swallow it.
 
-
-@contextlib.contextmanager
-def limit(seconds: float) -> Iterator[None]:
-    """Raise `TooLong` in the block if it takes longer than `seconds`.
-
-    In the main thread of Linux and macOS an alarm does it; elsewhere (Windows, other threads) an
-    exception is set in the thread, which arrives at the next line of Python. Neither can stop one
-    long call into a library, and neither can stop a loop that swallows every exception at once.
+    Attributes:
+        computed: seconds of processor time.
+        slept: seconds asleep.
+        waits: it was stopped because it slept.
+        endless: how it was seen to be an endless loop, in words; empty if it was not.
     """
-    alarm = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
-    if alarm:
 
-        def ring(*_: object) -> None:
-            raise TooLong
+    computed = slept = 0.0
+    waits = False
+    endless = ""
 
-        before = signal.signal(signal.SIGALRM, ring)
-        # Rings again: a bare `except:` may have swallowed the first.
-        signal.setitimer(signal.ITIMER_REAL, seconds, 0.2)
-        try:
-            yield
-        finally:
+    def about(self, meter: Meter, waits: bool = False, endless: str = "") -> TooLong:
+        """The same with what was measured."""
+        self.computed, self.slept = meter.computed(), meter.slept
+        self.waits, self.endless = waits, endless
+        return self
+
+
+class limit:
+    """Raise `TooLong` in the block once it has used `seconds` of processor time.
+
+    In the main thread of Linux and macOS an alarm looks after it; elsewhere (Windows, other
+    threads) another thread does, and sets an exception that arrives at the next line of Python.
+    Neither can stop one long call into a library, and neither can stop a loop that swallows every
+    exception at once.
+
+    Args:
+        seconds: of processor time of this thread.
+        asleep: seconds that it may sleep; `None` for a generous number.
+        home: the frame of the block. Loops in what it calls are looked at; without it, none is.
+    """
+
+    def __init__(
+        self, seconds: float, asleep: float | None = None, home: FrameType | None = None
+    ) -> None:
+        self.seconds = seconds
+        self.asleep = asleep
+        self.home = home
+
+    def __enter__(self) -> None:
+        self.meter = meter_of_this_thread(self.asleep)
+        self.repetition: Repetition | None = None
+        self.alarmed = (
+            hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+        )
+        if self.alarmed:
+            self.before = signal.signal(signal.SIGALRM, self._ring)
+            # Rings again and again: a bare `except:` may have swallowed the first.
+            signal.setitimer(signal.ITIMER_REAL, RING, RING)
+        else:
+            self.done = threading.Event()
+            self.guard = threading.Thread(
+                target=self._guard, args=(threading.get_ident(),), daemon=True
+            )
+            self.guard.start()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self.alarmed:
             signal.setitimer(signal.ITIMER_REAL, 0)
-            signal.signal(signal.SIGALRM, before)
-        return
+            signal.signal(signal.SIGALRM, self.before)
+            if self.repetition:
+                sys.settrace(self.traced)
+                self.repetition.end()
+        else:
+            self.done.set()
+            self.guard.join()
+            if isinstance(error, TooLong):
+                error.about(*self.found)
 
-    thread = threading.get_ident()
-    finished = threading.Event()
+    def _ring(self, _: int, frame: FrameType | None) -> None:
+        if self.meter.overslept():
+            raise TooLong().about(self.meter, waits=True)
+        computed = self.meter.computed()
+        if computed < self.seconds:
+            return
+        frames = list(self._frames(frame))
+        if _without_exit(frames):
+            raise TooLong().about(self.meter, endless=NO_EXIT)
+        if self.repetition is None:
+            self.repetition, self.traced = Repetition(frames), sys.gettrace()
+            sys.settrace(lambda *_: None)  # switches tracing on; traces nothing new
+        if self.repetition.found:
+            raise TooLong().about(self.meter, endless=NO_CHANGE)
+        if computed > self.seconds + OBSERVED:
+            raise TooLong().about(self.meter)
 
-    def wait() -> None:
-        while not finished.wait(seconds):
+    def _guard(self, thread: int) -> None:
+        while not self.done.wait(RING):
+            waits = self.meter.overslept()
+            if not waits and self.meter.computed() < self.seconds:
+                continue
+            frames = list(self._frames(sys._current_frames().get(thread)))
+            endless = NO_EXIT if not waits and _without_exit(frames) else ""
+            self.found = self.meter, waits, endless
+            # An instance cannot be handed over, only the class: what was found comes with the exit.
             ctypes.pythonapi.PyThreadState_SetAsyncExc(
                 ctypes.c_ulong(thread), ctypes.py_object(TooLong)
             )
 
-    timer = threading.Thread(target=wait, daemon=True)
-    timer.start()
-    try:
-        yield
-    finally:
-        finished.set()
-        timer.join()
+    def _frames(self, frame: FrameType | None) -> Iterator[FrameType]:
+        """The frames inside the block, the innermost first; none if it is left already."""
+        inside = []
+        while frame is not None and frame is not self.home:
+            inside.append(frame)
+            frame = frame.f_back
+        if frame is not None:
+            yield from inside
+
+
+def _without_exit(frames: Sequence[FrameType]) -> bool:
+    return any(no_way_out(frame.f_code, frame.f_lasti) for frame in frames)

@@ -20,7 +20,7 @@ import tempfile
 import threading
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
@@ -31,25 +31,29 @@ MARK = "TRANSFORMER_BOOK_GRADING"  # in the environment of every process of a su
 OUTPUT = 100_000  # characters of output that are kept of a cell
 RESTARTS = 3  # of a kernel that died or does not answer, for one submission
 TOO_LONG = "CellTimeout"
-GRACE = 5.0  # seconds to answer an interrupt
+GRACE = 5.0  # seconds to answer an interrupt, of processor time or asleep
 KEPT = ("PATH", "LANG", "LC_ALL", "SYSTEMROOT", "VIRTUAL_ENV")
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What one submission may use.
+    """What one submission may use. A busy machine takes nothing of it away.
 
     Attributes:
-        seconds: wall-clock time, altogether.
-        cell_seconds: wall-clock time of one cell.
+        seconds: processor time of all its processes, altogether; and so long it may sleep.
+        cell_seconds: processor time of one cell.
         memory: bytes, of all its processes together.
         processes: how many it may have at a time, the kernel included.
+        cell_asleep: seconds that one cell may sleep, or wait for something.
+        patience: times `seconds`, by the wall clock, for what no other limit sees.
     """
 
     seconds: float = 600.0
     cell_seconds: float = 60.0
     memory: int = 6 * 2**30
     processes: int = 64
+    cell_asleep: float = 60.0
+    patience: float = 20.0
 
 
 @dataclass(frozen=True)
@@ -60,7 +64,7 @@ class Run:
         notebook: as a dictionary, with outputs; `None` if nothing came back.
         events: what happened that should not: dictionaries with `kind` (`"timeout"`, `"died"`,
             `"memory"`, `"not run"`), `cell` (its index) and `text`.
-        seconds: that it took.
+        seconds: that it took, by the clock.
     """
 
     notebook: dict[str, Any] | None
@@ -96,6 +100,7 @@ def run(notebook: dict[str, Any], limits: Limits) -> Run:
         order = {
             "notebook": notebook,
             "cell_seconds": limits.cell_seconds,
+            "cell_asleep": limits.cell_asleep,
             "seconds": limits.seconds,
             "memory": limits.memory,
         }
@@ -109,11 +114,10 @@ def run(notebook: dict[str, Any], limits: Limits) -> Run:
             start_new_session=True,
         )
         over = threading.Event()
+        patience = limits.patience * limits.seconds
         with _watched(token, limits, over):
             try:
-                answer, _ = process.communicate(
-                    json.dumps(order).encode(), timeout=limits.seconds + 6 * GRACE
-                )
+                answer, _ = process.communicate(json.dumps(order).encode(), timeout=patience)
             except subprocess.TimeoutExpired:
                 answer = b""
             finally:
@@ -127,7 +131,7 @@ def run(notebook: dict[str, Any], limits: Limits) -> Run:
         if over.is_set():
             events = [e | {"kind": "memory"} if e["kind"] == "died" else e for e in events]
         return Run(found["notebook"], tuple(events), seconds)
-    kind = "timeout" if seconds > limits.seconds else "died"
+    kind = "timeout" if seconds >= patience else "died"
     text = "nothing came back in time" if kind == "timeout" else "its processes ended themselves"
     return Run(None, ({"kind": kind, "cell": None, "text": text},), seconds)
 
@@ -207,14 +211,23 @@ def main() -> None:
 def _run_cells(order: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     import nbformat
 
+    from transformer_book.kernels import meter_of
+
     notebook = nbformat.from_dict(order["notebook"])
-    deadline = time.monotonic() + order["seconds"]
+    here = psutil.Process()
+    # Its own children, orphans too: whatever a cell has started.
+    whole = meter_of(lambda: here.children(recursive=True), order["seconds"])
+
+    def used_up() -> str:
+        too_long = whole.overslept() or whole.computed() > order["seconds"]
+        return "stopped: the submission had used up its time" if too_long else ""
+
     events: list[dict[str, Any]] = []
     broken: set[int] = set()  # cells that ended a kernel: not run again when others are replayed
     at = 0
     for _ in range(RESTARTS + 1):
-        at = _session(notebook, at, broken, order["cell_seconds"], deadline, events)
-        if at >= len(notebook.cells) or time.monotonic() > deadline:
+        at = _session(notebook, at, broken, order, used_up, events)
+        if at >= len(notebook.cells) or used_up():
             break
     for index in range(at, len(notebook.cells)):
         cell = notebook.cells[index]
@@ -228,33 +241,27 @@ def _session(
     notebook: Any,
     start: int,
     broken: set[int],
-    cell_seconds: float,
-    deadline: float,
+    order: dict[str, Any],
+    used_up: Callable[[], str],
     events: list[dict[str, Any]],
 ) -> int:
     """One kernel: replay the cells before `start`, run the others; where it ended."""
-    from nbclient.exceptions import CellTimeoutError, DeadKernelError
+    from nbclient.exceptions import DeadKernelError
 
-    client, replies = _client(notebook)
+    client, replies = _client(notebook, order, used_up)
     try:
         with client.setup_kernel():
             for index, cell in enumerate(notebook.cells):
+                replay = index < start
                 if cell.cell_type != "code" or index in broken:
                     continue
-                replay = index < start
-                if replay and cell.metadata.get("nbgrader", {}).get("grade"):
-                    continue
-                left = deadline - time.monotonic()
-                if left <= 0:
+                if used_up():
                     return index
                 if not replay:
                     cell.outputs, cell.execution_count = [], None
-                client.timeout = max(1, int(min(cell_seconds, left)))
                 target = copy.deepcopy(cell) if replay else cell
                 try:
                     client.execute_cell(target, index)
-                except CellTimeoutError:
-                    pass  # reported below
                 except DeadKernelError:
                     broken.add(index)
                     _fail(cell, "KernelDied", "This cell ended Python itself.")
@@ -263,9 +270,9 @@ def _session(
                 content = replies.pop(index, {}).get("content", {})
                 if not replay:
                     cell.metadata["finished"] = content.get("status") == "ok"
-                if content.get("ename") == TOO_LONG:
+                if client.stopped:
                     if not replay:
-                        text = f"stopped after {client.timeout} seconds"
+                        text = client.stopped
                         events.append({"kind": "timeout", "cell": index, "text": text})
                     if not _answers(client):
                         broken.add(index)
@@ -277,9 +284,11 @@ def _session(
         return start + 1
 
 
-def _client(notebook: Any) -> tuple[Any, dict[int, dict[str, Any]]]:
-    """A client that bounds what is printed, and the kernel's replies by the index of the cell."""
-    from nbclient import NotebookClient
+def _client(
+    notebook: Any, order: dict[str, Any], used_up: Callable[[], str]
+) -> tuple[Any, dict[int, dict[str, Any]]]:
+    """A client that bounds what is used and printed; the kernel's replies by index of the cell."""
+    from transformer_book.kernels import MeteredClient
 
     replies: dict[int, dict[str, Any]] = {}
 
@@ -287,9 +296,10 @@ def _client(notebook: Any) -> tuple[Any, dict[int, dict[str, Any]]]:
         replies[cell_index] = execute_reply
         content = execute_reply["content"]
         if content["status"] == "error" and not any(o.output_type == "error" for o in cell.outputs):
-            _fail(cell, content["ename"], content["evalue"])
+            why = f"This cell was {client.stopped}." if client.stopped else content["evalue"]
+            _fail(cell, content["ename"], why)
 
-    class Client(NotebookClient):
+    class Client(MeteredClient):
         """Keeps the beginning of what a cell prints."""
 
         def output(self, outs: list, msg: dict, display_id: str, cell_index: int) -> Any:
@@ -301,28 +311,35 @@ def _client(notebook: Any) -> tuple[Any, dict[int, dict[str, Any]]]:
                 content["text"] = content["text"][:OUTPUT]
             return super().output(outs, msg, display_id, cell_index)
 
+    here = psutil.Process()
     client = Client(
         notebook,
         kernel_name="python3",
         allow_errors=True,
         interrupt_on_timeout=True,
         raise_on_iopub_timeout=False,
-        iopub_timeout=4,
-        error_on_timeout={
-            "ename": TOO_LONG,
-            "evalue": "This cell took too long and was stopped: probably an endless loop.",
-            "traceback": [],
-        },
+        iopub_timeout=20,
+        error_on_timeout={"ename": TOO_LONG, "evalue": "stopped", "traceback": []},
         extra_arguments=["--HistoryManager.enabled=False"],
         on_cell_executed=note,
+        cell_seconds=order["cell_seconds"],
+        cell_asleep=order["cell_asleep"],
+        processes=lambda: here.children(recursive=True),
+        also=used_up,
     )
     return client, replies
 
 
 def _answers(client: Any) -> bool:
     """Whether the kernel still does what it is told."""
-    client.timeout = int(GRACE)
-    return client.wait_for_reply(client.kc.execute("pass", store_history=False)) is not None
+    from transformer_book.kernels import meter_of
+
+    grace = meter_of(client.of_the_kernel, GRACE)
+    request = client.kc.execute("pass", store_history=False)
+    while not grace.overslept() and grace.computed() < GRACE:
+        if client.wait_for_reply(request) is not None:
+            return True
+    return False
 
 
 def _fail(cell: Any, name: str, text: str) -> None:

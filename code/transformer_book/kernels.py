@@ -1,0 +1,111 @@
+"""Run a notebook's cells in a kernel, and stop a cell by what it uses: processor time first.
+
+The wall clock judges nothing here. A cell may compute for so many seconds and sleep for so many,
+however long that takes on a busy machine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import glob
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import Any
+
+import psutil
+from nbclient import NotebookClient
+from traitlets import Callable as CallableTrait
+from traitlets import Float
+
+from transformer_book.processor_time import Meter, turns_of
+
+TICK = 1  # seconds between two looks at a cell
+SLOW = 600  # seconds for what a kernel does by itself (start, hand over its outputs)
+
+
+class CellStopped(Exception):
+    """A cell that computed, or slept, for too long; the text says which, in one sentence."""
+
+
+def meter_of(processes: Callable[[], Iterable[psutil.Process]], asleep: float) -> Meter:
+    """A meter of all that `processes()` gives, of what they have ended included."""
+    most = 0.0
+
+    def clock() -> float:
+        nonlocal most
+        total = 0.0
+        for process in processes():
+            with suppress(psutil.Error):
+                total += sum(process.cpu_times()[:4])  # its own, and its ended children's
+        most = max(most, total)  # one that ends between two looks takes its time with it
+        return most
+
+    def turns() -> float | None:
+        return turns_of(
+            [path for p in processes() for path in glob.glob(f"/proc/{p.pid}/task/*/schedstat")]
+        )
+
+    return Meter(clock, turns, asleep)
+
+
+class MeteredClient(NotebookClient):
+    """A client whose cells are stopped by processor time, and by time asleep.
+
+    What is asked of it is set like any trait of `NotebookClient`. With `interrupt_on_timeout` the
+    cell is interrupted, and `stopped` says why; otherwise `CellStopped` is raised.
+
+    Attributes:
+        cell_seconds: of processor time, for one cell; 0 for no limit.
+        cell_asleep: seconds that one cell may sleep.
+        processes: what is measured; by default the kernel and all that it has started.
+        also: asked at each look: why everything has to stop, or an empty text.
+        stopped: why the last cell was stopped, in words; empty if it was not.
+    """
+
+    cell_seconds = Float(600.0).tag(config=True)
+    cell_asleep = Float(600.0).tag(config=True)
+    processes = CallableTrait(None, allow_none=True)
+    also = CallableTrait(lambda: "")
+    stopped = ""
+    meter: Meter | None = None
+
+    def __init__(self, *arguments: Any, **traits: Any) -> None:
+        patient = {"timeout": TICK, "shell_timeout_interval": TICK}
+        patient |= {"startup_timeout": SLOW, "iopub_timeout": SLOW}
+        super().__init__(*arguments, **{**patient, **traits})
+
+    def of_the_kernel(self) -> list[psutil.Process]:
+        """The kernel and all processes that it has started."""
+        with suppress(psutil.Error, AttributeError):
+            kernel = psutil.Process(self.km.provisioner.pid)
+            return [kernel, *kernel.children(recursive=True)]
+        return []
+
+    def excess(self) -> str:
+        """Why what runs has to stop, in words; empty if it need not."""
+        if self.meter is None:
+            self.meter = meter_of(self.processes or self.of_the_kernel, self.cell_asleep)
+        if self.cell_seconds and self.meter.computed() > self.cell_seconds:
+            return f"stopped after {self.cell_seconds:g} seconds of processor time"
+        if self.meter.overslept():
+            return f"stopped: it waited, asleep, for {self.cell_asleep:g} seconds"
+        return self.also()
+
+    async def async_execute_cell(
+        self, cell: Any, cell_index: int, *given: Any, **named: Any
+    ) -> Any:
+        """As `NotebookClient` does it; measured from the first tick on."""
+        self.stopped, self.meter = "", None
+        return await super().async_execute_cell(cell, cell_index, *given, **named)
+
+    async def _async_handle_timeout(self, timeout: int, cell: Any = None) -> Any:
+        """Called at every tick of a cell that has not ended: go on, or stop it."""
+        await asyncio.sleep(TICK / 10)  # what else has come in makes the next tick a short one
+        if self.stopped:  # it does not react
+            return None
+        self.stopped = self.excess()
+        if not self.stopped:
+            return None
+        if not self.interrupt_on_timeout:
+            raise CellStopped(self.stopped)
+        return await super()._async_handle_timeout(timeout, cell)
