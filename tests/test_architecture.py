@@ -121,7 +121,8 @@ MAY_IMPORT = {
     },
     # What learners' code is held against stands on its own: nothing of the model.
     "processor_time": set(),
-    "kernels": {"processor_time"},
+    "lean_jsonschema": set(),
+    "kernels": {"lean_jsonschema", "processor_time"},
     "checks/watchdog": {"checks", "processor_time"},
     **{
         name: {"checks"}
@@ -195,7 +196,7 @@ MAY_IMPORT = {
     "widgets/positions": {"embeddings", "widgets"},
     "widgets/schedule": {"choices", "optimization", "validation", "widgets"},
     "widgets/shapes": {"choices", "widgets"},
-    "course/__init__": {"checks", "choices"},
+    "course/__init__": {"checks", "choices", "lean_jsonschema"},
     "course/sandbox": {"kernels"},
     "course/release": {"choices", "course"},
     "course/grading": {"choices", "course"},

@@ -24,6 +24,7 @@ from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
 from side_by_side import Failure, execute_all, read, tell
 
+BUILD = "import transformer_book.lean_jsonschema; from jupyter_book.cli.main import main; main()"
 EXECUTED = ("code", "requirements.txt")  # what the outputs depend on, besides the cells
 RENDERED = ("_config.yml", "_toc.yml", "book/extension", "requirements.txt")
 
@@ -129,7 +130,7 @@ def build_site(
         if failures is not None:
             failures += failed
     config = derived_configuration(root, build, execute, [each.path for each in failed])
-    command = [sys.executable, "-c", "from jupyter_book.cli.main import main; main()"]
+    command = [sys.executable, "-c", BUILD]
     command += ["build", str(root), "-W", "-n", "--keep-going", "--path-output", str(output)]
     command += ["--config", str(config)]
     subprocess.run(command, cwd=root, check=True, text=True, capture_output=quiet)

@@ -18,6 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+# isort: off
+import transformer_book.lean_jsonschema  # noqa: F401 - before nbformat
+
+# isort: on
 import nbformat
 from nbclient.exceptions import CellExecutionError, DeadKernelError
 
@@ -143,6 +147,7 @@ def execute(
         kernel_name="python3",
         store_widget_state=True,
         record_timing=False,
+        extra_arguments=["--log-level=ERROR"],
         resources={"metadata": {"path": str(path.parent)}},
         cell_seconds=seconds,
         cell_asleep=asleep,

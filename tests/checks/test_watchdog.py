@@ -76,7 +76,15 @@ def test_a_loop_without_a_way_out_is_called_endless(function) -> None:
     assert found.line in lines
 
 
-@pytest.mark.parametrize("function", [counter_forgotten, exit_not_reached])
+def inside_a_for(x):
+    for row in range(3):
+        i = 0
+        while i < len(x):
+            row = x.sum()
+    return row
+
+
+@pytest.mark.parametrize("function", [counter_forgotten, exit_not_reached, inside_a_for])
 def test_a_loop_in_which_nothing_changes_is_called_endless(function) -> None:
     assert outcome(function).trouble == f"{LOOP}, {watchdog.NO_CHANGE}"
 
@@ -128,9 +136,50 @@ def moves_a_function(x):
     return x
 
 
+def repeats_often(x):
+    """A loop whose variable stays what it is: only its iterator knows how far it is."""
+    for _ in itertools.repeat(None, 10**12):
+        y = x.sum()
+    return y
+
+
+def the_same_item(x):
+    for _ in [7] * 10**7:
+        i = 0
+        while i < 10**4:
+            i += 1
+    return x
+
+
+def waits_for_a_thread(x):
+    done = []
+    threading.Timer(1e6, lambda: done.append(1)).start()
+    while not done:
+        pass
+    return x
+
+
+@pytest.fixture
+def no_timer_left():
+    yield
+    for thread in threading.enumerate():
+        if isinstance(thread, threading.Timer):
+            thread.cancel()
+
+
+@pytest.mark.usefixtures("no_timer_left")
 @pytest.mark.parametrize(
     "function",
-    [counts_far, waits_for_luck, waits_for_the_clock, counts_elsewhere, moves_a_function],
+    [
+        counts_far,
+        waits_for_luck,
+        waits_for_the_clock,
+        counts_elsewhere,
+        moves_a_function,
+        repeats_often,
+        the_same_item,
+        waits_for_a_thread,
+    ],
 )
 def test_what_would_end_some_day_is_not_called_endless(function) -> None:
     found = outcome(function)

@@ -8,6 +8,7 @@ so each further round must be like the last. Where neither can be shown, nothing
 from __future__ import annotations
 
 import dis
+import functools
 import hashlib
 import inspect
 import random
@@ -79,10 +80,11 @@ class Repetition:
 
     Attributes:
         found: whether one was.
+        ended: nothing is looked at any more.
     """
 
     def __init__(self, frames: Sequence[FrameType]) -> None:
-        self.found = False
+        self.found = self.ended = False
         self.looks = 0
         self.seen: set[Hashable] = set()
         self.frames = frames
@@ -91,9 +93,12 @@ class Repetition:
 
     def look(self, frame: FrameType, event: str, _: object) -> Any:
         """A trace function of a frame; give `sys.settrace` one that traces nothing new."""
-        if event != "line" or self.found or self.looks >= LOOKS:
+        if event != "line" or self.found or self.ended or self.looks >= LOOKS:
             return self.look
         self.looks += 1
+        if frame.f_lineno in _lines_of_for(frame.f_code):
+            self.seen.clear()  # its iterator, which nobody can look into, goes on
+            return self.look
         try:
             state = (id(frame), frame.f_lasti, _state(frame))
         except (Unknown, RecursionError):
@@ -105,9 +110,21 @@ class Repetition:
 
     def end(self) -> None:
         """Look no more."""
-        self.looks = LOOKS
+        self.ended = True
         for frame in self.frames:
             frame.f_trace = None
+
+
+@functools.cache
+def _lines_of_for(code: CodeType) -> frozenset[int]:
+    """The lines at which a `for` takes its next item."""
+    line, found = 0, set()
+    for step in dis.get_instructions(code):
+        line = step.starts_line if isinstance(step.starts_line, int) else line
+        line = getattr(step, "line_number", None) or line
+        if step.opname == "FOR_ITER":
+            found.add(line)
+    return frozenset(found)
 
 
 def _state(frame: FrameType) -> Hashable:
@@ -180,9 +197,12 @@ class _Reader:
             id(function),
             self.value(dict(kept)),
             self.value(function.__defaults__),
+            self.value(vars(function)),
             self.names(function.__code__, function.__globals__),
         )
 
     def names(self, code: CodeType, module: dict[str, Any]) -> Hashable:
         """What a code reads from its module; names in it that are none of the module's are left."""
+        if any(name in IMPURE and name not in module for name in code.co_names):
+            raise Unknown
         return tuple((n, self.value(module[n])) for n in sorted(code.co_names) if n in module)

@@ -19,6 +19,7 @@ from transformer_book.checks.endless import Repetition, no_way_out
 from transformer_book.processor_time import Meter, meter_of_this_thread
 
 RING = 0.2  # seconds between two looks
+LOOK = 2.0  # seconds of processor time, after which it is asked whether this is an endless loop
 OBSERVED = 1.0  # seconds of processor time, to see whether a loop repeats itself
 NO_EXIT = "with no way out of it"
 NO_CHANGE = "in which nothing changes from round to round"
@@ -51,7 +52,7 @@ class limit:
     In the main thread of Linux and macOS an alarm looks after it; elsewhere (Windows, other
     threads) another thread does, and sets an exception that arrives at the next line of Python.
     Neither can stop one long call into a library, and neither can stop a loop that swallows every
-    exception at once.
+    exception at once. An endless loop is stopped as soon as it is seen to be one.
 
     Args:
         seconds: of processor time of this thread.
@@ -69,6 +70,7 @@ class limit:
     def __enter__(self) -> None:
         self.meter = meter_of_this_thread(self.asleep)
         self.repetition: Repetition | None = None
+        self.threads = threading.active_count()
         self.alarmed = (
             hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
         )
@@ -93,8 +95,7 @@ class limit:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, self.before)
             if self.repetition:
-                sys.settrace(self.traced)
-                self.repetition.end()
+                self._trace_no_more()
         else:
             self.done.set()
             self.guard.join()
@@ -105,7 +106,8 @@ class limit:
         if self.meter.overslept():
             raise TooLong().about(self.meter, waits=True)
         computed = self.meter.computed()
-        if computed < self.seconds:
+        look = min(LOOK, self.seconds)
+        if computed < look:
             return
         frames = list(self._frames(frame))
         if _without_exit(frames):
@@ -113,18 +115,29 @@ class limit:
         if self.repetition is None:
             self.repetition, self.traced = Repetition(frames), sys.gettrace()
             sys.settrace(lambda *_: None)  # switches tracing on; traces nothing new
-        if self.repetition.found:
+        elif computed > look + OBSERVED:
+            self._trace_no_more()
+        # What another thread may change is nothing to swear by.
+        if self.repetition.found and threading.active_count() <= self.threads:
             raise TooLong().about(self.meter, endless=NO_CHANGE)
-        if computed > self.seconds + OBSERVED:
+        if computed > max(self.seconds, look + OBSERVED):
             raise TooLong().about(self.meter)
+
+    def _trace_no_more(self) -> None:
+        if not self.repetition.ended:
+            sys.settrace(self.traced)
+            self.repetition.end()
 
     def _guard(self, thread: int) -> None:
         while not self.done.wait(RING):
             waits = self.meter.overslept()
-            if not waits and self.meter.computed() < self.seconds:
+            computed = self.meter.computed()
+            if not waits and computed < min(LOOK, self.seconds):
                 continue
             frames = list(self._frames(sys._current_frames().get(thread)))
             endless = NO_EXIT if not waits and _without_exit(frames) else ""
+            if not waits and not endless and computed < self.seconds:
+                continue
             self.found = self.meter, waits, endless
             # An instance cannot be handed over, only the class: what was found comes with the exit.
             ctypes.pythonapi.PyThreadState_SetAsyncExc(
