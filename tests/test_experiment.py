@@ -36,6 +36,9 @@ def small_changes(recipe: Any) -> list[str]:
     changes += [f"training.warmup={min(2, recipe.training['warmup'])}"]
     if recipe.model["d_model"] >= 200:
         changes += ["model.d_model=32", "model.d_ff=64"]
+    if recipe.task.get("size") == "long":  # two hundred tokens a pair
+        size = "batch_size=16" if recipe.training["batch_size"] else "max_tokens=1500"
+        changes += ["data.train=32", "data.validation=4", f"training.{size}"]
     return changes
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import csv
 import json
+import shutil
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -26,12 +27,18 @@ command = import_fresh("transformer_book.cli").run
 RIGHT = {"double": "def double(x):\n    return x + x", "triple": "def triple(x):\n    return x * 3"}
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A released course."""
-    place = make_course(tmp_path / "course")
+@pytest.fixture(scope="module")
+def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A course, released once."""
+    place = make_course(tmp_path_factory.mktemp("released") / "course")
     release(place)
     return place
+
+
+@pytest.fixture
+def folder(released: Path, tmp_path: Path) -> Path:
+    """A released course, as if it had just been released."""
+    return Path(shutil.copytree(released, tmp_path / "course"))
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gzip
 import re
 from pathlib import Path
@@ -102,10 +103,11 @@ def test_figure_of_the_architecture_links_to_existing_chapters_only(scratch: Pat
 def test_a_page_without_widgets_weighs_at_most_a_megabyte(site: Path) -> None:
     """What each page loads, the script for its formulas included, every file compressed."""
     heavy = {}
+    size = functools.cache(lambda file: len(gzip.compress(file.read_bytes())))
     for path, page in read_pages(site).items():
         loads = [load.split("?")[0] for load in page.loads if not load.startswith("data:")]
         files = {path, *((path.parent / load).resolve() for load in loads)}
-        total = sum(len(gzip.compress(file.read_bytes())) for file in files)
+        total = sum(map(size, files))
         if total > 1_000_000 and "widgets-loader.js" not in "".join(page.loads):
             heavy[path.name] = total
     assert heavy == {}

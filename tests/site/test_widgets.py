@@ -393,6 +393,7 @@ def test_pages_with_widgets_paint_first_and_weigh_at_most_two_and_a_half_megabyt
     site: Path, serve, visit, tell
 ) -> None:
     weights = {}
+    size = cache(lambda file: len(gzip.compress(file.read_bytes())))
     address = serve(site)
     with_widgets = [path for path in notebooks() if WIDGET_STATE in path.read_text("utf-8")]
     for path in [ROOT / "book" / "landing.md", *with_widgets]:
@@ -401,7 +402,7 @@ def test_pages_with_widgets_paint_first_and_weigh_at_most_two_and_a_half_megabyt
         seen.page.locator(".widget-subarea > *").first.wait_for(state="attached", timeout=30_000)
         files = {site / unquote(urlsplit(each).path).lstrip("/") for each in seen.requests}
         assert any("embed-amd" in file.name for file in files)
-        weights[name] = sum(len(gzip.compress(file.read_bytes())) for file in files)
+        weights[name] = sum(map(size, files))
         painted, loaded = seen.page.evaluate(
             """[performance.getEntriesByName("first-contentful-paint")[0].startTime,
                 performance.getEntriesByType("resource").find(e => e.name.includes("require.js")).startTime]"""
