@@ -12,8 +12,9 @@ from jaxtyping import install_import_hook
 import tests.typecheck
 from tests.summary import count, pytest_terminal_summary, tell  # noqa: F401
 
-# Threads that wait let others work: several tests may run at once.
+# Several tests run at once, on models so small that a second thread would only wait.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # Before any test module imports the package.
 install_import_hook("transformer_book", f"{tests.typecheck.__name__}.typechecker")
@@ -23,7 +24,7 @@ import torch  # noqa: E402
 from tests import small  # noqa: E402
 from tests.fresh import import_fresh  # noqa: E402
 
-torch.set_num_threads(2)
+torch.set_num_threads(1)
 # No test asserts a wall-clock time.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")

@@ -18,6 +18,7 @@ import transformer_book.lean_jsonschema  # noqa: F401 - before nbformat
 # isort: on
 import psutil
 from nbclient import NotebookClient
+from nbclient.util import run_sync
 from traitlets import Callable as CallableTrait
 from traitlets import Float
 
@@ -101,6 +102,8 @@ class MeteredClient(NotebookClient):
         """As `NotebookClient` does it; measured from the first tick on."""
         self.stopped, self.meter = "", None
         return await super().async_execute_cell(cell, cell_index, *given, **named)
+
+    execute_cell = run_sync(async_execute_cell)  # the inherited one calls the inherited coroutine
 
     async def _async_handle_timeout(self, timeout: int, cell: Any = None) -> Any:
         """Called at every tick of a cell that has not ended: go on, or stop it."""
