@@ -56,10 +56,15 @@ class Executed:
     seconds: float
 
 
+def cores() -> int:
+    """How many processors this process may use."""
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return usable or 1
+
+
 def jobs_here() -> int:
     """How many notebooks are executed at a time: as many as there are processors, at most four."""
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return min(AT_MOST, usable or 1)
+    return min(AT_MOST, cores())
 
 
 def read(path: Path) -> Any:
