@@ -14,6 +14,8 @@ import pytest
 from common import installed_chromium
 from filelock import FileLock
 
+PATIENCE = 300  # seconds: what is waited for comes; a busy machine is slow, not wrong
+
 
 def _apt(*packages: str) -> bool:
     """Install Debian packages if this account may; say whether it worked."""
@@ -78,5 +80,5 @@ def _playwrights_own() -> str | None:
     if not Path(where).exists():
         command = [sys.executable, "-m", "playwright", "install", "chromium"]
         with contextlib.suppress(subprocess.TimeoutExpired):
-            subprocess.run(command, capture_output=True, check=False, timeout=300)
+            subprocess.run(command, capture_output=True, check=False, timeout=4 * PATIENCE)
     return where if Path(where).exists() else None

@@ -190,13 +190,13 @@ def test_in_a_notebook_the_copy_comes_as_a_cell_that_runs():
         printed.append(content.get("text", ""))
 
     try:
-        reply = client.execute_interactive(CELLS, output_hook=collect, timeout=120)
+        reply = client.execute_interactive(CELLS, output_hook=collect)
         [payload] = reply["content"]["payload"]
         assert payload["source"] == "set_next_input" and payload["replace"] is False
         assert payload["text"] == editable_source(attention.MultiHeadAttention)
         assert "".join(printed) == swap.BELOW + "\n"  # the same in every run, and no path
-        client.execute_interactive(payload["text"], output_hook=collect, timeout=120)
-        client.execute_interactive(BUILD, output_hook=collect, timeout=120)
+        client.execute_interactive(payload["text"], output_hook=collect)
+        client.execute_interactive(BUILD, output_hook=collect)
         assert "".join(printed) == swap.BELOW + "\n18\n"
     finally:
         client.stop_channels()

@@ -12,6 +12,7 @@ import psutil
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
+from tests.system import PATIENCE
 from transformer_book.course import sandbox
 from transformer_book.course.sandbox import Limits, Run, run
 
@@ -142,13 +143,13 @@ def test_stopping_the_grading_leaves_nothing_behind() -> None:
         "run(new_notebook(cells=[new_code_cell('import time; time.sleep(985)')]), Limits())\n"
     )
     grading = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while not (kernels := _kernels_below(grading.pid)) and time.monotonic() < deadline:
         time.sleep(0.2)
     assert kernels
     os.kill(grading.pid, signal.SIGINT)
-    grading.wait(timeout=60)
-    _, alive = psutil.wait_procs(kernels, timeout=30)
+    grading.wait(timeout=PATIENCE)
+    _, alive = psutil.wait_procs(kernels, timeout=PATIENCE)
     assert not alive
 
 

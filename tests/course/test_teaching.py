@@ -51,7 +51,6 @@ def shell(script: str, folder: Path) -> str:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=600,
     )
     assert done.returncode == 0, f"{script}\n{done.stdout[-2000:]}\n{done.stderr[-3000:]}"
     return done.stdout

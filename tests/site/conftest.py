@@ -18,7 +18,7 @@ from filelock import FileLock
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.site.scratch import write_scratch_book
-from tests.system import chromium
+from tests.system import PATIENCE, chromium
 
 FLAGS = [
     "--no-sandbox",
@@ -117,7 +117,7 @@ def visit(browser: Browser) -> Iterator:
         context = browser.new_context(
             viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce"
         )
-        context.set_default_timeout(120_000)  # ms: a busy machine is slow, not wrong
+        context.set_default_timeout(1000 * PATIENCE)
         contexts.append(context)
         page = context.new_page()
         seen = Visit(page)

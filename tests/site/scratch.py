@@ -9,9 +9,10 @@ from pathlib import Path
 import nbformat
 from common import ROOT
 from link_terms import PAGES, unlinked
-from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from normalise_notebooks import normalise, written
+
+from transformer_book.kernels import MeteredClient
 
 MARKDOWN = [
     """# 7. A page for the tests
@@ -120,7 +121,7 @@ def executed(cells: list) -> str:
     """The text of a notebook with these cells, run and normalised."""
     metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
     notebook = new_notebook(cells=cells, metadata=metadata)
-    NotebookClient(notebook, timeout=120, store_widget_state=True).execute()
+    MeteredClient(notebook, store_widget_state=True).execute()
     return written(normalise(json.loads(nbformat.writes(notebook)), "scratch"))
 
 

@@ -64,7 +64,7 @@ def resize(page, width: int, height: int) -> None:
         && [...document.querySelectorAll(".explorer .numbers")].every(
         e => e.scrollWidth <= e.clientWidth || e.tabIndex === 0)"""
     with contextlib.suppress(TimeoutError):
-        page.wait_for_function(follows, timeout=10_000)
+        page.wait_for_function(follows)
 
 
 def test_every_page_from_a_server(site: Path, serve, visit) -> None:
@@ -111,7 +111,7 @@ def test_every_icon_is_drawn(site: Path, serve, visit) -> None:
 
 def test_search_finds_a_page_from_a_folder(site: Path, visit) -> None:
     seen = visit((site / "search.html").as_uri() + "?q=padding")
-    seen.page.wait_for_selector("#search-results li a", timeout=20_000)
+    seen.page.wait_for_selector("#search-results li a")
     # A browser refuses to fetch the excerpts of the results from a folder; the results are there.
     assert not [each for each in seen.problems if "another host" in each]
 
@@ -119,7 +119,7 @@ def test_search_finds_a_page_from_a_folder(site: Path, visit) -> None:
 def test_the_start_page_leads_to_the_book(site: Path, serve, visit) -> None:
     assert "url=book/landing.html" in (site / "index.html").read_text(encoding="utf-8")
     seen = visit(f"{serve(site)}/book/landing.html")
-    seen.page.locator(".explorer").wait_for(timeout=60_000)  # to leave earlier is to break it off
+    seen.page.locator(".explorer").wait_for()  # to leave earlier is to break it off
     link = seen.page.locator("figure.architecture a").first
     link.focus()
     seen.page.keyboard.press("Enter")
@@ -215,7 +215,7 @@ def test_wide_things_scroll_in_their_own_box(scratch: Path, visit) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_everything_is_accessible(scratch: Path, serve, visit, scheme: str) -> None:
     seen = visit(f"{serve(scratch)}/chapters/07_scratch.html", scheme=scheme)
-    seen.page.wait_for_selector(".noUi-handle", timeout=30_000)
+    seen.page.wait_for_selector(".noUi-handle")
     problems = seen.problems + violations(seen.page)
     assert not problems, "\n" + "\n".join(problems)
 
@@ -225,7 +225,7 @@ def test_widgets_work_with_no_kernel_and_no_network(scratch: Path, serve, visit,
     address = serve(scratch) if way == "server" else scratch.as_uri()
     seen = visit(f"{address}/chapters/07_scratch.html")
     page = seen.page
-    page.wait_for_selector(".noUi-handle", timeout=30_000)
+    page.wait_for_selector(".noUi-handle")
     handles, readouts = page.locator(".noUi-handle"), page.locator(".widget-readout")
     handles.first.focus()
     page.keyboard.press("ArrowRight")

@@ -36,7 +36,7 @@ def test_the_explorer_of_the_landing_page_is_alive(site: Path, serve, visit, way
     address = serve(site) if way == "server" else site.as_uri()
     seen = visit(f"{address}/{LANDING}")
     root = seen.page.locator('[data-explorer="GeometryExplorer"]')
-    root.wait_for(timeout=60_000)
+    root.wait_for()
     root.scroll_into_view_if_needed()
     problems = differing(GEOMETRY, root)
     # What the text beside it says of the start.
@@ -149,7 +149,7 @@ def test_a_missing_page_offers_a_search_for_its_words(published: Published, read
     assert words.input_value() == "beam search"
     words.press("Enter")
     reader.wait_for_url(f"{published.address}/search.html?q=beam+search")
-    reader.wait_for_selector("#search-results li a", timeout=60_000)
+    reader.wait_for_selector("#search-results li a")
     assert published.problems == []
 
 
@@ -209,7 +209,7 @@ def test_every_notebook_can_be_downloaded_as_it_is_committed(site: Path) -> None
 
 def test_a_printed_chapter_is_light_unfolded_and_without_buttons(site: Path, visit) -> None:
     page = visit(f"{site.as_uri()}/{CHAPTER}", scheme="dark").page
-    page.locator(".explorer").wait_for(timeout=60_000)
+    page.locator(".explorer").wait_for()
     folded = page.locator(".bd-article details:not([open])")
     n_folded = folded.count()
     assert n_folded > 10

@@ -32,9 +32,9 @@ from tests.site.test_widgets import (
     state,
 )
 from tests.site.widget_cases import CASES, Case
+from tests.system import PATIENCE
 from transformer_book.widgets import GeometryExplorer, MaskExplorer
 
-PATIENCE = 240_000  # ms: what is waited for comes, or the test fails; a slow machine needs long
 NOTEBOOK = "explorers.ipynb"
 # The names that the chapter's own cell uses, and the traits of its explorer that they hold.
 GIVEN = {
@@ -112,10 +112,12 @@ def stop(server: Server) -> None:
     """End the server with its process group, and the kernels, which have groups of their own."""
     descendants = psutil.Process(server.process.pid).children(recursive=True)
     os.killpg(server.process.pid, signal.SIGTERM)
-    _, alive = psutil.wait_procs([psutil.Process(server.process.pid), *descendants], timeout=60)
+    _, alive = psutil.wait_procs(
+        [psutil.Process(server.process.pid), *descendants], timeout=PATIENCE
+    )
     for process in alive:
         process.kill()
-    psutil.wait_procs(alive, timeout=60)
+    psutil.wait_procs(alive, timeout=PATIENCE)
     server.process.wait(60)
 
 
@@ -160,7 +162,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     listener = threading.Thread(target=server.listen, args=(ready,), daemon=True)
     listener.start()
     try:
-        ready.wait(PATIENCE / 1000)
+        ready.wait(PATIENCE)
         if not server.address:
             pytest.fail("JupyterLab does not start:\n" + "".join(server.said[-30:]))
         yield f"{server.address}/doc/tree/{NOTEBOOK}?token={token}"
@@ -206,7 +208,7 @@ class Lab:
 def opened(lab: str, browser: Browser) -> Iterator[Lab]:
     """The notebook, all cells run; no host but this machine is asked for anything."""
     context = browser.new_context(viewport={"width": 1280, "height": 1000})
-    context.set_default_timeout(PATIENCE)
+    context.set_default_timeout(1000 * PATIENCE)
     page, problems = context.new_page(), []
 
     def route(request) -> None:

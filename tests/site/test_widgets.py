@@ -23,7 +23,6 @@ from transformer_book import widgets
 
 EACH = pytest.mark.parametrize("case", [pytest.param(c, id=c.widget.__name__) for c in CASES])
 CONTROLS = "[role=slider], input, select, button"
-PATIENCE = 120_000  # ms: what comes, comes; a slow machine needs long
 
 
 # --- the pure functions: JavaScript against Python ------------------------------------------------
@@ -125,7 +124,7 @@ def opened(case: Case, visit, address: str, **options: object) -> tuple:
     """The page, and the explorer in it once it is there."""
     seen = visit(f"{address}/{case.page}.html", **options)
     root = seen.page.locator(f'[data-explorer="{case.widget.__name__}"]').first
-    root.wait_for(timeout=PATIENCE)
+    root.wait_for()
     root.scroll_into_view_if_needed()
     return seen, root
 
@@ -350,7 +349,7 @@ def test_every_control_changes_numbers_to_those_of_python(
     if shown(root)[path][0] != text:
         problems.append(f"{key} on {name}: {path} shows {shown(root)[path][0]}, not {text}")
     said = root.locator("[role=status]")
-    said.filter(has_text=re.compile(r"\w")).wait_for(state="attached", timeout=PATIENCE)
+    said.filter(has_text=re.compile(r"\w")).wait_for(state="attached")
     root.locator("button.reset").click()  # once by hand
     if look(root) != first:
         problems.append("a click at Reset does not lead back")
@@ -382,7 +381,7 @@ def test_explorers_work_from_a_folder_in_the_dark(case: Case, site: Path, visit)
 def test_the_place_of_a_widget_says_what_will_come(scratch: Path, visit) -> None:
     page = visit((scratch / "chapters/07_scratch.html").as_uri()).page
     place = page.locator(".cell_output:has(> script[type$='widget-view+json'])")
-    place.locator(".test-counter").wait_for(timeout=30_000)
+    place.locator(".test-counter").wait_for()
     said = "e => getComputedStyle(e, '::before').content"
     assert place.evaluate(said) == "none"
     place.locator(".widget-subarea").evaluate("e => e.remove()")  # as before it came
@@ -399,7 +398,7 @@ def test_pages_with_widgets_paint_first_and_weigh_at_most_two_and_a_half_megabyt
     for path in [ROOT / "book" / "landing.md", *with_widgets]:
         name = path.relative_to(ROOT).with_suffix("").as_posix()
         seen = visit(f"{address}/{name}.html")
-        seen.page.locator(".widget-subarea > *").first.wait_for(state="attached", timeout=30_000)
+        seen.page.locator(".widget-subarea > *").first.wait_for(state="attached")
         files = {site / unquote(urlsplit(each).path).lstrip("/") for each in seen.requests}
         assert any("embed-amd" in file.name for file in files)
         weights[name] = sum(map(size, files))

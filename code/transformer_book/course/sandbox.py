@@ -318,7 +318,7 @@ def _client(
         allow_errors=True,
         interrupt_on_timeout=True,
         raise_on_iopub_timeout=False,
-        iopub_timeout=20,
+        iopub_timeout=120,
         error_on_timeout={"ename": TOO_LONG, "evalue": "stopped", "traceback": []},
         extra_arguments=["--HistoryManager.enabled=False"],
         on_cell_executed=note,
