@@ -66,6 +66,7 @@ models: $(READY) ## train and ship the models again: many hours, resumes where i
 PEERS := .venv-benchmarks
 
 benchmarks: $(PEERS)/.installed ## measure the model beside its peers: 12 minutes, on a quiet machine
+	@$(PEERS)/bin/python -m benchmarks.threads
 	@$(PEERS)/bin/python -m benchmarks
 	@$(PEERS)/bin/python tools/benchmarks_page.py --write
 

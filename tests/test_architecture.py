@@ -49,6 +49,7 @@ MAY_IMPORT = {
     "batches": {"tokens", "validation"},
     "optimization": {"choices", "tokens", "validation"},
     "checkpoints": {"files"},
+    "threads": set(),
     "quick": {"attention", "layers", "tokens", "validation"},
     "training": {
         "batches",
@@ -213,6 +214,7 @@ MAY_IMPORT = {
         "pretrained",
         "recipes",
         "tasks",
+        "threads",
         "tokens",
         "training",
         "translator",

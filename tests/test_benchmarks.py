@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from benchmarks_page import BOOK, RESULT, files, goals, line_through, page
+from benchmarks_page import BOOK, RESULT, THREADS, files, goals, line_through, page
 from common import ROOT
 
 import transformer_book.quick
@@ -37,6 +37,11 @@ def setting(folder) -> Setting:
 @pytest.fixture(scope="module")
 def recorded() -> dict:
     return json.loads(RESULT.read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def by_threads() -> dict:
+    return json.loads(THREADS.read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +76,7 @@ def test_everything_is_measured_side_by_side(tiny) -> None:
     assert set(tiny["memory"]) == {"train", "greedy"}
 
 
-def test_absent_peers_are_named_with_the_remedy(tiny) -> None:
+def test_absent_peers_are_named_with_the_remedy(tiny, by_threads) -> None:
     assert set(tiny["missing"]) == {"Hugging Face Marian", "x-transformers", "CTranslate2"}
     assert all(
         why.endswith("not installed; make benchmarks installs it")
@@ -81,14 +86,14 @@ def test_absent_peers_are_named_with_the_remedy(tiny) -> None:
         "Hugging Face Marian: not measured, transformers is not installed; "
         "make benchmarks installs it"
     )
-    assert "CTranslate2 was not measured: ctranslate2 is not installed" in page(tiny)
+    assert "CTranslate2 was not measured: ctranslate2 is not installed" in page(tiny, by_threads)
 
 
-def test_each_improvement_is_taken_away_by_itself(tiny) -> None:
+def test_each_improvement_is_taken_away_by_itself(tiny, by_threads) -> None:
     training, greedy = tiny["improvements"]["training"], tiny["improvements"]["greedy"]
     assert list(training) == ["all of them", *TAKEN]
     assert list(greedy) == ["all of them", "the cache", "batches", "the cache and batches"]
-    text = page(tiny)
+    text = page(tiny, by_threads)
     assert all(f"| {name} | " in text for name in [*TAKEN, "the cache and batches"])
 
 
@@ -246,15 +251,15 @@ def test_the_formula_by_hand() -> None:
 # --- the page -------------------------------------------------------------------------------------
 
 
-def test_the_page_and_its_figures_are_those_of_the_recorded_run(recorded) -> None:
-    for path, text in files(recorded).items():
+def test_the_page_and_its_figures_are_those_of_the_recorded_runs(recorded, by_threads) -> None:
+    for path, text in files(recorded, by_threads).items():
         assert path.read_text(encoding="utf-8") == text, "run tools/benchmarks_page.py --write"
 
 
-def test_a_lost_comparison_is_published(recorded) -> None:
+def test_a_lost_comparison_is_published(recorded, by_threads) -> None:
     result = copy.deepcopy(recorded)
     result["training"]["nn.Transformer"] |= {"ratio": 0.512, "ratio_from": 0.5, "ratio_to": 0.6}
-    text = page(result)
+    text = page(result, by_threads)
     assert "0.512 (0.5–0.6)" in text
     assert "| training ahead of nn.Transformer | 1 | 0.512 | **missed** |" in goals(result)
     assert "**missed**" in text

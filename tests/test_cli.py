@@ -527,6 +527,19 @@ def test_a_resumed_run_has_its_threads_or_those_asked_for(call, tmp_path, asked,
     assert f"on cpu, {had} thread" in resumed.out
 
 
+@pytest.mark.parametrize(("asked", "had"), [([], 1), (["--threads", 2], 2)])
+@pytest.mark.parametrize("command", ["evaluate", "translate", "train"])
+def test_a_small_model_has_one_thread_unless_more_are_asked_for(call, own, command, asked, had):
+    arguments = {
+        "evaluate": ["evaluate", own, "-n", 2],
+        "translate": ["translate", own, "a b", "b a"],
+        "train": ["train", "copy", *settings(TINY | {"training.updates": 1})],
+    }
+    torch.set_num_threads(3)
+    assert call(*arguments[command], *asked).status == 0
+    assert torch.get_num_threads() == had
+
+
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_stops_in_good_order(call, book, monkeypatch, tmp_path, whole, number, status):
     before = signal.getsignal(number)

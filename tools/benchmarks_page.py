@@ -12,6 +12,7 @@ from typing import Any
 from common import PAGES, ROOT
 
 RESULT = ROOT / "benchmarks" / "results" / "cpu.json"
+THREADS = ROOT / "benchmarks" / "results" / "threads.json"
 TEXT = ROOT / "benchmarks" / "page.md"
 PAGE = PAGES / "benchmarks.md"
 FIGURES = PAGES / "assets" / "figures"
@@ -165,6 +166,16 @@ def memory(result: dict[str, Any]) -> str:
     return "\n".join(rows)
 
 
+def threads(found: dict[str, Any]) -> str:
+    """Times as fast with all threads as with one: a row for each size of model."""
+    work = [name for name in found["sizes"][0] if name not in ("d_model", "layers", "parameters")]
+    rows = [f"| million parameters | {' | '.join(work)} |", "|---:|" + "---:|" * len(work)]
+    for entry in found["sizes"]:
+        cells = " | ".join(f"{entry[name]:.2f}" for name in work)
+        rows.append(f"| {entry['parameters'] / 1e6:.1f} | {cells} |")
+    return "\n".join(rows)
+
+
 def left_out(result: dict[str, Any]) -> str:
     """Who does not take part in what, and why."""
     words = {"greedy": "greedy search", "beam": "beam search"}
@@ -202,8 +213,8 @@ def machine(result: dict[str, Any]) -> str:
     )
 
 
-def page(result: dict[str, Any]) -> str:
-    """The whole page."""
+def page(result: dict[str, Any], by_threads: dict[str, Any]) -> str:
+    """The whole page: of the run beside the peers, and of the one with more and fewer threads."""
     s, proofs = result["sizes"], result["proofs"]
     decoding = result["decoding_growth"]
     growth = [(p["tokens"], p["seconds"]) for p in result["training_growth"]]
@@ -249,6 +260,10 @@ def page(result: dict[str, Any]) -> str:
         latency=table(result["latency"], "milliseconds", lambda r: f"{1000 / r:.3g}"),
         cannot=left_out(result),
         memory=memory(result),
+        several=by_threads["threads"],
+        threads=threads(by_threads),
+        thread_tokens=f"{by_threads['tokens']:,}",
+        thread_sentences=by_threads["sentences"],
         improvements_training=worth(result["improvements"]["training"]),
         improvements_greedy=worth(result["improvements"]["greedy"]),
         shares_training=shares(result["shares"]["training"]),
@@ -352,9 +367,10 @@ def drawn(result: dict[str, Any]) -> dict[str, str]:
     return {name: text + "\n" for name, text in made.items()}
 
 
-def files(result: dict[str, Any]) -> dict[Path, str]:
+def files(result: dict[str, Any], by_threads: dict[str, Any]) -> dict[Path, str]:
     """What the tool writes: the page and its figures."""
-    return {PAGE: page(result), **{FIGURES / name: svg for name, svg in drawn(result).items()}}
+    svgs = {FIGURES / name: svg for name, svg in drawn(result).items()}
+    return {PAGE: page(result, by_threads), **svgs}
 
 
 def main() -> int:
@@ -364,7 +380,7 @@ def main() -> int:
 
     from transformer_book.files import read_json
 
-    for path, text in files(read_json(RESULT)).items():
+    for path, text in files(read_json(RESULT), read_json(THREADS)).items():
         if arguments.write:
             path.write_text(text, encoding="utf-8")
         elif not path.exists() or path.read_text(encoding="utf-8") != text:

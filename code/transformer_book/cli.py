@@ -88,6 +88,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
     """
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     _speak_utf8()
+    # Read when torch is loaded: a thread that waits lets other programs work.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     try:
         with warnings.catch_warnings():
             if not sys.warnoptions:
@@ -125,6 +127,17 @@ def run(arguments: Sequence[str] | None = None) -> int:
 # --- train ----------------------------------------------------------------------------------------
 
 
+Threads = Annotated[
+    int | None,
+    typer.Option(
+        parser=_whole(1),
+        metavar="N",
+        help="Threads of the processor.",
+        show_default="those that fit the model; a run that goes on has its own",
+    ),
+]
+
+
 @app.command()
 def train(
     recipe: Annotated[
@@ -151,15 +164,7 @@ def train(
         float | None,
         typer.Option(parser=_positive, metavar="M", help="Stop and save after so long."),
     ] = None,
-    threads: Annotated[
-        int | None,
-        typer.Option(
-            parser=_whole(1),
-            metavar="N",
-            help="Threads of the processor.",
-            show_default="as many as the run had, or the cores",
-        ),
-    ] = None,
+    threads: Threads = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.")] = False,
 ) -> None:
     """Train a model by a recipe.
@@ -185,6 +190,7 @@ def train(
     from transformer_book.distributed import DistributedTrainer, processes
     from transformer_book.experiment import Experiment
     from transformer_book.recipes import load_recipe
+    from transformer_book.threads import use_threads
 
     folder = Path("runs", Path(recipe).stem) if output is None else output
     command = ["train", recipe, *([] if output is None else ["--output", str(output)])]
@@ -199,8 +205,6 @@ def train(
         if kept is not None and recipe.endswith(".toml"):
             _tell_differences(chosen, load_recipe(recipe, changes or ()), recipe, folder)
         _check_writable(folder)
-        if threads is not None:
-            torch.set_num_threads(threads)
         experiment = Experiment(chosen)
         several = {"kind": DistributedTrainer, "processes": here} if here.count > 1 else {}
         trainer = experiment.trainer(
@@ -210,6 +214,8 @@ def train(
             fused=True,
             **several,
         )
+        if here.count == 1:  # started by torchrun, the processes share the cores already
+            use_threads(trainer.model, "training")
         if kept is not None:
             _check_vocabularies(experiment, folder)
         if resume and not trainer.resume():
@@ -435,6 +441,7 @@ def evaluate(
         str | None,
         typer.Option(metavar="D", help="cpu, cuda or mps.", show_default="the best there is"),
     ] = None,
+    threads: Threads = None,
 ) -> None:
     """Measure a model on pairs that it was not trained on.
 
@@ -447,11 +454,13 @@ def evaluate(
       transformer-book evaluate captions-de-en --split test -n 2000 --json
     """
     from transformer_book import evaluation, pretrained
+    from transformer_book.threads import use_threads
     from transformer_book.training import choose_device
     from transformer_book.translator import Translator
 
     folder = pretrained.find(model)
     translator = Translator.from_pretrained(folder, choose_device(device))
+    use_threads(translator.model, "many sentences", threads)
     result = evaluation.evaluate(
         translator, split, n=n, beam_size=beam_size, length_penalty=length_penalty
     )
@@ -611,6 +620,7 @@ def translate(
         bool, typer.Option("--probabilities", help="Print each token with its probability.")
     ] = False,
     device: Annotated[str, typer.Option(metavar="D", help="cpu, cuda or mps.")] = "cpu",
+    threads: Threads = None,
 ) -> None:
     """Translate texts, or the lines of stdin.
 
@@ -633,10 +643,13 @@ def translate(
                 f"{option} {value} is for a search, but --temperature and --top-k draw at random; "
                 "leave out one or the other."
             )
+    from transformer_book.threads import use_threads
     from transformer_book.training import choose_device
     from transformer_book.translator import Translator
 
     translator = Translator.from_pretrained(model, choose_device(device))
+    one = sys.stdin is None or sys.stdin.isatty() if not texts else len(texts) == 1
+    use_threads(translator.model, "one sentence" if one else "many sentences", threads)
     options: dict[str, Any] = {"length_penalty": length_penalty}
     if random:
         options |= {"temperature": temperature, "top_k": top_k}
