@@ -1,101 +1,13 @@
-"""The website in a real browser, with no network: every page, wide and narrow, light and dark."""
+"""What a real browser makes of the website, with no network."""
 
 from __future__ import annotations
 
-import contextlib
 import re
 from pathlib import Path
 
 import pytest
-from common import ROOT
-from playwright.sync_api import TimeoutError
 
-AXE = ROOT / "tests" / "site" / "vendor" / "axe.min.js"
-NARROW = 360
-
-
-def page_names(site: Path) -> list[str]:
-    """Every page but the one that only forwards to the landing page."""
-    pages = [path.relative_to(site) for path in sorted(site.rglob("*.html"))]
-    return [
-        path.as_posix()
-        for path in pages
-        if "_static" not in path.parts and path.as_posix() != "index.html"
-    ]
-
-
-def width_of(page) -> int:
-    return page.evaluate("document.scrollingElement.scrollWidth")
-
-
-# axe-core takes seconds for a chapter. What a page is made of it is asked about once; the article's
-# colours once in each scheme; and when the width changes, what stands around the article, which
-# changes with it, and what depends on sizes.
-AROUND = {"exclude": [[".bd-article"]]}
-OF_COLOURS = ["color-contrast", "link-in-text-block"]
-OF_SIZES = ["scrollable-region-focusable", "target-size"]
-
-
-def violations(page, where: str | dict = "html", rules: list[str] | None = None) -> list[str]:
-    """What axe-core finds in these elements, one line for each kind; `rules`: these alone."""
-    if not page.evaluate("'axe' in window"):
-        page.add_script_tag(path=str(AXE))
-    run = "([where, options]) => axe.run(where, options)"
-    options = {"resultTypes": ["violations"], "preload": False}
-    options |= {"runOnly": {"type": "rule", "values": rules}} if rules else {}
-    found = page.evaluate(run, [where, options])["violations"]
-    return [
-        f"axe {each['id']} ({each['impact']}): {each['nodes'][0]['html'][:120]}"
-        + f" and {len(each['nodes']) - 1} more" * (len(each["nodes"]) > 1)
-        for each in found
-    ]
-
-
-def resize(page, width: int, height: int) -> None:
-    """A window of another size, when the page has seen it.
-
-    The theme makes what scrolls reachable by keyboard 300 ms after the last resize, the explorers
-    their tables in the next frame, and both later on a busy machine; what is never made reachable
-    is left for axe-core to tell.
-    """
-    page.set_viewport_size({"width": width, "height": height})
-    follows = """() => [...document.querySelectorAll(".bd-article [tabindex='-1']")].every(
-        e => e.scrollWidth <= e.clientWidth && e.scrollHeight <= e.clientHeight)
-        && [...document.querySelectorAll(".explorer .numbers")].every(
-        e => e.scrollWidth <= e.clientWidth || e.tabIndex === 0)"""
-    with contextlib.suppress(TimeoutError):
-        page.wait_for_function(follows)
-
-
-def test_every_page_from_a_server(site: Path, serve, visit) -> None:
-    problems = []
-    for name in page_names(site):
-        seen = visit(f"{serve(site)}/{name}")
-        problems += [f"{name}: {each}" for each in seen.problems + violations(seen.page)]
-        resize(seen.page, NARROW, 800)
-        found = violations(seen.page, AROUND) + violations(seen.page, rules=OF_SIZES)
-        problems += [f"{name}, {NARROW} px: {each}" for each in found]
-        if width_of(seen.page) > NARROW:
-            problems.append(f"{name}: scrolls sideways, {width_of(seen.page)} px at {NARROW}")
-        seen.page.context.close()
-    assert not problems, "\n" + "\n".join(problems)
-
-
-def test_every_page_from_a_folder_in_the_dark(site: Path, visit) -> None:
-    problems = []
-    for name in page_names(site):
-        seen = visit((site / name).as_uri(), width=NARROW, scheme="dark")
-        found = seen.problems + violations(seen.page, rules=OF_COLOURS)
-        problems += [f"{name}: {each}" for each in found]
-        if width_of(seen.page) > NARROW:
-            problems.append(f"{name}: scrolls sideways, {width_of(seen.page)} px at {NARROW}")
-        if seen.page.evaluate("document.documentElement.dataset.theme") != "dark":
-            problems.append(f"{name}: is not dark")
-        resize(seen.page, 1280, 900)
-        found = violations(seen.page, AROUND, OF_COLOURS)
-        problems += [f"{name}, 1280 px: {each}" for each in found]
-        seen.page.context.close()
-    assert not problems, "\n" + "\n".join(problems)
+from tests.site.accessibility import NARROW, violations, width_of
 
 
 def test_every_icon_is_drawn(site: Path, serve, visit) -> None:

@@ -17,8 +17,8 @@ from docutils.utils import new_document
 from playwright.sync_api import Browser, Page
 from sphinx import addnodes
 
+from tests.site.accessibility import NARROW, violations, width_of
 from tests.site.html_pages import read_pages
-from tests.site.test_browser import NARROW, violations, width_of
 from tests.site.test_widgets import control, differing, drive, names_of_controls, shown
 from tests.site.widget_cases import CASES
 from transformer_book.widgets import GeometryExplorer

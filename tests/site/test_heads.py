@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.site import test_widgets
-from tests.site.test_browser import NARROW, violations, width_of
+from tests.site.accessibility import NARROW, violations, width_of
 from tests.site.test_widgets import differing, drive, shown, state
 from tests.site.widget_cases import CASES, attention
 from transformer_book.widgets import HeadExplorer

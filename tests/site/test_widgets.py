@@ -17,7 +17,7 @@ from common import ROOT, notebooks
 from normalise_notebooks import WIDGET_STATE
 from playwright.sync_api import Browser, Locator, Page
 
-from tests.site.test_browser import NARROW, violations, width_of
+from tests.site.accessibility import NARROW, violations, width_of
 from tests.site.widget_cases import CASES, Case
 from transformer_book import widgets
 

@@ -1,0 +1,89 @@
+"""What axe-core finds on a page, and whether the page fits: asked once of each thing it is made of.
+
+axe-core takes seconds for a chapter. What a page is made of it is asked about once; the article's
+colours once in each scheme; and when the width changes, what stands around the article, which
+changes with it, and what depends on sizes. Of the words of code, which are most of a chapter, one
+of each kind stays marked: the others have its colours and nothing else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+from common import ROOT
+from playwright.sync_api import Page, TimeoutError
+
+AXE = ROOT / "tests" / "site" / "vendor" / "axe.min.js"
+NARROW = 360
+OF_COLOURS = ["color-contrast", "link-in-text-block"]
+OF_SIZES = ["scrollable-region-focusable", "target-size"]
+# A word's class, what it stands in, and whether that is an input, an output or text.
+ONE_OF_EACH = """() => {
+    const seen = new Set();
+    for (const word of document.querySelectorAll(".highlight pre span")) {
+        if (word.firstElementChild || word.getAttributeNames().join() !== "class") continue;
+        const around = word.closest("[class*=cell], .output")?.className;
+        const kind = [word.className, word.parentElement.className, around].join("|");
+        if (seen.has(kind)) word.replaceWith(word.textContent);
+        else seen.add(kind);
+    }
+    for (const code of document.querySelectorAll(".highlight pre")) code.normalize();
+}"""
+
+
+def page_names(site: Path) -> list[str]:
+    """Every page but the one that only forwards to the landing page."""
+    pages = [path.relative_to(site) for path in sorted(site.rglob("*.html"))]
+    return [
+        path.as_posix()
+        for path in pages
+        if "_static" not in path.parts and path.as_posix() != "index.html"
+    ]
+
+
+def width_of(page: Page) -> int:
+    return page.evaluate("document.scrollingElement.scrollWidth")
+
+
+def violations(page: Page, where: str = "html", rules: list[str] | None = None) -> list[str]:
+    """What axe-core finds in these elements, one line for each kind; `rules`: these alone."""
+    if not page.evaluate("'axe' in window"):
+        page.add_script_tag(path=str(AXE))
+        page.evaluate(ONE_OF_EACH)
+    run = "([where, options]) => axe.run(where, options)"
+    options = {"resultTypes": ["violations"], "preload": False}
+    options |= {"runOnly": {"type": "rule", "values": rules}} if rules else {}
+    found = page.evaluate(run, [where, options])["violations"]
+    return [
+        f"axe {each['id']} ({each['impact']}): {each['nodes'][0]['html'][:120]}"
+        + f" and {len(each['nodes']) - 1} more" * (len(each["nodes"]) > 1)
+        for each in found
+    ]
+
+
+def violations_around(page: Page, rules: list[str] | None = None) -> list[str]:
+    """What axe-core finds outside the article, of which only the title is left: ask this last."""
+    page.evaluate(
+        """() => {
+            const article = document.querySelector(".bd-article");
+            article?.replaceChildren(...article.querySelectorAll("h1"));
+        }"""
+    )
+    return violations(page, rules=rules)
+
+
+def resize(page: Page, width: int, height: int) -> None:
+    """A window of another size, when the page has seen it.
+
+    The theme makes what scrolls reachable by keyboard 300 ms after the last resize, the explorers
+    their tables in the next frame, and both later on a busy machine; what is never made reachable
+    is left for axe-core to tell.
+    """
+    page.set_viewport_size({"width": width, "height": height})
+    follows = """() => [...document.querySelectorAll(".bd-article [tabindex='-1']")].every(
+        e => e.scrollWidth <= e.clientWidth && e.scrollHeight <= e.clientHeight)
+        && [...document.querySelectorAll(".explorer .numbers")].every(
+        e => e.scrollWidth <= e.clientWidth || e.tabIndex === 0)"""
+    with contextlib.suppress(TimeoutError):
+        page.wait_for_function(follows)
