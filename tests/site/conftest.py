@@ -31,11 +31,21 @@ FLAGS = [
 ]
 
 
+# What takes minutes begins first, so that no process ends long after the others.
+LONG = ("test_widgets", "test_pages_served", "test_pages_in_a_folder")
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The website comes last: it shows the outputs that the chapters' tests have just validated."""
     here = Path(__file__).parent
-    items.sort(key=lambda item: here in item.path.parents)
+
+    def place(item: pytest.Item) -> int:
+        if here not in item.path.parents:
+            return 0
+        return 1 + (LONG.index(item.path.stem) if item.path.stem in LONG else len(LONG))
+
+    items.sort(key=place)
 
 
 def built(root: Path, output: Path) -> Path:

@@ -1,8 +1,17 @@
-"""Every page of the website in a real browser, from a server: wide and narrow, by day."""
+"""Every page of the website in a real browser, from a server: wide and narrow, by day.
+
+A page is opened once for all that is asked of it.
+"""
 
 from __future__ import annotations
 
+import gzip
+from functools import cache
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from common import ROOT, notebooks
+from normalise_notebooks import WIDGET_STATE
 
 from tests.site.accessibility import (
     NARROW,
@@ -14,11 +23,46 @@ from tests.site.accessibility import (
     width_of,
 )
 
+HEAVIEST = 2_500_000  # bytes, gzipped, of a page with widgets
 
-def test_every_page_from_a_server(site: Path, serve, visit) -> None:
-    problems = []
-    for name in page_names(site):
+
+def pages_with_widgets() -> set[str]:
+    with_widgets = [path for path in notebooks() if WIDGET_STATE in path.read_text("utf-8")]
+    pages = [ROOT / "book" / "landing.md", *with_widgets]
+    return {path.relative_to(ROOT).with_suffix(".html").as_posix() for path in pages}
+
+
+@cache
+def size(file: Path) -> int:
+    return len(gzip.compress(file.read_bytes()))
+
+
+def weight(seen, site: Path) -> tuple[int, list[str]]:
+    """What a page with widgets loads at first, in bytes; and what is wrong with the order."""
+    seen.page.locator(".widget-subarea > *").first.wait_for(state="attached")
+    files = {site / unquote(urlsplit(each).path).lstrip("/") for each in seen.requests}
+    if not any("embed-amd" in file.name for file in files):
+        return 0, ["loads no widgets"]
+    painted, loaded = seen.page.evaluate(
+        """[performance.getEntriesByName("first-contentful-paint")[0].startTime,
+            performance.getEntriesByType("resource").find(e => e.name.includes("require.js")).startTime]"""
+    )
+    late = [] if painted <= loaded else ["loads widgets before it is painted"]
+    return sum(map(size, files)), late
+
+
+def test_every_page_from_a_server(site: Path, serve, visit, tell) -> None:
+    problems, heavy = [], pages_with_widgets()
+    names = page_names(site)
+    assert heavy <= set(names) and len(heavy) > 10
+    for name in names:
         seen = visit(f"{serve(site)}/{name}")
+        if name in heavy:
+            bytes_, late = weight(seen, site)
+            tell(f"{name}: {bytes_ / 1e6:.2f} MB, gzipped, at the first load")
+            problems += [f"{name}: {each}" for each in late]
+            if bytes_ > HEAVIEST:
+                problems.append(f"{name}: weighs {bytes_:,} bytes at the first load")
         problems += [f"{name}: {each}" for each in seen.problems + violations(seen.page)]
         resize(seen.page, NARROW, 800)
         if width_of(seen.page) > NARROW:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import math
 import random
@@ -10,10 +9,9 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
 import pytest
-from common import ROOT, notebooks
+from common import ROOT
 from normalise_notebooks import WIDGET_STATE
 from playwright.sync_api import Browser, Locator, Page
 
@@ -386,28 +384,3 @@ def test_the_place_of_a_widget_says_what_will_come(scratch: Path, visit) -> None
     assert place.evaluate(said) == "none"
     place.locator(".widget-subarea").evaluate("e => e.remove()")  # as before it came
     assert "It needs JavaScript" in place.evaluate(said)
-
-
-def test_pages_with_widgets_paint_first_and_weigh_at_most_two_and_a_half_megabytes(
-    site: Path, serve, visit, tell
-) -> None:
-    weights = {}
-    size = cache(lambda file: len(gzip.compress(file.read_bytes())))
-    address = serve(site)
-    with_widgets = [path for path in notebooks() if WIDGET_STATE in path.read_text("utf-8")]
-    for path in [ROOT / "book" / "landing.md", *with_widgets]:
-        name = path.relative_to(ROOT).with_suffix("").as_posix()
-        seen = visit(f"{address}/{name}.html")
-        seen.page.locator(".widget-subarea > *").first.wait_for(state="attached")
-        files = {site / unquote(urlsplit(each).path).lstrip("/") for each in seen.requests}
-        assert any("embed-amd" in file.name for file in files)
-        weights[name] = sum(map(size, files))
-        painted, loaded = seen.page.evaluate(
-            """[performance.getEntriesByName("first-contentful-paint")[0].startTime,
-                performance.getEntriesByType("resource").find(e => e.name.includes("require.js")).startTime]"""
-        )
-        assert painted <= loaded, name
-        seen.page.context.close()
-    for name, weight in weights.items():
-        tell(f"{name}: {weight / 1e6:.2f} MB, gzipped, at the first load")
-    assert weights and max(weights.values()) <= 2_500_000
