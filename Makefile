@@ -18,7 +18,7 @@ RUNS := multi30k-tutorial multi30k-paper multi30k-tutorial-subwords multi30k-tut
 	series-two-terms-tutorial-2024 series-two-terms-best-long series-two-terms-best=2 \
 	series-two-terms-best=3 multi30k-best=2 multi30k-best=3
 
-.PHONY: help book test site serve chapters results models assignments benchmarks
+.PHONY: help book test check site serve chapters results models assignments benchmarks
 
 help: ## list the targets
 	@echo "Transformers, Cell by Cell"
@@ -30,6 +30,9 @@ book: $(READY) ## execute every chapter, side by side, and build the website in 
 # A file stays in one process: a notebook has one kernel. In order: the website comes last.
 test: $(READY) ## run every test: package, chapters, website
 	@$(RUN) -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+
+check: $(READY) ## run what your change needs, in two minutes (MODULES="attention masks" for these)
+	@$(RUN) tools/check.py $(MODULES)
 
 site: $(READY) ## build the website from the committed outputs: a minute to the first page
 	@$(RUN) tools/build_site.py --execute off
