@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.site.accessibility import NARROW, violations, width_of
+from tests.site.accessibility import NARROW, ONE_OF_EACH, violations, violations_around, width_of
 
 
 def test_every_icon_is_drawn(site: Path, serve, visit) -> None:
@@ -130,6 +130,29 @@ def test_everything_is_accessible(scratch: Path, serve, visit, scheme: str) -> N
     seen.page.wait_for_selector(".noUi-handle")
     problems = seen.problems + violations(seen.page)
     assert not problems, "\n" + "\n".join(problems)
+
+
+def test_code_of_a_pale_colour_is_found_although_each_kind_is_asked_about_once(
+    scratch: Path, visit
+) -> None:
+    page = visit((scratch / "chapters/07_scratch.html").as_uri()).page
+    words, texts = page.locator(".highlight pre span[class]"), page.locator(".highlight pre")
+    before, said = words.count(), texts.all_inner_texts()
+    page.evaluate(ONE_OF_EACH)
+    assert words.count() < before and texts.all_inner_texts() == said
+    assert violations(page) == []
+    kind = words.first.get_attribute("class").split()[0]
+    page.add_style_tag(content=f".highlight .{kind} {{ color: #c8c8c8 !important; }}")
+    assert any("color-contrast" in each for each in violations(page))
+
+
+def test_what_stands_around_an_article_is_asked_about_without_it(scratch: Path, visit) -> None:
+    page = visit((scratch / "chapters/07_scratch.html").as_uri()).page
+    page.evaluate("document.querySelector('.bd-article p').innerHTML = '<button></button>'")
+    page.evaluate("document.querySelector('.bd-sidebar-primary').innerHTML = '<button></button>'")
+    assert any("1 more" in each for each in violations(page) if "button-name" in each)
+    (found,) = (each for each in violations_around(page) if "button-name" in each)
+    assert "more" not in found
 
 
 @pytest.mark.parametrize("way", ["server", "folder"])
