@@ -115,6 +115,19 @@ class Counter:
 COUNTER = Counter()
 
 
+def ends_by_an_exception(x):
+    numbers = iter(range(10**12))
+
+    def take():
+        while True:
+            next(numbers)
+
+    try:
+        take()
+    except StopIteration:
+        return x
+
+
 def counts_elsewhere(x):
     def done():
         COUNTER.rounds += 1
@@ -174,6 +187,7 @@ def no_timer_left():
         counts_far,
         waits_for_luck,
         waits_for_the_clock,
+        ends_by_an_exception,
         counts_elsewhere,
         moves_a_function,
         repeats_often,

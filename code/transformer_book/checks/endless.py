@@ -1,7 +1,7 @@
 """Is this an endless loop? Said only of a loop that was seen to be one, in one of two ways.
 
 There is no way out of it: from where the function stands, no `return`, `break` or `raise` can be
-reached. Or it goes round and nothing changes: everything that it reads is as it was a round before,
+reached, and whoever called it catches no exception that could end it. Or it goes round and nothing changes: everything that it reads is as it was a round before,
 so each further round must be like the last. Where neither can be shown, nothing is claimed.
 """
 
@@ -43,12 +43,12 @@ def no_way_out(code: CodeType, at: int) -> bool:
     """Whether no `return` and no `raise` can be reached from the byte `at` of the code.
 
     An exception that something else raises would still end it, unless a handler catches it: ways
-    through handlers count.
+    through handlers count. Whether a caller would catch it is asked with `may_catch`.
     """
     steps = list(dis.get_instructions(code))
     place = {step.offset: i for i, step in enumerate(steps)}
-    handlers = getattr(dis.Bytecode(code), "exception_entries", None)
-    if handlers is None and code.co_exceptiontable:
+    handlers = _handlers(code)
+    if handlers is None:
         return False
     jumps = {*dis.hasjrel, *dis.hasjabs}
     start = max((i for i, step in enumerate(steps) if step.offset <= at), default=0)
@@ -61,7 +61,7 @@ def no_way_out(code: CodeType, at: int) -> bool:
         step = steps[i]
         if step.opname in ENDS:
             return False
-        todo += [place[h.target] for h in handlers or () if h.start <= step.offset < h.end]
+        todo += [place[h.target] for h in handlers if h.start <= step.offset < h.end]
         if step.opcode in jumps:
             todo.append(place[step.argval])
         if step.opname != "RERAISE" and not step.opname.startswith(
@@ -69,6 +69,18 @@ def no_way_out(code: CodeType, at: int) -> bool:
         ):
             todo.append(i + 1)
     return True
+
+
+def may_catch(code: CodeType, at: int) -> bool:
+    """Whether an exception that is raised at the byte `at` of the code meets a handler there."""
+    handlers = _handlers(code)
+    return handlers is None or any(each.start <= at < each.end for each in handlers)
+
+
+def _handlers(code: CodeType) -> Sequence[Any] | None:
+    """The parts of a code that exceptions do not leave at once; `None` if Python does not say."""
+    found = getattr(dis.Bytecode(code), "exception_entries", None)
+    return None if found is None and code.co_exceptiontable else found or ()
 
 
 class Unknown(Exception):

@@ -15,7 +15,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from types import FrameType, TracebackType
 
-from transformer_book.checks.endless import Repetition, no_way_out
+from transformer_book.checks.endless import Repetition, may_catch, no_way_out
 from transformer_book.processor_time import Meter, meter_of_this_thread
 
 RING = 0.2  # seconds between two looks
@@ -155,4 +155,9 @@ class limit:
 
 
 def _without_exit(frames: Sequence[FrameType]) -> bool:
-    return any(no_way_out(frame.f_code, frame.f_lasti) for frame in frames)
+    """Whether one of the frames, the innermost first, can neither return nor be left otherwise."""
+    for i, frame in enumerate(frames):
+        if no_way_out(frame.f_code, frame.f_lasti):
+            callers = ((each.f_code, each.f_lasti) for each in frames[i + 1 :])
+            return not any(may_catch(*each) for each in callers)
+    return False
