@@ -1,8 +1,9 @@
 """Is this an endless loop? Said only of a loop that was seen to be one, in one of two ways.
 
 There is no way out of it: from where the function stands, no `return`, `break` or `raise` can be
-reached, and whoever called it catches no exception that could end it. Or it goes round and nothing changes: everything that it reads is as it was a round before,
-so each further round must be like the last. Where neither can be shown, nothing is claimed.
+reached, and whoever called it catches no exception that could end it. Or it goes round and nothing
+changes: everything that it reads is as it was a round before, so each further round must be like
+the last. Where neither can be shown, nothing is claimed.
 """
 
 from __future__ import annotations
