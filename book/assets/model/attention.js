@@ -68,10 +68,7 @@ export function scaled_dot_product_attention(query, key, value, mask = null, sca
  */
 export class MultiHeadAttention {
   constructor(weights, name, { n_heads, score_scale }, hooks) {
-    this.name = name;
-    this.hooks = hooks;
-    this.n_heads = n_heads;
-    this.scale = score_scale;
+    Object.assign(this, { name, hooks, n_heads, scale: score_scale });
     this.query = new Linear(weights, `${name}.query`);
     this.key = new Linear(weights, `${name}.key`);
     this.value = new Linear(weights, `${name}.value`);

@@ -96,10 +96,7 @@ export const feed_forward = (weights, name, config, hooks) =>
  */
 export class Residual {
   constructor(weights, name, { norm, residual }, hooks) {
-    this.name = name;
-    this.hooks = hooks;
-    this.pre_norm = norm === "pre";
-    this.residual = residual;
+    Object.assign(this, { name, hooks, residual, pre_norm: norm === "pre" });
     this.norm = new LayerNorm(weights, `${name}.norm`, hooks);
   }
 

@@ -73,7 +73,7 @@ export class SpacyTokenizer {
     if (language === "en") {
       const word = lower(token);
       const left = ENGLISH_ENDINGS.includes(word) || ENGLISH_PAIRS.includes(`${lower(before.join(""))} ${word}`);
-      return [left, word === "y'" || (["$", "£", "€", "$£", "£€", "$£€"].includes(token) && is("digit", after[0]))];
+      return [left, word === "y'" || ("$£€".includes(token) && is("digit", after[0]))];
     }
     if (language === "it") {
       const letters = Array.from(token);
