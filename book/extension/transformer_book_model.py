@@ -1,4 +1,4 @@
-"""The model in the reader's browser: its files, and the rules of Python's and spaCy's text.
+"""The model in the reader's browser: its files, its page, the rules of Python's and spaCy's text.
 
 The JavaScript in ``book/assets/model/`` computes with the very files that the package ships. The
 site's build copies them into ``_static/model/pretrained/``; there is no second copy in the
@@ -8,28 +8,40 @@ repository. Beside them it writes, into ``_static/model/rules/``:
   has it. A browser's own Unicode is newer or older.
 * ``spacy-de.json`` and so on: the rules of ``spacy.blank(language)``, its regular expressions in
   JavaScript's notation.
+
+``{talk}`` is the place where one talks to a model. Only a page with that directive loads
+its script and its style.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import shutil
 import sys
 import unicodedata
 from collections.abc import Callable
+from importlib import metadata
 from itertools import groupby
 from pathlib import Path
 from re import _constants as code
 from re import _parser as parser
 from typing import Any
 
+from docutils import nodes
+from myst_nb.core.render import sanitize_script_content
 from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
 
 from transformer_book import pretrained
+from transformer_book.files import read_json
 from transformer_book.tokens import SpacyTokenizer
 
+PACKAGE = pretrained.FOLDER.parent
 FILES = ("config.json", "source_vocabulary.json", "target_vocabulary.json", "model.safetensors")
+LICENCE = "README.md"  # the card travels with the model
+SHARED = ("shared.js", "shared.css")  # of the explorers
 
 # --- Python's text --------------------------------------------------------------------------------
 
@@ -167,6 +179,119 @@ def spacy_rules(language: str) -> dict[str, Any]:
     return {"spacy": spacy.__version__, "language": language, **rules, "exceptions": exceptions}
 
 
+# --- the page -------------------------------------------------------------------------------------
+
+NAMES = {"de": "German", "en": "English", "it": "Italian"}
+# Of the book's own making; no sentence of a corpus.
+EXAMPLES = {
+    "captions-de-en": [
+        "Der kleine Junge spielt im Garten.",
+        "Eine alte Frau liest auf der Bank eine Zeitung.",
+        "Der Drache schläft.",
+    ],
+    "captions-en-it": [
+        "The young woman is sleeping on the sofa.",
+        "A small dog is running in the park.",
+        "The raccoon is sleeping.",
+    ],
+    "multi30k-de-en": [
+        "Zwei junge Männer spielen vor einem großen Haus Fußball.",
+        "Eine Frau mit rotem Hut liest im Park ein Buch.",
+        "Ein Astronaut isst Käsespätzle.",
+    ],
+    "multi30k-en-de": [
+        "Two young men are playing football in front of a big house.",
+        "A woman with a red hat is reading a book in the park.",
+        "An astronaut is eating spaghetti.",
+    ],
+    "series": ["exp(a*x)*sin(b*x)", "cos(a*x)**2/sin(b*x)", "tanh(c*x)+exp(d*x)"],
+}
+TRAINED = {
+    "captions": (
+        "It learned from {pairs:,} captions that the grammar of this book made, and knows the "
+        "{words:,} words of these captions and no other. Whatever else you type, it makes a "
+        "caption of it."
+    ),
+    "multi30k": (
+        "It learned from {pairs:,} captions of photographs (Multi30k) and from nothing else: it "
+        "knows people, dogs and balls, and no politics. For research and education, not for "
+        "commercial use: so are its data."
+    ),
+    "series": (
+        "It learned from {pairs:,} expressions of one or two factors, such as sin(a*x)**2, and "
+        "their series to O(x**6). It computes nothing: it writes what looks right, and may be "
+        "wrong."
+    ),
+}
+
+
+def digest(paths: list[Path]) -> str:
+    """A version of some files, for their addresses."""
+    total = hashlib.sha256()
+    for path in paths:
+        total.update(path.read_bytes())
+    return total.hexdigest()[:12]
+
+
+def described(name: str) -> dict[str, Any]:
+    """What the page says of a model before it is loaded."""
+    folder = pretrained.find(name)
+    config = read_json(folder / "config.json")
+    recipe = config["recipe"]
+    task = recipe["task"]
+    languages = [NAMES.get(task.get(side), "") for side in ("source", "target")]
+    kind = {"captions": "captions of this book", "multi30k": "captions of photographs"}
+    title = "formula → its Taylor series"
+    if task["name"] != "series":
+        title = f"{' → '.join(languages)}, {kind[task['name']]}"
+    words = config["model"]["source_vocab_size"] - 4
+    return {
+        "name": name,
+        "title": title,
+        "about": TRAINED[task["name"]].format(pairs=recipe["data"]["train"], words=words),
+        "asks": "Your expression" if task["name"] == "series" else f"Your {languages[0]} sentence",
+        "source": task.get("source", "en"),
+        "target": task.get("target", "en"),
+        "subwords": config["source_tokenizer"]["type"] == "subword",
+        "examples": EXAMPLES[name],
+        "files": {file: (folder / file).stat().st_size for file in FILES},
+        "version": digest([folder / file for file in FILES]),
+    }
+
+
+class TalkDirective(SphinxDirective):
+    """``{talk}``: the place where one talks to a model."""
+
+    has_content = False
+
+    def run(self) -> list[nodes.Node]:
+        models = [described(name) for name in EXAMPLES]
+        for name in EXAMPLES:
+            for file in FILES:
+                self.env.note_dependency(str(pretrained.find(name) / file))
+        rules = digest([Path(__file__)]) + unicodedata.unidata_version + spacy_version()
+        about = sanitize_script_content(json.dumps({"models": models, "rules": rules}))
+        self.env.metadata[self.env.docname]["talk"] = True
+        place = (
+            f'<script type="application/json" class="talk-models">{about}</script>\n'
+            '<div class="talk-place">The model is about to appear here: it needs JavaScript.</div>'
+        )
+        return [nodes.raw("", place, format="html")]
+
+
+def spacy_version() -> str:
+    """Without importing it, which takes a second."""
+    return metadata.version("spacy")
+
+
+def load_only_there(app: Sphinx, page: str, template: str, context: dict, doctree) -> None:
+    """The script and the styles of the page that talks."""
+    if app.env.metadata.get(page, {}).get("talk"):
+        app.add_js_file("model/talk-loader.js", loading_method="defer")
+        for style in ("model/shared.css", "model/talk.css"):
+            app.add_css_file(style)
+
+
 # --- the files of the site ------------------------------------------------------------------------
 
 
@@ -184,7 +309,7 @@ def copy_models(folder: Path) -> None:
     """The files of every model of the book, as the package ships them."""
     for name in pretrained.names():
         (folder / name).mkdir(parents=True, exist_ok=True)
-        for file in FILES:
+        for file in (*FILES, LICENCE):
             shutil.copyfile(pretrained.find(name) / file, folder / name / file)
 
 
@@ -194,8 +319,12 @@ def write_files(app: Sphinx, exception: Exception | None) -> None:
     folder = Path(app.outdir) / "_static" / "model"
     write_rules(folder / "rules")
     copy_models(folder / "pretrained")
+    for name in SHARED:
+        shutil.copyfile(PACKAGE / "widgets" / name, folder / name)
 
 
 def setup(app: Sphinx) -> dict:
+    app.add_directive("talk", TalkDirective)
+    app.connect("html-page-context", load_only_there)
     app.connect("build-finished", write_files)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -109,7 +109,7 @@ export class MathTokenizer {
       const kind = Object.keys(match.groups).find((name) => match.groups[name] !== undefined);
       const piece = match[0];
       if (kind === "space") continue;
-      const problem = (what) => this.error(piece, Array.from(text.slice(0, match.index)).length, what);
+      const problem = (what) => this.error(piece, match.index, what);
       const known = FUNCTIONS.includes(piece) || /^[a-z]$/.test(piece);
       if (kind === "other" || (kind === "word" && !known)) throw problem("is not in the grammar");
       // "2 3" and "a * * b" would come back from `detokenize` as "23" and "a**b".

@@ -62,7 +62,7 @@ export class Translator {
       );
     }
     const unknown = tokens.filter((token) => this.source_vocabulary.encode([token])[0] === UNK);
-    return { ids, unknown: [...new Set(unknown)] };
+    return { ids, tokens, unknown: [...new Set(unknown)] };
   }
 
   /**
@@ -77,14 +77,15 @@ export class Translator {
     return chosen.n_best === 1 ? found[0] : found;
   }
 
-  /** A hypothesis as text: {text, source_tokens, tokens, unknown, probabilities, candidates, …}. */
-  translation(hypothesis, { ids, unknown }) {
+  /** A hypothesis as text: {text, source_tokens, tokens, ids, pieces, unknown, probabilities, …}. */
+  translation(hypothesis, { ids, tokens, unknown }) {
     const names = this.target_vocabulary.tokens;
     return {
       text: this.target_tokenizer.detokenize(this.target_vocabulary.decode(hypothesis.tokens)),
       source_tokens: ids.map((id) => this.source_vocabulary.tokens[id]),
       tokens: hypothesis.tokens.map((id) => names[id]),
       ids: hypothesis.tokens,
+      pieces: [...(this.source_sos ? ["<sos>"] : []), ...tokens], // of the text, known or not
       unknown,
       probabilities: hypothesis.log_probabilities.map(Math.exp),
       score: hypothesis.score,
