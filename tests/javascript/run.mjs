@@ -10,7 +10,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-const NAMES = ["attention", "decoding", "layers", "masks", "safetensors", "tensors", "tokens", "translator", "unicode"];
+const NAMES = ["attention", "decoding", "interventions", "layers", "masks", "safetensors", "tensors", "tokens", "translator", "unicode"];
 const rulesFolder = process.argv[2];
 const json = (path) => JSON.parse(readFileSync(path, "utf8"));
 const unicodeTables = json(join(rulesFolder, "unicode.json"));
@@ -21,7 +21,7 @@ const packed = (numbers) => Buffer.from(Float32Array.from(numbers).buffer).toStr
 /** What can be asked of one set of modules. */
 async function operations(folder) {
   const load = (name) => import(pathToFileURL(join(folder, `${name}.js`)).href);
-  const [attention, decoding, layers, masks, safetensors, tensors, tokens, translators, { Unicode }] = await Promise.all(NAMES.map(load));
+  const [attention, decoding, interventions, layers, masks, safetensors, tensors, tokens, translators, { Unicode }] = await Promise.all(NAMES.map(load));
   const unicode = new Unicode(unicodeTables);
   const known = new Map();
 
@@ -84,6 +84,28 @@ async function operations(folder) {
         const found = decoding.finished(one.search(encoded, options));
         return [found].flat().map((hypothesis) => one.translation(hypothesis, encoded));
       }),
+
+    /** The same with interventions. */
+    changed_logits({ folder: name, pairs, changes }) {
+      const { model, hooks } = translator(name);
+      hooks.hooks = interventions.compiled(changes, model.config).hooks;
+      const logits = pairs.map(([source, target]) => packed(model.forward([source], [target]).data));
+      hooks.hooks = [];
+      return logits;
+    },
+
+    changed_search({ folder: name, texts, changes }) {
+      const one = translator(name);
+      const { hooks, cached } = interventions.compiled(changes, one.model.config);
+      one.hooks.hooks = hooks;
+      const said = texts.map((text) => {
+        const encoded = one.encode(text);
+        const found = decoding.finished(one.search(encoded, { beam_size: 1, cached }));
+        return one.translation(found, encoded).tokens;
+      });
+      one.hooks.hooks = [];
+      return said;
+    },
 
     tokenize({ description, texts }) {
       const languages = description.type === "spacy" ? [description.language] : [];

@@ -354,7 +354,7 @@ class Talk {
       const kind = unknown.includes(piece) ? "unknown" : parted(i) ? "parted" : "";
       return html("span", { class: `piece ${kind}` }, piece);
     });
-    const notes = [];
+    const notes = this.model.subwords ? ["▁ stands for a space."] : [];
     if (unknown.length) {
       notes.push(`Framed: not in its vocabulary. It reads only that an unknown word stands there (${unknown.join(", ")}).`);
     }
@@ -483,7 +483,7 @@ class Talk {
         }),
       ),
     );
-    const rows = layers.map((maps, l) => html("div", { class: "row" }, html("span", { class: "note" }, `layer ${l + 1}`), small.slice(l * maps.H, (l + 1) * maps.H)));
+    const rows = layers.map((maps, l) => html("div", { class: "layer" }, html("span", { class: "note" }, `layer ${l + 1}`), small.slice(l * maps.H, (l + 1) * maps.H)));
     const { queries, keys } = this.sides();
     const query = Math.min(this.chosen.query, queries.length - 1);
     const asks = choice({
