@@ -39,6 +39,7 @@ from transformer_book.files import read_json
 from transformer_book.tokens import SpacyTokenizer
 
 PACKAGE = pretrained.FOLDER.parent
+MODULES = Path(__file__).parents[1] / "assets" / "model"
 FILES = ("config.json", "source_vocabulary.json", "target_vocabulary.json", "model.safetensors")
 LICENCE = "README.md"  # the card travels with the model
 SHARED = ("shared.js", "shared.css")  # of the explorers
@@ -317,6 +318,8 @@ def write_files(app: Sphinx, exception: Exception | None) -> None:
     if exception or app.builder.format != "html":
         return
     folder = Path(app.outdir) / "_static" / "model"
+    # Sphinx copies them only when a page has changed.
+    shutil.copytree(MODULES, folder, dirs_exist_ok=True)
     write_rules(folder / "rules")
     copy_models(folder / "pretrained")
     for name in SHARED:

@@ -79,6 +79,14 @@ function oneStop(buttons) {
   return buttons;
 }
 
+/** What stands on the button of a token: the token, its probability, and more for screen readers. */
+const shown = (token, p, more) => [
+  html("span", {}, token),
+  " ",
+  html("small", {}, percent(p)),
+  html("span", { class: "spoken" }, more),
+];
+
 /** A box that scrolls sideways if it must; then the keyboard reaches it. */
 function scrolling(label, ...children) {
   const box = html("div", { class: "numbers", role: "group", "aria-label": label }, ...children);
@@ -334,8 +342,8 @@ class Talk {
       ["trained", changed ? "as it was trained" : "translation", trained],
       ["changed", "with your changes", changed],
     ];
-    const shown = columns.filter(([, , result]) => result?.translation);
-    this.columns.replaceChildren(...shown.map(([column, title, result]) => this.translation(column, title, result)));
+    const there = columns.filter(([, , result]) => result?.translation);
+    this.columns.replaceChildren(...there.map(([column, title, result]) => this.translation(column, title, result)));
     this.show_candidates();
     this.show_maps();
   }
@@ -349,7 +357,7 @@ class Talk {
     const { source_tokens, pieces, unknown } = translation;
     // A word that the tokenizer had to take apart begins with ▁ and goes on without it.
     const parted = (i) => this.model.subwords && [i, i + 1].some((j) => pieces[j] && /^[\p{L}\p{N}]/u.test(pieces[j]) && (j === i || /[\p{L}\p{N}]$/u.test(pieces[i])));
-    const shown = source_tokens.map((name, i) => {
+    const read = source_tokens.map((name, i) => {
       const piece = pieces[i] ?? name;
       const kind = unknown.includes(piece) ? "unknown" : parted(i) ? "parted" : "";
       return html("span", { class: `piece ${kind}` }, piece);
@@ -363,7 +371,7 @@ class Talk {
     }
     this.source.replaceChildren(
       html("p", { class: "title" }, "What it reads"),
-      html("p", { class: "pieces", lang: this.model.source }, shown),
+      html("p", { class: "pieces", lang: this.model.source }, read),
       ...notes.map((note) => html("p", { class: "note" }, note)),
     );
   }
@@ -377,9 +385,8 @@ class Talk {
         const kinds = [i < this.forced.length ? "forced" : "", column === "changed" && token !== other[i] ? "differs" : ""];
         const step = html(
           "button",
-          { type: "button", class: `said ${kinds.join(" ")}`, "aria-pressed": pressed, "aria-label": `step ${i + 1}: ${token}, ${percent(probabilities[i])}` },
-          html("span", {}, token),
-          html("small", {}, percent(probabilities[i])),
+          { type: "button", class: `said ${kinds.join(" ")}`, "aria-pressed": pressed },
+          shown(token, probabilities[i], `, step ${i + 1}`),
         );
         step.style.setProperty("--share", probabilities[i]);
         step.addEventListener("click", () => {
@@ -422,9 +429,8 @@ class Talk {
     const buttons = others.map(({ id, token, p }) => {
       const each = html(
         "button",
-        { type: "button", class: "candidate", "aria-pressed": id === said, "aria-label": `${token}, ${percent(p)}${id === said ? ", said" : ": say this instead"}` },
-        html("span", {}, token),
-        html("small", {}, percent(p)),
+        { type: "button", class: "candidate", "aria-pressed": id === said },
+        shown(token, p, id === said ? ", said" : ", say this instead"),
       );
       each.style.setProperty("--share", p);
       each.addEventListener("click", () => id !== said && this.force(column, step, id));

@@ -10,6 +10,7 @@ import { Translator, languages_of } from "./translator.js";
 const HERE = new URL(".", import.meta.url);
 const CANDIDATES = 6; // the token that is said, and five runners-up
 let translator = null;
+let distrust = false; // of the browser's copies
 let current = null; // {id, controller} of the task that runs
 
 /** Let messages in that have come while this task computed. (A timer would wait for 4 ms.) */
@@ -22,10 +23,14 @@ const pause = () =>
 
 class Cancelled extends Error {}
 
-/** A file of the site; `count` is called with the bytes that come in. */
+/**
+ * A file of the site; `count` is called with the bytes that come in.
+ *
+ * Each version of a file has an address of its own, so that the browser's copy is never stale. But
+ * after a copy that could not be read, the site is asked again.
+ */
 async function file(path, { signal, count = () => {} }) {
-  // Each version of a file has an address of its own, so that the browser's copy is never stale.
-  const response = await fetch(new URL(path, HERE), { cache: "force-cache", signal });
+  const response = await fetch(new URL(path, HERE), { cache: distrust ? "reload" : "force-cache", signal });
   if (!response.ok) throw new Error(`The site has no ${path.split("?")[0]} (status ${response.status}).`);
   const reader = response.body.getReader();
   const parts = [];
@@ -51,6 +56,7 @@ async function load({ model, rules }, { signal, say }) {
   const get = (name) => file(`pretrained/${model.name}/${name}?${model.version}`, { signal, count });
   const rule = async (name) => json(await file(`rules/${name}.json?${rules}`, { signal }));
   const [config, source_vocabulary, target_vocabulary, weights] = await Promise.all(Object.keys(model.files).map(get));
+  distrust = true;
   const read = json(config);
   const languages = languages_of(read);
   const [unicode, ...spacy] = await Promise.all(["unicode", ...languages.map((each) => `spacy-${each}`)].map(rule));
@@ -58,6 +64,7 @@ async function load({ model, rules }, { signal, say }) {
     { config: read, source_vocabulary: json(source_vocabulary), target_vocabulary: json(target_vocabulary), weights },
     { unicode, spacy: Object.fromEntries(languages.map((each, i) => [each, spacy[i]])) },
   );
+  distrust = false; // all could be read
   return { config: read.model, decoding: read.decoding };
 }
 
