@@ -270,19 +270,13 @@ class TalkDirective(SphinxDirective):
         for name in EXAMPLES:
             for file in FILES:
                 self.env.note_dependency(str(pretrained.find(name) / file))
-        rules = digest([Path(__file__)]) + unicodedata.unidata_version + spacy_version()
-        about = sanitize_script_content(json.dumps({"models": models, "rules": rules}))
+        about = sanitize_script_content(json.dumps({"models": models, "rules": rules_version()}))
         self.env.metadata[self.env.docname]["talk"] = True
         place = (
             f'<script type="application/json" class="talk-models">{about}</script>\n'
             '<div class="talk-place">The model is about to appear here: it needs JavaScript.</div>'
         )
         return [nodes.raw("", place, format="html")]
-
-
-def spacy_version() -> str:
-    """Without importing it, which takes a second."""
-    return metadata.version("spacy")
 
 
 def load_only_there(app: Sphinx, page: str, template: str, context: dict, doctree) -> None:
@@ -296,14 +290,24 @@ def load_only_there(app: Sphinx, page: str, template: str, context: dict, doctre
 # --- the files of the site ------------------------------------------------------------------------
 
 
+def rules_version() -> str:
+    """Changes with what writes the rules: this file, Python's Unicode, spaCy."""
+    own = digest([Path(__file__)])
+    return f"{own}-{unicodedata.unidata_version}-{metadata.version('spacy')}"
+
+
 def write_rules(folder: Path) -> None:
-    """unicode.json and spacy-….json."""
+    """unicode.json and spacy-….json, unless those of this version are there."""
+    written = folder / "version.txt"
+    if written.exists() and written.read_text(encoding="utf-8") == rules_version():
+        return
     folder.mkdir(parents=True, exist_ok=True)
     tables = {"unicode": unicode_tables()}
     tables |= {f"spacy-{name}": spacy_rules(name) for name in SpacyTokenizer.LANGUAGES}
     for name, table in tables.items():
         text = json.dumps(table, ensure_ascii=False, separators=(",", ":"))
         (folder / f"{name}.json").write_text(text, encoding="utf-8")
+    written.write_text(rules_version(), encoding="utf-8")
 
 
 def copy_models(folder: Path) -> None:

@@ -46,7 +46,7 @@ def test_the_logits_are_pytorchs(name, rules, tell) -> None:
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("options", [{"beam_size": 1}, {}], ids=["greedy", "as shipped"])
 def test_the_translations_are_the_packages(name, options, rules, tell) -> None:
-    found = differences(pretrained.find(name), sentences(name, 12, first=6), options, rules)
+    found = differences(pretrained.find(name), sentences(name, 6, first=6), options, rules)
     for each in found:
         tell(f"{name} in JavaScript: {each}")
     assert all(each.gap < TIE for each in found)

@@ -264,12 +264,14 @@ def test_loading_can_be_cancelled(talk) -> None:
     seen = talk(model="captions-de-en", text="Ein Hund schläft.")
     held: list[Route] = []
     seen.page.route("**/model.safetensors*", lambda route: held.append(route))
-    seen.page.get_by_role("button", name="Load the model").click()
-    seen.page.locator(".talk progress").wait_for()
+    with seen.page.expect_request("**/model.safetensors*"):
+        seen.page.get_by_role("button", name="Load the model").click()
+    assert seen.page.locator(".talk progress").is_visible()
     seen.page.get_by_role("button", name="Cancel").click()
     seen.page.locator(".talk .notice", has_text="Loading was cancelled.").wait_for()
-    with suppress(Error):  # the page may have let go of it
-        held[0].abort()
+    for route in held:
+        with suppress(Error):  # the page may have let go of it
+            route.abort()
     seen.page.unroute("**/model.safetensors*")
     load(seen.page)
     assert said(seen.page) == "A dog is sleeping."
