@@ -11,10 +11,14 @@ repository. Beside them it writes, into ``_static/model/rules/``:
 
 ``{talk}`` is the place where one talks to a model. Only a page with that directive loads
 its script and its style.
+
+``{beside} attention`` shows names of a module in both languages, side by side, from the files
+themselves: one name a line, or two where they differ (``SinusoidalPositions Positions``).
 """
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 import re
@@ -287,6 +291,88 @@ def load_only_there(app: Sphinx, page: str, template: str, context: dict, doctre
             app.add_css_file(style)
 
 
+# --- the same in two languages --------------------------------------------------------------------
+
+
+def python_passage(source: str, name: str) -> str:
+    """The lines of a class, a function or a constant, without its docstrings.
+
+    Raises:
+        KeyError: there is no such name.
+    """
+    lines = source.splitlines()
+    for node in ast.parse(source).body:
+        names = {getattr(node, "name", None)}
+        names |= {getattr(each, "id", None) for each in getattr(node, "targets", ())}
+        if name not in names:
+            continue
+        dropped: set[int] = set()
+        for inner in ast.walk(node):
+            if isinstance(inner, (ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(inner):
+                text = inner.body[0]
+                dropped |= set(range(text.lineno, text.end_lineno + 1))
+                if not lines[text.end_lineno].strip():  # the empty line after it
+                    dropped.add(text.end_lineno + 1)
+        decorators = getattr(node, "decorator_list", [])
+        first = min([node.lineno, *(each.lineno for each in decorators)])
+        kept = [lines[i - 1] for i in range(first, node.end_lineno + 1) if i not in dropped]
+        return "\n".join(kept)
+    raise KeyError(name)
+
+
+def javascript_passage(source: str, name: str) -> str:
+    """The lines of a class, a function or a constant, without the comment above it.
+
+    Raises:
+        KeyError: there is no such name.
+    """
+    start = re.search(
+        rf"^(?:export )?(?:class|function\*?|const) {re.escape(name)}\b", source, re.MULTILINE
+    )
+    if not start:
+        raise KeyError(name)
+    lines: list[str] = []
+    depth = 0
+    for line in source[start.start() :].splitlines():
+        lines.append(line)
+        depth += sum(map(line.count, "{([")) - sum(map(line.count, "})]"))
+        if depth == 0 and line.endswith(("}", ";")):
+            break
+    return "\n".join(lines)
+
+
+class BesideDirective(SphinxDirective):
+    """``{beside} attention``: passages of attention.py and attention.js."""
+
+    required_arguments = 1
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        module = self.arguments[0]
+        files = {
+            "python": (PACKAGE / f"{module}.py", python_passage),
+            "javascript": (MODULES / f"{module}.js", javascript_passage),
+        }
+        found: list[nodes.Node] = []
+        for line in self.content:
+            names = line.split()
+            place = nodes.container(classes=["beside"])
+            for (language, (path, passage)), name in zip(
+                files.items(), (names[0], names[-1]), strict=True
+            ):
+                self.env.note_dependency(str(path))
+                try:
+                    text = passage(path.read_text(encoding="utf-8"), name)
+                except KeyError:
+                    raise self.error(f"{path.name} has no {name}") from None
+                caption = nodes.paragraph("", "", nodes.literal("", path.name))
+                place += nodes.container(
+                    "", caption, nodes.literal_block(text, text, language=language)
+                )
+            found.append(place)
+        return found
+
+
 # --- the files of the site ------------------------------------------------------------------------
 
 
@@ -332,6 +418,7 @@ def write_files(app: Sphinx, exception: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict:
     app.add_directive("talk", TalkDirective)
+    app.add_directive("beside", BesideDirective)
     app.connect("html-page-context", load_only_there)
     app.connect("build-finished", write_files)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -124,7 +124,7 @@ def test_sentences_for_what_cannot_be_translated(rules) -> None:
         tokenizer = translator_of(folder).source_tokenizer
         for text, result in zip(texts, found, strict=True):
             with pytest.raises(ValueError) as error:
-                if name == "series":  # whose translator asks for more: see talk.js
+                if name == "series":  # whose translator refuses still more
                     tokenizer(text)
                 else:
                     translator_of(folder).encode(text)

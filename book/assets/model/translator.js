@@ -48,7 +48,7 @@ export class Translator {
    * The ids of a source text, made uniform, and its words that the vocabulary lacks.
    *
    * Throws an Error, one sentence, for an empty text, one that is longer than the model can read,
-   * and one that its tokenizer refuses.
+   * and one that its tokenizer refuses. (Python also refuses formulas whose series it cannot compute.)
    */
   encode(text) {
     const tokens = this.source_tokenizer.tokenize(this.unicode.uniform(text));
