@@ -99,6 +99,7 @@ TOC = {
     "chapters": [
         {"file": name}
         for name in (
+            "book/talk",
             "book/how_to_read",
             "book/prerequisites",
             "book/notation",
@@ -129,7 +130,11 @@ def write_scratch_book(root: Path) -> None:
     shutil.copytree(ROOT / "book", root / "book", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "_config.yml", root)
     shutil.copy(ROOT / "requirements.txt", root)
-    for name in (*PAGES, "landing.md"):  # the chapters that these name are not in this book
+    for name in (
+        *PAGES,
+        "landing.md",
+        "talk.md",
+    ):  # the chapters that these name are not in this book
         page = root / "book" / name
         page.write_text(unlinked(page.read_text(encoding="utf-8")), encoding="utf-8")
     # The page that how_to_read names; its own links lead to chapters that are not here.

@@ -1,0 +1,289 @@
+// From a trained model to sentences: greedy search, beam search, the cache (chapter 17).
+//
+// As in Python, but for one sentence. A search is a generator: each step is handed out as it is
+// made, so that a page can show it and can stop in between. `<pad>` and `<sos>` are never produced:
+// their logits become −∞ before the softmax.
+
+import { padding_mask } from "./masks.js";
+import { Tensor, cat, index_select, zeros } from "./tensors.js";
+
+export const [PAD, SOS, EOS] = [0, 1, 2];
+
+/**
+ * One target that a search has found: {tokens, log_probabilities, score, finished, candidates}.
+ *
+ * tokens are the ids after `<sos>`; score is what beam search ranks by, for greedy search the sum;
+ * candidates are the most probable tokens of each step, best first, as pairs of id and probability.
+ */
+function hypothesis({ tokens, log_probabilities, candidates }, length_penalty = 0) {
+  const total = log_probabilities.reduce((sum, value) => sum + value, 0);
+  const score = total / length_divisor(tokens.length, length_penalty);
+  return { tokens, log_probabilities, score, finished: tokens.at(-1) === EOS, candidates };
+}
+
+// --- one token at a time -------------------------------------------------------------------------
+
+/**
+ * What a decoder has computed for the target so far, layer by layer.
+ *
+ * Of the target the keys and values (N, H, T, K), growing by one position a step, one row for each
+ * beam; of the memory (1, H, S, K), computed once. A causal decoder never changes a vector it has
+ * computed, so a step costs one position instead of all positions anew.
+ */
+export class DecoderCache {
+  constructor(model, memory) {
+    this.layers = model.decoder.layers.map((layer) => {
+      const [memory_keys, memory_values] = layer.cross_attention.keys_and_values(memory, memory);
+      const [, H, , K] = memory_keys.shape;
+      const nothing_yet = zeros(1, H, 0, K);
+      return { keys: nothing_yet, values: nothing_yet, memory_keys, memory_values };
+    });
+  }
+
+  /** Number of target positions computed so far; also the position of the next token. */
+  get length() {
+    return this.layers[0].keys.size(2);
+  }
+
+  /** Keep these rows, in this order, and drop all others; a row may be named repeatedly. */
+  select(rows) {
+    for (const kept of this.layers) {
+      kept.keys = index_select(kept.keys, rows); // (N', H, T, K)
+      kept.values = index_select(kept.values, rows); // (N', H, T, K)
+    }
+  }
+}
+
+/** Feed one new token to each row, (N): the logits of the token that follows it, (N, V). */
+export function decode_step(model, tokens, cache, memory_mask) {
+  const start = cache.length;
+  let x = model.target_embedding.forward(tokens.map((token) => [token])); // (N, 1, D)
+  x = model.target_positions.forward(x, start); // (N, 1, D)
+  model.decoder.layers.forEach((layer, i) => {
+    x = layer_step(layer, x, cache.layers[i], memory_mask, start); // (N, 1, D)
+  });
+  const logits = model.output.forward(model.decoder.norm.forward(x)); // (N, 1, V)
+  return logits.view(tokens.length, logits.size(-1)); // (N, V)
+}
+
+/** `DecoderLayer.forward` for the newest position alone; earlier ones come from the cache. */
+function layer_step(layer, x, kept, memory_mask, start) {
+  const [N, , D] = x.shape;
+  const self_attention = (y) => {
+    const [keys, values] = layer.self_attention.keys_and_values(y, y); // (N, H, 1, K)
+    kept.keys = cat([kept.keys, keys], 2); // (N, H, T, K)
+    kept.values = cat([kept.values, values], 2); // (N, H, T, K)
+    // No mask: all that is kept is the past, and none of it is padding.
+    return layer.self_attention.attend(y, kept.keys, kept.values, null, start);
+  };
+  const cross_attention = (y) =>
+    layer.cross_attention.attend(y, kept.memory_keys, kept.memory_values, memory_mask, start);
+  x = layer.self_residual.forward(x, self_attention, start); // (N, 1, D)
+  // The beams are so many queries to one memory, which is kept once for all.
+  let beams = layer.cross_residual.forward(x.view(1, N, D), cross_attention, start); // (1, N, D)
+  beams = layer.feed_forward_residual.forward(beams, (y) => layer.feed_forward.forward(y), start);
+  return beams.view(N, 1, D); // (N, 1, D)
+}
+
+/** Each position computed once: the logits of `Uncached`, sooner. */
+class Cached {
+  constructor(model, source) {
+    this.model = model;
+    this.memory_mask = padding_mask([source]); // (1, 1, 1, S)
+    this.cache = new DecoderCache(model, model.encode([source], this.memory_mask));
+  }
+
+  /** The newest token of each row (N) → logits of the next (N, V). */
+  step(tokens) {
+    return decode_step(this.model, tokens, this.cache, this.memory_mask);
+  }
+
+  select(rows) {
+    this.cache.select(rows);
+  }
+}
+
+/** The whole target so far through the decoder at every step: plain, and right for any model. */
+class Uncached {
+  constructor(model, source) {
+    this.model = model;
+    this.memory_mask = padding_mask([source]); // (1, 1, 1, S)
+    this.memory = model.encode([source], this.memory_mask); // (1, S, D)
+    this.targets = [[]]; // N lists of T tokens
+  }
+
+  step(tokens) {
+    this.targets = this.targets.map((target, n) => [...target, tokens[n]]);
+    const rows = this.targets.map((target) => {
+      const vectors = this.model.decode([target], this.memory, this.memory_mask); // (1, T, D)
+      const D = vectors.size(-1);
+      return this.model.output.forward(new Tensor(vectors.data.slice(-D), 1, D)); // (1, V)
+    });
+    return cat(rows, 0); // (N, V)
+  }
+
+  select(rows) {
+    this.targets = rows.map((row) => [...this.targets[row]]);
+  }
+}
+
+// --- what all searches share ---------------------------------------------------------------------
+
+/** log softmax of one row of logits, the banned at −∞. */
+function log_softmax(logits, never) {
+  const log_p = Float32Array.from(logits);
+  for (const token of never) log_p[token] = -Infinity;
+  let largest = -Infinity;
+  let total = 0;
+  for (let v = 0; v < log_p.length; v += 1) largest = Math.max(largest, log_p[v]);
+  for (let v = 0; v < log_p.length; v += 1) total += Math.exp(log_p[v] - largest);
+  const shift = largest + Math.log(total);
+  if (!Number.isFinite(shift)) throw new Error("The model's logits are not finite.");
+  for (let v = 0; v < log_p.length; v += 1) log_p[v] -= shift;
+  return log_p;
+}
+
+/** The places of the k largest values, the largest first; of equal ones the first. */
+function topk(values, k) {
+  const best = [];
+  for (let i = 0; i < values.length; i += 1) {
+    if (best.length === k && !(values[i] > values[best[k - 1]])) continue;
+    let place = best.length;
+    while (place > 0 && values[i] > values[best[place - 1]]) place -= 1;
+    best.splice(place, 0, i);
+    best.length = Math.min(best.length, k);
+  }
+  return best;
+}
+
+/** A source that is being decoded: what may follow each row, and what each row has chosen. */
+class Search {
+  constructor(model, source, { max_length = null, cached = true, n_candidates = 0, ban = [] }) {
+    const longest = model.config.max_length - 1;
+    if (max_length !== null && !(max_length >= 1 && max_length <= longest)) {
+      throw new Error(`max_length is ${max_length}, but after <sos> this model has room for ${longest} tokens.`);
+    }
+    this.limit = max_length ?? Math.min(source.length + 50, longest);
+    this.never = [...new Set([PAD, SOS, ...ban])];
+    this.n_candidates = Math.min(n_candidates, model.config.target_vocab_size - this.never.length);
+    this.decoder = new (cached && model.config.causal ? Cached : Uncached)(model, source);
+    this.records = [{ tokens: [], log_probabilities: [], candidates: [] }];
+  }
+
+  /** Feed the newest token of each row: how probable is each token after it? N rows of V. */
+  log_probabilities(tokens) {
+    const logits = this.decoder.step(tokens); // (N, V)
+    const V = logits.size(-1);
+    return tokens.map((_, n) => log_softmax(logits.data.subarray(n * V, (n + 1) * V), this.never));
+  }
+
+  /** What row `row` has recorded, and the token that it chooses now. */
+  recorded(log_p, row, token) {
+    const before = this.records[row];
+    const best = topk(log_p[row], this.n_candidates).map((id) => [id, Math.exp(log_p[row][id])]);
+    return {
+      tokens: [...before.tokens, token],
+      log_probabilities: [...before.log_probabilities, log_p[row][token]],
+      candidates: [...before.candidates, best],
+    };
+  }
+}
+
+// --- one path for each sentence ------------------------------------------------------------------
+
+/**
+ * Take the most probable token, feed it back, until `<eos>`. Hands out the hypothesis so far after
+ * each step and returns the whole one.
+ *
+ * source: ids without padding. max_length: longest target, `<eos>` included; null: 50 more than the
+ * source, or what the model has room for. cached: false computes everything anew at every step.
+ * n_candidates: record so many of the most probable tokens. ban: ids that are never produced.
+ * forced: the first tokens, given instead of chosen.
+ */
+export function* greedy_search(model, source, options = {}) {
+  const search = new Search(model, source, options);
+  const forced = options.forced ?? [];
+  let token = SOS;
+  for (let length = 1; ; length += 1) {
+    const log_p = search.log_probabilities([token]); // (1, V)
+    token = forced[length - 1] ?? topk(log_p[0], 1)[0];
+    search.records = [search.recorded(log_p, 0, token)];
+    const found = hypothesis(search.records[0]);
+    if (token === EOS || length === search.limit) return found;
+    yield found;
+  }
+}
+
+// --- several paths for each sentence -------------------------------------------------------------
+
+/** What beam search divides a sum of log-probabilities by: ((5 + |y|) / 6)^α (Wu et al., 2016). */
+export const length_divisor = (length, length_penalty) => ((5 + length) / 6) ** length_penalty;
+
+/**
+ * Follow the W most probable beginnings of a sentence instead of one.
+ *
+ *     score(y) = Σ_t log p(y_t | y_{<t}, x) / ((5 + |y|) / 6)^α
+ *
+ * 1. Of the W best continuations, those that end in `<eos>` are finished and set aside.
+ * 2. The W best that do not end are the next beams: what is finished takes no place from them.
+ * 3. The search is done when all W best have ended; or at `max_length`; or when `n_best` finished
+ *    hypotheses have scores that no beam can exceed any more: a beam with the sum s ends with a
+ *    score of at most s divided by the penalty of the longest target.
+ *
+ * Hands out {beams, finished} after each step; returns the n_best best hypotheses, best first.
+ * Options besides those of `greedy_search`: length_penalty α, n_best.
+ *
+ * Source: Sutskever et al. (2014), section 3.2; the score: Wu et al. (2016), section 7.
+ */
+export function* beam_search(model, source, beam_size, options = {}) {
+  const { length_penalty = 0.6, n_best = 1 } = options;
+  if (!(beam_size >= 1 && n_best >= 1 && n_best <= beam_size)) {
+    throw new Error(`beam_size is ${beam_size} and n_best ${n_best}: choose at least 1, and n_best no larger.`);
+  }
+  const search = new Search(model, source, options);
+  let [tokens, sums, found] = [[SOS], [0], []];
+  for (let length = 1; ; length += 1) {
+    const log_p = search.log_probabilities(tokens); // (W, V)
+    const V = log_p[0].length;
+
+    // At most W of the continuations end, one of each beam: the 2 W best hold W that do not.
+    const totals = new Float32Array(log_p.length * V); // (W V)
+    for (let i = 0; i < totals.length; i += 1) totals[i] = sums[Math.floor(i / V)] + log_p[Math.floor(i / V)][i % V];
+    const best = topk(totals, Math.min(2 * beam_size, totals.length)).map((place) => {
+      const [beam, token] = [Math.floor(place / V), place % V];
+      return { beam, token, sum: totals[place], record: search.recorded(log_p, beam, token) };
+    });
+
+    // 1. Of the W best, those that end are finished. (What is impossible is nothing.)
+    const leading = best.slice(0, beam_size);
+    for (const { token, sum, record } of leading) {
+      if (token === EOS && sum > -Infinity) found.push(hypothesis(record, length_penalty));
+    }
+
+    // 2. The W best that do not end go on.
+    const beams = best.filter(({ token, sum }) => token !== EOS && sum > -Infinity).slice(0, beam_size);
+
+    // 3. Is the sentence done?
+    const going = leading.some(({ token, sum }) => token !== EOS && sum > -Infinity);
+    const hope = going ? beams[0].sum : -Infinity;
+    found = found.sort((a, b) => b.score - a.score).slice(0, n_best);
+    const attainable = hope / length_divisor(search.limit, length_penalty);
+    const enough = found.length === n_best && found.at(-1).score >= attainable;
+    if (enough || !going || length >= search.limit) {
+      const left = beams.slice(0, n_best - found.length);
+      return [...found, ...left.map(({ record }) => hypothesis(record, length_penalty))];
+    }
+    search.records = beams.map(({ record }) => record);
+    search.decoder.select(beams.map(({ beam }) => beam));
+    [tokens, sums] = [beams.map(({ token }) => token), beams.map(({ sum }) => sum)];
+    yield { beams, finished: found };
+  }
+}
+
+/** Run a search to its end: what it returns. */
+export function finished(search) {
+  for (;;) {
+    const { value, done } = search.next();
+    if (done) return value;
+  }
+}

@@ -1,0 +1,113 @@
+// What surrounds attention: layer norm, residuals, the feed-forward network (chapters 10, 11).
+
+import { Linear, add, zeros } from "./tensors.js";
+
+/**
+ * Bring the features of each position to mean 0 and variance 1, then scale and shift.
+ *
+ *     y = γ (x − μ) / √(σ² + ε) + β,  μ = Σ x_d / D,  σ² = Σ (x_d − μ)² / D
+ *
+ * (…, D) → (…, D). The mean and the (biased) variance are taken over one position only.
+ *
+ * Source: Ba et al. (2016).
+ */
+export class LayerNorm {
+  constructor(weights, name, hooks, eps = 1e-5) {
+    this.name = name;
+    this.hooks = hooks;
+    this.weight = weights.get(`${name}.weight`); // (D)
+    this.bias = weights.maybe(`${name}.bias`); // (D)
+    this.eps = eps;
+  }
+
+  forward(x) {
+    const D = x.size(-1);
+    const y = zeros(...x.shape); // (…, D)
+    for (let start = 0; start < x.data.length; start += D) {
+      let [mean, variance] = [0, 0];
+      for (let d = 0; d < D; d += 1) mean += x.data[start + d] / D;
+      for (let d = 0; d < D; d += 1) variance += (x.data[start + d] - mean) ** 2 / D;
+      const root = Math.sqrt(variance + this.eps);
+      for (let d = 0; d < D; d += 1) {
+        const shift = this.bias ? this.bias.data[d] : 0;
+        y.data[start + d] = (this.weight.data[d] * (x.data[start + d] - mean)) / root + shift;
+      }
+    }
+    return this.hooks.see(this.name, "output", y); // (…, D)
+  }
+}
+
+/** Sort each pair of neighbouring features. Source: Anil et al. (2019), with groups of two. */
+function group_sort(x) {
+  for (let i = 0; i < x.data.length; i += 2) {
+    if (x.data[i] > x.data[i + 1]) [x.data[i], x.data[i + 1]] = [x.data[i + 1], x.data[i]];
+  }
+  return x;
+}
+
+function relu(x) {
+  for (let i = 0; i < x.data.length; i += 1) x.data[i] = Math.max(0, x.data[i]);
+  return x;
+}
+
+const ACTIVATIONS = { relu, groupsort: group_sort };
+
+/**
+ * The same two-layer network at every position: f(x W_1 + b_1) W_2 + b_2, (…, D) → (…, D).
+ *
+ * Source: Vaswani et al. (2017), section 3.3.
+ */
+export class FeedForward {
+  constructor(weights, name, { activation }, hooks) {
+    this.name = name;
+    this.hooks = hooks;
+    this.linear1 = new Linear(weights, `${name}.linear1`);
+    this.linear2 = new Linear(weights, `${name}.linear2`);
+    this.activation = ACTIVATIONS[activation];
+    if (!this.activation) throw new Error(`This page computes no activation of the name ${activation}.`);
+  }
+
+  forward(x) {
+    const hidden = this.hooks.see(this.name, "hidden", this.activation(this.linear1.forward(x))); // (…, F)
+    return this.linear2.forward(hidden); // (…, D)
+  }
+}
+
+/** Add nothing: what remains of a layer without its feed-forward network (an ablation). */
+class NoFeedForward {
+  forward(x) {
+    return zeros(...x.shape);
+  }
+}
+
+/** The feed-forward network that a configuration asks for. */
+export const feed_forward = (weights, name, config, hooks) =>
+  config.feed_forward ? new FeedForward(weights, name, config, hooks) : new NoFeedForward();
+
+/**
+ * Wrap a sublayer f in a residual connection and a layer norm.
+ *
+ *     pre: x + f(norm(x))    post: norm(x + f(x))
+ *
+ * x (B, T, D) and a function (B, T, D) → (B, T, D) give (B, T, D). `see` is shown what the sublayer
+ * adds ("change") and what it is added to ("stream").
+ *
+ * Source: post: Vaswani et al. (2017), section 5.4; pre: Xiong et al. (2020).
+ */
+export class Residual {
+  constructor(weights, name, { norm, residual }, hooks) {
+    Object.assign(this, { name, hooks, residual, pre_norm: norm === "pre" });
+    this.norm = new LayerNorm(weights, `${name}.norm`, hooks);
+  }
+
+  forward(x, sublayer, start = 0) {
+    const see = (stage, value) => this.hooks.see(this.name, stage, value, start);
+    const stream = see("stream", this.residual ? x : zeros(...x.shape)); // (B, T, D)
+    const change = see("change", sublayer(this.pre_norm ? this.norm.forward(x) : x)); // (B, T, D)
+    return this.pre_norm ? add(stream, change) : this.norm.forward(add(stream, change)); // (B, T, D)
+  }
+}
+
+/** The norm after the last layer of a pre-norm stack; a post-norm stack has just been normalised. */
+export const final_norm = (weights, name, { norm }, hooks) =>
+  norm === "pre" ? new LayerNorm(weights, name, hooks) : { forward: (x) => x };

@@ -1,0 +1,663 @@
+// “Talk to the model”: the page around the worker. Everything that computes is in the other files.
+
+import { KINDS, parts_of } from "./interventions.js";
+import { button, choice, html, number, panel, svg, table, uniqueId, upTo } from "./shared.js";
+
+const KIND_NAMES = [
+  ["cross", "cross: translation looks at the source"],
+  ["decoder", "self: translation looks at itself"],
+  ["encoder", "self: source looks at itself"],
+];
+const SHORT_KIND = { cross: "cross-attention", decoder: "the decoder's self-attention", encoder: "the encoder's self-attention" };
+const percent = (p) => `${number(100 * p, 1)} %`;
+const megabytes = (bytes) => `${number(bytes / 1e6, 1)} MB`;
+
+// --- the worker ----------------------------------------------------------------------------------
+
+/** Asks the worker; an answer is a promise, and steps on the way are handed to `step`. */
+class Client {
+  constructor() {
+    this.open = new Map();
+    this.last = 0;
+  }
+
+  start() {
+    this.worker = new Worker(new URL("worker.js", import.meta.url), { type: "module" });
+    this.worker.addEventListener("message", ({ data: { id, ...answer } }) => this.answered(id, answer));
+    this.worker.addEventListener("error", () => {
+      // The worker itself is lost: say so, and begin with a new one at the next question.
+      this.worker.terminate();
+      this.worker = null;
+      const message = "The model has stopped working; load it again.";
+      for (const id of [...this.open.keys()]) this.answered(id, { state: "failed", message, lost: true });
+    });
+  }
+
+  answered(id, answer) {
+    const asked = this.open.get(id);
+    if (!asked) return;
+    if (answer.state === "step" || answer.state === "progress") {
+      asked.step(answer);
+      return;
+    }
+    this.open.delete(id);
+    asked.resolve(answer);
+  }
+
+  ask(task, payload, step = () => {}) {
+    if (!this.worker) this.start();
+    const id = (this.last += 1);
+    const answer = new Promise((resolve) => this.open.set(id, { resolve, step }));
+    this.worker.postMessage({ id, task, ...payload });
+    return answer;
+  }
+
+  cancel() {
+    this.worker?.postMessage({ task: "cancel" });
+  }
+}
+
+// --- small parts ---------------------------------------------------------------------------------
+
+const FORWARD = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
+
+/** Buttons with one Tab stop: arrow keys go from one to the next; the pressed one is the stop. */
+function oneStop(buttons) {
+  const stop = buttons.findIndex((each) => each.getAttribute("aria-pressed") === "true");
+  buttons.forEach((each, i) => {
+    each.tabIndex = i === Math.max(0, stop) ? 0 : -1;
+    each.addEventListener("keydown", (event) => {
+      const way = FORWARD[event.key];
+      if (!way || event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault(); // the page must not scroll
+      const next = buttons[i + way];
+      if (!next) return;
+      [each.tabIndex, next.tabIndex] = [-1, 0];
+      next.focus();
+    });
+  });
+  return buttons;
+}
+
+/** What stands on the button of a token: the token, its probability, and more for screen readers. */
+const shown = (token, p, more) => [
+  html("span", {}, token),
+  " ",
+  html("small", {}, percent(p)),
+  html("span", { class: "spoken" }, more),
+];
+
+/** A box that scrolls sideways if it must; then the keyboard reaches it. */
+function scrolling(label, ...children) {
+  const box = html("div", { class: "numbers", role: "group", "aria-label": label }, ...children);
+  const watch = new ResizeObserver(() => {
+    if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+    else box.removeAttribute("tabindex");
+  });
+  watch.observe(box);
+  return box;
+}
+
+/** A change in words, layers and heads counted from 1 as on the maps. */
+export function described(change) {
+  const [what, parts] = parts_of(change);
+  const one = (text) => Number(text) + 1;
+  const where = () => `layer ${one(parts[1])}, head ${one(parts[2])} of ${SHORT_KIND[parts[0]]}`;
+  switch (what) {
+    case "head":
+      return `${where()} adds nothing`;
+    case "average":
+      return `${where()} looks at everything alike`;
+    case "weight":
+      return `${where()}: ${number(Number(parts[5]), 2)} is added to the weight of key ${one(parts[4])} for query ${one(parts[3])}`;
+    case "layer":
+      return `layer ${one(parts[1])} of the ${parts[0]} passes on what it gets`;
+    case "residual":
+      return `layer ${one(parts[1])} of the ${parts[0]} has no residual connections`;
+    case "scale":
+      return `scores are multiplied by ${parts[0]}`;
+    case "causal":
+      return "the decoder sees the future";
+    case "positions":
+      return "no positions are added";
+    default:
+      return change;
+  }
+}
+
+// --- the page ------------------------------------------------------------------------------------
+
+/** Put the page into its place. */
+export function start() {
+  for (const place of document.querySelectorAll(".talk-place")) {
+    const about = JSON.parse(document.querySelector("script.talk-models").textContent);
+    place.replaceChildren(new Talk(about).element);
+  }
+}
+
+class Talk {
+  constructor({ models, rules }) {
+    this.client = new Client();
+    this.rules = rules;
+    this.models = models;
+    const address = new URLSearchParams(location.search);
+    this.model = models.find(({ name }) => name === address.get("model")) ?? models[0];
+    this.changes = address.getAll("change");
+    this.forced = (address.get("force") ?? "").split(".").filter((id) => /^\d+$/.test(id)).map(Number);
+    this.loaded = null; // {config, decoding} of the model in the worker
+    this.results = {}; // trained, changed
+    this.chosen = { kind: "cross", layer: 0, head: 0, query: 0, step: 0, column: "trained" };
+    this.build(address.get("text") ?? this.model.examples[0]);
+    this.show_model();
+  }
+
+  build(text) {
+    const status = { class: "status", role: "status", "aria-live": "polite" };
+    this.status = html("p", status);
+    this.notice = html("p", { class: "notice", role: "alert" });
+    this.about = html("p", { class: "note" });
+    const options = this.models.map((each) => [each, each.title]);
+    this.chooser = choice({ label: "model", options, change: (model) => this.choose_model(model) });
+    this.chooser.move(this.model);
+    this.load_button = button("Load the model", () => this.load());
+    this.cancel_button = button("Cancel", () => this.client.cancel());
+    this.progress = html("progress", { max: 1, value: 0, "aria-label": "loading" });
+    const id = uniqueId();
+    this.text = html("textarea", { id, rows: 2, spellcheck: "false", autocomplete: "off" });
+    this.text.value = text;
+    this.text.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+      event.preventDefault();
+      this.begin();
+    });
+    this.text_label = html("label", { for: id });
+    this.examples = html("div", { class: "examples", role: "group", "aria-label": "examples" });
+    this.translate_button = button("Translate", () => this.begin());
+    this.stop_button = button("Stop", () => this.client.cancel());
+    this.stop_button.hidden = true;
+    this.source = html("div", { class: "source" });
+    this.columns = html("div", { class: "columns" });
+    this.candidates = html("div", { class: "candidates" });
+    this.maps = html("div", { class: "maps" });
+    this.intervening = html("div", { class: "intervening" });
+    this.body = html(
+      "div",
+      { hidden: "" },
+      html("div", { class: "entry" }, this.text_label, this.text, html("div", { class: "controls" }, this.translate_button, this.stop_button)),
+      this.examples,
+      this.source,
+      this.columns,
+      this.candidates,
+      this.intervening,
+      this.maps,
+    );
+    this.element = html(
+      "section",
+      { class: "explorer talk", "aria-label": "Talk to the model" },
+      html("div", { class: "controls" }, this.chooser.element, this.load_button, this.progress, this.cancel_button),
+      this.about,
+      this.notice,
+      this.body,
+      this.status,
+    );
+    this.loading(false);
+  }
+
+  // --- loading ---
+
+  loading(on) {
+    this.progress.hidden = this.cancel_button.hidden = !on;
+    this.load_button.hidden = on || this.loaded?.name === this.model.name;
+  }
+
+  show_model() {
+    const { model } = this;
+    this.load_button.textContent = `Load the model (${megabytes(Object.values(model.files).reduce((a, b) => a + b, 0))})`;
+    this.about.textContent = model.about;
+    this.text_label.textContent = model.asks;
+    this.text.lang = model.source;
+    this.examples.replaceChildren(
+      "Or take one of these: ",
+      ...model.examples.map((example) => {
+        const take = button(example, () => {
+          this.text.value = example;
+          this.begin();
+        });
+        take.lang = model.source;
+        return take;
+      }),
+    );
+    this.loading(false);
+  }
+
+  choose_model(model) {
+    this.client.cancel();
+    Object.assign(this, { model, loaded: null, results: {}, changes: [], forced: [] });
+    Object.assign(this.chosen, { kind: "cross", layer: 0, head: 0, query: 0, step: 0 });
+    this.text.value = model.examples[0];
+    this.body.hidden = true;
+    this.complain("");
+    this.show_model();
+    this.remember();
+  }
+
+  async load() {
+    const { model } = this;
+    this.complain("");
+    this.loading(true);
+    this.progress.value = 0;
+    this.say(`Loading ${model.title}.`);
+    this.cancel_button.focus();
+    const answer = await this.client.ask("load", { model, rules: this.rules }, ({ loaded, total }) => {
+      this.progress.value = loaded / total;
+    });
+    if (model !== this.model) return; // another one has been chosen meanwhile
+    if (answer.state === "done") this.loaded = { name: model.name, ...answer };
+    this.loading(false);
+    if (answer.state !== "done") {
+      this.complain(answer.state === "cancelled" ? "Loading was cancelled." : answer.message);
+      this.load_button.focus();
+      return;
+    }
+    this.body.hidden = false;
+    this.show_changes();
+    this.text.focus();
+    await this.run();
+  }
+
+  // --- translating ---
+
+  /** A new text: nothing is forced any more. */
+  begin() {
+    this.forced = [];
+    return this.run();
+  }
+
+  async run() {
+    if (!this.loaded) return;
+    const turn = (this.turn = (this.turn ?? 0) + 1);
+    this.results = {};
+    this.chosen.step = 0;
+    this.complain("");
+    this.remember();
+    this.stop_button.hidden = false;
+    const wanted = [["trained", []], ...(this.changes.length ? [["changed", this.changes]] : [])];
+    for (const [column, changes] of wanted) {
+      const payload = { text: this.text.value, changes, forced: this.forced };
+      const step = (answer) => {
+        if (turn !== this.turn) return;
+        this.results[column] = { ...this.results[column], ...answer };
+        this.chosen.column = column;
+        this.show();
+      };
+      const answer = await this.client.ask("translate", payload, step);
+      if (turn !== this.turn) return;
+      if (answer.state === "failed") {
+        this.complain(answer.message);
+        if (answer.lost) this.choose_model(this.model);
+      } else if (answer.state === "cancelled") this.complain("Stopped.");
+      if (answer.state !== "done") break;
+      step(answer);
+    }
+    this.stop_button.hidden = true;
+    this.show();
+    this.tell();
+  }
+
+  /** One sentence for what cannot be done. */
+  complain(sentence) {
+    this.notice.textContent = sentence;
+  }
+
+  say(sentence) {
+    this.status.textContent = sentence;
+  }
+
+  tell() {
+    const { trained, changed } = this.results;
+    if (!trained?.translation) return;
+    const before = `Translation: ${trained.translation.text}`;
+    this.say(changed?.translation ? `${before} With the changes: ${changed.translation.text}` : before);
+  }
+
+  force(column, step, id) {
+    this.forced = [...this.results[column].translation.ids.slice(0, step), id];
+    return this.run();
+  }
+
+  /** What the reader has set stands in the address: whoever opens it finds the same. */
+  remember() {
+    const address = new URLSearchParams({ model: this.model.name, text: this.text.value });
+    for (const change of this.changes) address.append("change", change);
+    if (this.forced.length) address.set("force", this.forced.join("."));
+    history.replaceState(null, "", `?${address}${location.hash}`);
+  }
+
+  // --- what is shown ---
+
+  show() {
+    const { trained, changed } = this.results;
+    this.show_source();
+    const columns = [
+      ["trained", changed ? "as it was trained" : "translation", trained],
+      ["changed", "with your changes", changed],
+    ];
+    const there = columns.filter(([, , result]) => result?.translation);
+    this.columns.replaceChildren(...there.map(([column, title, result]) => this.translation(column, title, result)));
+    this.show_candidates();
+    this.show_maps();
+  }
+
+  show_source() {
+    const translation = this.results.trained?.translation;
+    if (!translation) {
+      this.source.replaceChildren();
+      return;
+    }
+    const { source_tokens, pieces, unknown } = translation;
+    // A word that the tokenizer had to take apart begins with ▁ and goes on without it.
+    const parted = (i) => this.model.subwords && [i, i + 1].some((j) => pieces[j] && /^[\p{L}\p{N}]/u.test(pieces[j]) && (j === i || /[\p{L}\p{N}]$/u.test(pieces[i])));
+    const read = source_tokens.map((name, i) => {
+      const piece = pieces[i] ?? name;
+      const kind = unknown.includes(piece) ? "unknown" : parted(i) ? "parted" : "";
+      return html("span", { class: `piece ${kind}` }, piece);
+    });
+    const notes = this.model.subwords ? ["▁ stands for a space."] : [];
+    if (unknown.length) {
+      notes.push(`Framed: not in its vocabulary. It reads only that an unknown word stands there (${unknown.join(", ")}).`);
+    }
+    if (this.model.subwords && pieces.some((_, i) => parted(i))) {
+      notes.push("Underlined: words that were too rare in training to have a piece of their own.");
+    }
+    this.source.replaceChildren(
+      html("p", { class: "title" }, "What it reads"),
+      html("p", { class: "pieces", lang: this.model.source }, read),
+      ...notes.map((note) => html("p", { class: "note" }, note)),
+    );
+  }
+
+  translation(column, title, { translation, shipped, state, first, rate }) {
+    const { tokens, probabilities, text, finished } = translation;
+    const other = this.results.trained?.translation?.tokens ?? [];
+    const steps = oneStop(
+      tokens.map((token, i) => {
+        const pressed = this.chosen.column === column && this.chosen.step === i;
+        const kinds = [i < this.forced.length ? "forced" : "", column === "changed" && token !== other[i] ? "differs" : ""];
+        const step = html(
+          "button",
+          { type: "button", class: `said ${kinds.join(" ")}`, "aria-pressed": pressed },
+          shown(token, probabilities[i], `, step ${i + 1}`),
+        );
+        step.style.setProperty("--share", probabilities[i]);
+        step.addEventListener("click", () => {
+          Object.assign(this.chosen, { column, step: i, query: i });
+          this.show();
+          this.columns.querySelector('[aria-pressed="true"]')?.focus();
+        });
+        return step;
+      }),
+    );
+    const done = state === "done";
+    const lines = [];
+    if (done && !finished) lines.push("It did not come to an end: the limit of its length came first.");
+    if (shipped) {
+      const same = shipped.text === text;
+      const beam = `With ${this.loaded.decoding.beam_size} beams, as it is shipped: `;
+      lines.push(html("span", {}, beam, html("span", { class: "shipped", lang: this.model.target }, shipped.text), same ? " (the same)" : ""));
+    }
+    if (done) lines.push(`First token after ${number(first, 0)} ms, then ${number(rate, 0)} tokens per second.`);
+    return panel(
+      title,
+      html("p", { class: "result", lang: this.model.target, "data-column": column }, text || "…"),
+      html("div", { class: "steps", role: "group", "aria-label": "token by token" }, steps),
+      ...lines.map((line) => html("p", { class: "note" }, line)),
+    );
+  }
+
+  show_candidates() {
+    const { column, step } = this.chosen;
+    const translation = this.results[column]?.translation;
+    const candidates = translation?.candidates[step];
+    if (!candidates) {
+      this.candidates.replaceChildren();
+      return;
+    }
+    const said = translation.ids[step];
+    const others = candidates.some(({ id }) => id === said)
+      ? candidates
+      : [{ id: said, token: translation.tokens[step], p: translation.probabilities[step] }, ...candidates.slice(0, -1)];
+    const buttons = others.map(({ id, token, p }) => {
+      const each = html(
+        "button",
+        { type: "button", class: "candidate", "aria-pressed": id === said },
+        shown(token, p, id === said ? ", said" : ", say this instead"),
+      );
+      each.style.setProperty("--share", p);
+      each.addEventListener("click", () => id !== said && this.force(column, step, id));
+      return each;
+    });
+    const before = translation.tokens.slice(0, step).join(" ");
+    this.candidates.replaceChildren(
+      panel(
+        `Step ${step + 1}: what may come ${before ? `after “${before}”` : "first"}`,
+        html("div", { class: "steps", role: "group", "aria-label": "the most probable tokens" }, oneStop(buttons)),
+        html("p", { class: "note" }, "Press another one to force it: the model goes on from there."),
+      ),
+    );
+  }
+
+  // --- the maps ---
+
+  /** The names of the queries and of the keys of the kind of attention that is shown. */
+  sides() {
+    const { translation } = this.results[this.chosen.column];
+    const source = translation.source_tokens.map((name, i) => translation.pieces[i] ?? name);
+    const read = ["<sos>", ...translation.tokens.slice(0, -1)];
+    const { kind } = this.chosen;
+    return { queries: kind === "encoder" ? source : read, keys: kind === "decoder" ? read : source };
+  }
+
+  show_maps() {
+    const result = this.results[this.chosen.column];
+    if (!result?.attention) {
+      this.maps.replaceChildren();
+      return;
+    }
+    const { kind } = this.chosen;
+    const layers = result.attention[kind];
+    const layer = Math.min(this.chosen.layer, layers.length - 1);
+    const kinds = choice({
+      label: "attention",
+      options: KIND_NAMES,
+      change: (value) => {
+        Object.assign(this.chosen, { kind: value, layer: 0, query: 0 });
+        this.show_maps();
+      },
+    });
+    kinds.move(kind);
+    const small = oneStop(
+      layers.flatMap((maps, l) =>
+        upTo(maps.H).map((head) => {
+          const pressed = l === layer && head === this.chosen.head;
+          const each = html("button", { type: "button", class: "small", "aria-pressed": pressed, "aria-label": `layer ${l + 1}, head ${head + 1}` }, thumbnail(maps, head));
+          each.addEventListener("click", () => {
+            Object.assign(this.chosen, { layer: l, head });
+            this.show_maps();
+            this.maps.querySelector('.small[aria-pressed="true"]').focus();
+          });
+          return each;
+        }),
+      ),
+    );
+    const rows = layers.map((maps, l) => html("div", { class: "layer" }, html("span", { class: "note" }, `layer ${l + 1}`), small.slice(l * maps.H, (l + 1) * maps.H)));
+    const { queries, keys } = this.sides();
+    const query = Math.min(this.chosen.query, queries.length - 1);
+    const asks = choice({
+      label: "query",
+      options: queries.map((name, i) => [i, `${i + 1}: ${name}`]),
+      change: (value) => {
+        this.chosen.query = value;
+        this.show_maps();
+      },
+    });
+    asks.move(query);
+    const maps = layers[layer];
+    const { head } = this.chosen;
+    const place = (head * maps.T + query) * maps.S;
+    const name = `layer ${layer + 1}, head ${head + 1}`;
+    this.maps.replaceChildren(
+      panel(
+        "All heads of all layers",
+        html("div", { class: "controls" }, kinds.element),
+        scrolling("the maps of all heads", rows),
+      ),
+      panel(
+        `Enlarged: ${name}`,
+        scrolling(`the map of ${name}`, enlarged(maps, head, queries, keys, query, name)),
+        html("p", { class: "note" }, "A row is a query: who asks. Its cells are the keys: who is looked at. They sum to one."),
+        html("div", { class: "controls" }, asks.element),
+        scrolling(
+          "scores and weights of this query",
+          table({
+            caption: `“${queries[query]}” asks`,
+            columns: ["key", "score q·k/√d", "weight"],
+            rows: keys.map((key, s) => [key, number(maps.scores[place + s], 2), number(maps.weights[place + s], 3)]),
+          }),
+        ),
+      ),
+    );
+  }
+
+  // --- changing the model ---
+
+  show_changes() {
+    const { config } = this.loaded;
+    const draft = (this.draft ??= { what: "head", kind: "cross", stack: "decoder", layer: 0, head: 0, query: 0, key: 0, amount: 0.5, scale: 1 });
+    const set = (name) => (value) => {
+      draft[name] = value;
+      this.show_changes();
+      this.intervening.querySelector(`[data-field="${name}"] :is(select, input)`)?.focus();
+    };
+    const field = (name, label, options) => {
+      const values = options.map(([value]) => value);
+      if (!values.includes(draft[name])) draft[name] = values[0];
+      const made = choice({ label, options, change: set(name) });
+      made.move(draft[name]);
+      made.element.dataset.field = name;
+      return made.element;
+    };
+    const count = (n) => upTo(n).map((i) => [i, String(i + 1)]);
+    const what = field("what", "change", [
+      ["head", "switch off a head"],
+      ["average", "let a head look at everything alike"],
+      ["weight", "add to one attention weight"],
+      ["layer", "switch off a layer"],
+      ["residual", "cut the residual connections of a layer"],
+      ["scale", "another scale of the scores"],
+      ["causal", "let the decoder see the future"],
+      ["positions", "take the positions away"],
+    ]);
+    const place = {
+      head: ["kind", "layer", "head"],
+      average: ["kind", "layer", "head"],
+      weight: ["kind", "layer", "head", "query", "key", "amount"],
+      layer: ["stack", "layer"],
+      residual: ["stack", "layer"],
+      scale: ["scale"],
+      causal: [],
+      positions: [],
+    }[draft.what];
+    const stack = place.includes("stack") ? draft.stack : KINDS[draft.kind].stack;
+    const fields = {
+      kind: () => field("kind", "attention", KIND_NAMES),
+      stack: () => field("stack", "stack", [["encoder", "encoder"], ["decoder", "decoder"]]),
+      layer: () => field("layer", "layer", count(config[`n_${stack}_layers`])),
+      head: () => field("head", "head", count(config.n_heads)),
+      query: () => field("query", "query", count(20)),
+      key: () => field("key", "key", count(20)),
+      amount: () => field("amount", "add", [-1, -0.5, 0.25, 0.5, 1, 2].map((x) => [x, number(x, 2)])),
+      scale: () => field("scale", "factor", [0, 0.05, 0.5, 1, 2].map((x) => [x, number(x, 2)])),
+    };
+    const spec = () => {
+      const parts = place.map((name) => draft[name]);
+      return `${draft.what}:${parts.length ? parts.join(".") : "off"}`;
+    };
+    const add = button("Change it", () => {
+      if (!this.changes.includes(spec())) this.changes.push(spec());
+      this.changed();
+    });
+    const active = this.changes.map((change, i) => {
+      const back = button("Take back", () => {
+        this.changes.splice(i, 1);
+        this.changed();
+      });
+      back.setAttribute("aria-label", `Take back: ${described(change)}`);
+      return html("li", {}, `${described(change)} `, back);
+    });
+    this.intervening.replaceChildren(
+      panel(
+        "Change the model",
+        html("div", { class: "controls" }, what, place.map((name) => fields[name]()), add),
+        active.length
+          ? html("ul", { class: "changes" }, active)
+          : html("p", { class: "note" }, "Nothing is changed. The address of this page keeps what you change, so you can send it to others."),
+      ),
+    );
+  }
+
+  changed() {
+    this.show_changes();
+    this.forced = [];
+    this.intervening.querySelector("button").focus();
+    return this.run();
+  }
+}
+
+// --- drawing -------------------------------------------------------------------------------------
+
+/** A map of one head as a small picture: one pixel for each weight. */
+function thumbnail({ T, S, weights }, head) {
+  const canvas = html("canvas", { width: S, height: T, "aria-hidden": "true" });
+  const context = canvas.getContext("2d");
+  const image = context.createImageData(S, T);
+  for (let i = 0; i < T * S; i += 1) {
+    // Black with so much opacity; the style sheet turns it round on dark paper.
+    image.data[4 * i + 3] = Math.round(255 * Math.min(1, weights[head * T * S + i]));
+  }
+  context.putImageData(image, 0, 0);
+  return canvas;
+}
+
+const CELL = 20;
+const LETTER = 7.5;
+
+/** The same map large, with the tokens beside it. */
+function enlarged({ T, S, weights }, head, queries, keys, query, name) {
+  const longest = (names) => Math.min(18, Math.max(...names.map((each) => each.length)));
+  const short = (text) => (text.length > 18 ? `${text.slice(0, 17)}…` : text);
+  const [left, top] = [longest(queries) * LETTER + 10, longest(keys) * LETTER + 10];
+  const [width, height] = [left + S * CELL + 4, top + T * CELL + 4];
+  const at = (t, s) => weights[(head * T + t) * S + s];
+  const row = upTo(S).map((s) => at(query, s));
+  const strongest = row.indexOf(Math.max(...row));
+  const drawing = svg("svg", {
+    class: "large",
+    viewBox: `0 0 ${width} ${height}`,
+    role: "img",
+    "aria-label": `${name}: ${T} queries, ${S} keys. “${queries[query]}” looks most at “${keys[strongest]}”, weight ${number(row[strongest], 2)}.`,
+  });
+  drawing.style.width = `${width}px`;
+  drawing.append(
+    ...queries.map((each, t) => svg("text", { x: left - 6, y: top + (t + 0.7) * CELL, "text-anchor": "end", class: t === query ? "chosen" : "" }, short(each))),
+    ...keys.map((each, s) => svg("text", { transform: `translate(${left + (s + 0.7) * CELL} ${top - 6}) rotate(-90)` }, short(each))),
+    svg("rect", { class: "sheet", x: left, y: top, width: S * CELL, height: T * CELL }),
+  );
+  for (let t = 0; t < T; t += 1) {
+    for (let s = 0; s < S; s += 1) {
+      const opacity = Math.min(1, at(t, s)).toFixed(3);
+      if (at(t, s) >= 0.005) drawing.append(svg("rect", { class: "weight", x: left + s * CELL, y: top + t * CELL, width: CELL, height: CELL, "fill-opacity": opacity }));
+    }
+  }
+  drawing.append(svg("rect", { class: "asked", x: left, y: top + query * CELL, width: S * CELL, height: CELL }));
+  return drawing;
+}

@@ -1,0 +1,103 @@
+// A trained model that takes text and gives text (chapters 1 and 17).
+
+import { beam_search, finished, greedy_search } from "./decoding.js";
+import { load_tensors } from "./safetensors.js";
+import { Hooks } from "./tensors.js";
+import { UNK, Vocabulary, tokenizer_from_dict } from "./tokens.js";
+import { Transformer } from "./transformer.js";
+import { Unicode } from "./unicode.js";
+
+const FORMAT = 1;
+
+/** The languages whose rules a model's tokenizers need, from its config.json. */
+export const languages_of = ({ source_tokenizer, target_tokenizer }) => [
+  ...new Set([source_tokenizer, target_tokenizer].filter(({ type }) => type === "spacy").map((t) => t.language)),
+];
+
+/**
+ * Model, tokenizers, vocabularies and search as one object.
+ *
+ * files: {config, source_vocabulary, target_vocabulary} as the JSON files hold them, and {weights},
+ * the ArrayBuffer of model.safetensors. rules: {unicode, spacy: {de, …}} as the site's build
+ * writes them.
+ *
+ * Throws an Error, one sentence, if the files are damaged or do not belong together.
+ */
+export class Translator {
+  constructor({ config, source_vocabulary, target_vocabulary, weights }, { unicode, spacy }) {
+    if (config?.format !== FORMAT) throw new Error("config.json does not describe a model of this book.");
+    this.unicode = new Unicode(unicode);
+    this.hooks = new Hooks();
+    this.model = new Transformer(config.model, load_tensors(weights), this.hooks);
+    const rules = { unicode: this.unicode, spacy };
+    this.source_tokenizer = tokenizer_from_dict(config.source_tokenizer, rules);
+    this.target_tokenizer = tokenizer_from_dict(config.target_tokenizer, rules);
+    this.source_vocabulary = new Vocabulary(source_vocabulary);
+    this.target_vocabulary = new Vocabulary(target_vocabulary);
+    for (const side of ["source", "target"]) {
+      const [has, wants] = [this[`${side}_vocabulary`].tokens.length, config.model[`${side}_vocab_size`]];
+      if (has !== wants) {
+        throw new Error(`The ${side} vocabulary has ${has} tokens, but the model was built for ${wants}.`);
+      }
+    }
+    this.source_sos = config.source_sos;
+    this.decoding = config.decoding;
+  }
+
+  /**
+   * The ids of a source text, made uniform, and its words that the vocabulary lacks.
+   *
+   * Throws an Error, one sentence, for an empty text, one that is longer than the model can read,
+   * and one that its tokenizer refuses. (Python also refuses formulas whose series it cannot compute.)
+   */
+  encode(text) {
+    const tokens = this.source_tokenizer.tokenize(this.unicode.uniform(text));
+    if (!tokens.length) throw new Error("There is nothing to translate: the text is empty.");
+    const ids = this.source_vocabulary.encode_source(tokens, this.source_sos);
+    const limit = this.model.config.max_length;
+    if (ids.length > limit) {
+      throw new Error(
+        `The text has ${ids.length} tokens, special tokens included, but this model reads at ` +
+          `most ${limit}; translate it sentence by sentence.`,
+      );
+    }
+    const unknown = tokens.filter((token) => this.source_vocabulary.encode([token])[0] === UNK);
+    return { ids, tokens, unknown: [...new Set(unknown)] };
+  }
+
+  /**
+   * The search that the model is shipped with, for encoded text: a generator, as in decoding.js.
+   *
+   * `options` as there, and beam_size. It returns one hypothesis, or a list if `n_best` is above 1.
+   */
+  *search({ ids }, options = {}) {
+    const chosen = { ...this.decoding, n_best: 1, ...options };
+    if (chosen.beam_size === 1 && chosen.n_best === 1) return yield* greedy_search(this.model, ids, chosen);
+    const found = yield* beam_search(this.model, ids, chosen.beam_size, chosen);
+    return chosen.n_best === 1 ? found[0] : found;
+  }
+
+  /** A hypothesis as text: {text, source_tokens, tokens, ids, pieces, unknown, probabilities, …}. */
+  translation(hypothesis, { ids, tokens, unknown }) {
+    const names = this.target_vocabulary.tokens;
+    return {
+      text: this.target_tokenizer.detokenize(this.target_vocabulary.decode(hypothesis.tokens)),
+      source_tokens: ids.map((id) => this.source_vocabulary.tokens[id]),
+      tokens: hypothesis.tokens.map((id) => names[id]),
+      ids: hypothesis.tokens,
+      pieces: [...(this.source_sos ? ["<sos>"] : []), ...tokens], // of the text, known or not
+      unknown,
+      probabilities: hypothesis.log_probabilities.map(Math.exp),
+      score: hypothesis.score,
+      finished: hypothesis.finished,
+      candidates: hypothesis.candidates.map((step) => step.map(([id, p]) => ({ id, token: names[id], p }))),
+    };
+  }
+
+  /** Translate a text; an empty one stays empty. */
+  translate(text, options = {}) {
+    if (!this.unicode.uniform(text)) return "";
+    const encoded = this.encode(text);
+    return this.translation(finished(this.search(encoded, options)), encoded).text;
+  }
+}

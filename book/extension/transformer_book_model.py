@@ -1,0 +1,424 @@
+"""The model in the reader's browser: its files, its page, the rules of Python's and spaCy's text.
+
+The JavaScript in ``book/assets/model/`` computes with the very files that the package ships. The
+site's build copies them into ``_static/model/pretrained/``; there is no second copy in the
+repository. Beside them it writes, into ``_static/model/rules/``:
+
+* ``unicode.json``: which characters are letters, spaces, printable, unassigned, as this Python
+  has it. A browser's own Unicode is newer or older.
+* ``spacy-de.json`` and so on: the rules of ``spacy.blank(language)``, its regular expressions in
+  JavaScript's notation.
+
+``{talk}`` is the place where one talks to a model. Only a page with that directive loads
+its script and its style.
+
+``{beside} attention`` shows names of a module in both languages, side by side, from the files
+themselves: one name a line, or two where they differ (``SinusoidalPositions Positions``).
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import re
+import shutil
+import sys
+import unicodedata
+from collections.abc import Callable
+from importlib import metadata
+from itertools import groupby
+from pathlib import Path
+from re import _constants as code
+from re import _parser as parser
+from typing import Any
+
+from docutils import nodes
+from myst_nb.core.render import sanitize_script_content
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+from transformer_book import pretrained
+from transformer_book.files import read_json
+from transformer_book.tokens import SpacyTokenizer
+
+PACKAGE = pretrained.FOLDER.parent
+MODULES = Path(__file__).parents[1] / "assets" / "model"
+FILES = ("config.json", "source_vocabulary.json", "target_vocabulary.json", "model.safetensors")
+LICENCE = "README.md"  # the card travels with the model
+SHARED = ("shared.js", "shared.css")  # of the explorers
+
+# --- Python's text --------------------------------------------------------------------------------
+
+TABLES: dict[str, Callable[[str], bool]] = {
+    "word": lambda c: c.isalnum() or c == "_",  # what `re` calls \w
+    "space": str.isspace,
+    "decimal": str.isdecimal,  # \d
+    "alnum": str.isalnum,
+    "alpha": str.isalpha,
+    "digit": str.isdigit,
+    "unprintable": lambda c: not c.isprintable(),
+    "formatting": lambda c: unicodedata.category(c) == "Cf",
+    "unassigned": lambda c: unicodedata.category(c) == "Cn",
+}
+
+
+def unicode_tables() -> dict[str, Any]:
+    """For each property the code points that have it: [first, last, first, last, …]."""
+    characters = [chr(i) for i in range(sys.maxunicode + 1)]
+    tables: dict[str, Any] = {"version": unicodedata.unidata_version}
+    for name, holds in TABLES.items():
+        ranges: list[int] = []
+        start = 0
+        for true, run in groupby(map(holds, characters)):
+            length = sum(1 for _ in run)
+            if true:
+                ranges += [start, start + length - 1]
+            start += length
+        tables[name] = ranges
+    return tables
+
+
+# --- spaCy's rules --------------------------------------------------------------------------------
+
+_CATEGORIES = {
+    code.CATEGORY_WORD: "%w",
+    code.CATEGORY_NOT_WORD: "%W",
+    code.CATEGORY_SPACE: "%s",
+    code.CATEGORY_NOT_SPACE: "%S",
+    code.CATEGORY_DIGIT: "%d",
+    code.CATEGORY_NOT_DIGIT: "%D",
+}
+_PLACES = {
+    code.AT_BEGINNING: "^",
+    code.AT_BEGINNING_STRING: "^",
+    code.AT_END: r"(?=\u{a}?$)",  # Python's $ also matches before a last line feed
+    code.AT_END_STRING: "$",
+}
+
+
+def _character(value: int) -> str:
+    return rf"\u{{{value:x}}}"
+
+
+def to_javascript(pattern: str) -> str:
+    r"""A regular expression of Python's in JavaScript's notation, for its flag `u`.
+
+    \w, \s and \d, which mean something else there, become %w, %s and %d: `Unicode.regex` puts
+    Python's characters in their place.
+
+    Raises:
+        ValueError: the pattern holds what JavaScript cannot say.
+    """
+    parsed = parser.parse(pattern)
+    if parsed.state.flags & ~re.UNICODE:
+        raise ValueError(f"flags of a regular expression that are not translated: {pattern!r}")
+    return _sequence(parsed)
+
+
+def _sequence(parts: Any) -> str:
+    return "".join(_part(operation, value) for operation, value in parts)
+
+
+def _part(operation: Any, value: Any) -> str:
+    match operation:
+        case code.LITERAL:
+            return _character(value)
+        case code.NOT_LITERAL:
+            return f"[^{_character(value)}]"
+        case code.ANY:
+            return r"[^\u{a}]"
+        case code.AT if value in _PLACES:
+            return _PLACES[value]
+        case code.IN:
+            return f"[{''.join(_member(*member) for member in value)}]"
+        case code.BRANCH:
+            return f"(?:{'|'.join(map(_sequence, value[1]))})"
+        case code.SUBPATTERN if not value[1] and not value[2]:
+            return f"(?:{_sequence(value[3])})"
+        case code.ASSERT | code.ASSERT_NOT:
+            behind = "<" if value[0] < 0 else ""
+            sign = "=" if operation is code.ASSERT else "!"
+            return f"(?{behind}{sign}{_sequence(value[1])})"
+        case code.MAX_REPEAT | code.MIN_REPEAT:
+            least, most, inner = value
+            upper = "" if most is code.MAXREPEAT else most
+            lazy = "?" if operation is code.MIN_REPEAT else ""
+            return f"(?:{_sequence(inner)}){{{least},{upper}}}{lazy}"
+    raise ValueError(f"a regular expression holds {operation}, which is not translated")
+
+
+def _member(operation: Any, value: Any) -> str:
+    match operation:
+        case code.LITERAL:
+            return _character(value)
+        case code.RANGE:
+            return f"{_character(value[0])}-{_character(value[1])}"
+        case code.CATEGORY:
+            return _CATEGORIES[value]
+        case code.NEGATE:
+            return "^"
+    raise ValueError(f"a set of characters holds {operation}, which is not translated")
+
+
+def spacy_rules(language: str) -> dict[str, Any]:
+    """The rules of spaCy's blank tokenizer: prefix, suffix, infix, url, exceptions.
+
+    Raises:
+        ValueError: this spaCy has a rule that the JavaScript does not know.
+    """
+    import spacy  # takes a second, and most of the build does not need it
+    from spacy.symbols import ORTH
+
+    tokenizer = spacy.blank(language).tokenizer
+    if tokenizer.token_match is not None or not tokenizer.faster_heuristics:
+        raise ValueError(f"spaCy's tokenizer for {language!r} has rules that are not translated.")
+    searches = {
+        "prefix": tokenizer.prefix_search,
+        "suffix": tokenizer.suffix_search,
+        "infix": tokenizer.infix_finditer,
+        "url": tokenizer.url_match,
+    }
+    rules = {name: to_javascript(search.__self__.pattern) for name, search in searches.items()}
+    exceptions = {text: [part[ORTH] for part in parts] for text, parts in tokenizer.rules.items()}
+    return {"spacy": spacy.__version__, "language": language, **rules, "exceptions": exceptions}
+
+
+# --- the page -------------------------------------------------------------------------------------
+
+NAMES = {"de": "German", "en": "English", "it": "Italian"}
+# Of the book's own making; no sentence of a corpus.
+EXAMPLES = {
+    "captions-de-en": [
+        "Der kleine Junge spielt im Garten.",
+        "Eine alte Frau liest auf der Bank eine Zeitung.",
+        "Der Drache schläft.",
+    ],
+    "captions-en-it": [
+        "The young woman is sleeping on the sofa.",
+        "A small dog is running in the park.",
+        "The raccoon is sleeping.",
+    ],
+    "multi30k-de-en": [
+        "Zwei junge Männer spielen vor einem großen Haus Fußball.",
+        "Eine Frau mit rotem Hut liest im Park ein Buch.",
+        "Ein Astronaut isst Käsespätzle.",
+    ],
+    "multi30k-en-de": [
+        "Two young men are playing football in front of a big house.",
+        "A woman with a red hat is reading a book in the park.",
+        "An astronaut is eating spaghetti.",
+    ],
+    "series": ["exp(a*x)*sin(b*x)", "cos(a*x)**2/sin(b*x)", "tanh(c*x)+exp(d*x)"],
+}
+TRAINED = {
+    "captions": (
+        "It learned from {pairs:,} captions that the grammar of this book made, and knows the "
+        "{words:,} words of these captions and no other. Whatever else you type, it makes a "
+        "caption of it."
+    ),
+    "multi30k": (
+        "It learned from {pairs:,} captions of photographs (Multi30k) and from nothing else: it "
+        "knows people, dogs and balls, and no politics. For research and education, not for "
+        "commercial use: so are its data."
+    ),
+    "series": (
+        "It learned from {pairs:,} expressions of one or two factors, such as sin(a*x)**2, and "
+        "their series to O(x**6). It computes nothing: it writes what looks right, and may be "
+        "wrong."
+    ),
+}
+
+
+def digest(paths: list[Path]) -> str:
+    """A version of some files, for their addresses."""
+    total = hashlib.sha256()
+    for path in paths:
+        total.update(path.read_bytes())
+    return total.hexdigest()[:12]
+
+
+def described(name: str) -> dict[str, Any]:
+    """What the page says of a model before it is loaded."""
+    folder = pretrained.find(name)
+    config = read_json(folder / "config.json")
+    recipe = config["recipe"]
+    task = recipe["task"]
+    languages = [NAMES.get(task.get(side), "") for side in ("source", "target")]
+    kind = {"captions": "captions of this book", "multi30k": "captions of photographs"}
+    title = "formula → its Taylor series"
+    if task["name"] != "series":
+        title = f"{' → '.join(languages)}, {kind[task['name']]}"
+    words = config["model"]["source_vocab_size"] - 4
+    return {
+        "name": name,
+        "title": title,
+        "about": TRAINED[task["name"]].format(pairs=recipe["data"]["train"], words=words),
+        "asks": "Your expression" if task["name"] == "series" else f"Your {languages[0]} sentence",
+        "source": task.get("source", "en"),
+        "target": task.get("target", "en"),
+        "subwords": config["source_tokenizer"]["type"] == "subword",
+        "examples": EXAMPLES[name],
+        "files": {file: (folder / file).stat().st_size for file in FILES},
+        "version": digest([folder / file for file in FILES]),
+    }
+
+
+class TalkDirective(SphinxDirective):
+    """``{talk}``: the place where one talks to a model."""
+
+    has_content = False
+
+    def run(self) -> list[nodes.Node]:
+        models = [described(name) for name in EXAMPLES]
+        for name in EXAMPLES:
+            for file in FILES:
+                self.env.note_dependency(str(pretrained.find(name) / file))
+        about = sanitize_script_content(json.dumps({"models": models, "rules": rules_version()}))
+        self.env.metadata[self.env.docname]["talk"] = True
+        place = (
+            f'<script type="application/json" class="talk-models">{about}</script>\n'
+            '<div class="talk-place">The model is about to appear here: it needs JavaScript.</div>'
+        )
+        return [nodes.raw("", place, format="html")]
+
+
+def load_only_there(app: Sphinx, page: str, template: str, context: dict, doctree) -> None:
+    """The script and the styles of the page that talks."""
+    if app.env.metadata.get(page, {}).get("talk"):
+        app.add_js_file("model/talk-loader.js", loading_method="defer")
+        for style in ("model/shared.css", "model/talk.css"):
+            app.add_css_file(style)
+
+
+# --- the same in two languages --------------------------------------------------------------------
+
+
+def python_passage(source: str, name: str) -> str:
+    """The lines of a class, a function or a constant, without its docstrings.
+
+    Raises:
+        KeyError: there is no such name.
+    """
+    lines = source.splitlines()
+    for node in ast.parse(source).body:
+        names = {getattr(node, "name", None)}
+        names |= {getattr(each, "id", None) for each in getattr(node, "targets", ())}
+        if name not in names:
+            continue
+        dropped: set[int] = set()
+        for inner in ast.walk(node):
+            if isinstance(inner, (ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(inner):
+                text = inner.body[0]
+                dropped |= set(range(text.lineno, text.end_lineno + 1))
+                if not lines[text.end_lineno].strip():  # the empty line after it
+                    dropped.add(text.end_lineno + 1)
+        decorators = getattr(node, "decorator_list", [])
+        first = min([node.lineno, *(each.lineno for each in decorators)])
+        kept = [lines[i - 1] for i in range(first, node.end_lineno + 1) if i not in dropped]
+        return "\n".join(kept)
+    raise KeyError(name)
+
+
+def javascript_passage(source: str, name: str) -> str:
+    """The lines of a class, a function or a constant, without the comment above it.
+
+    Raises:
+        KeyError: there is no such name.
+    """
+    start = re.search(
+        rf"^(?:export )?(?:class|function\*?|const) {re.escape(name)}\b", source, re.MULTILINE
+    )
+    if not start:
+        raise KeyError(name)
+    lines: list[str] = []
+    depth = 0
+    for line in source[start.start() :].splitlines():
+        lines.append(line)
+        depth += sum(map(line.count, "{([")) - sum(map(line.count, "})]"))
+        if depth == 0 and line.endswith(("}", ";")):
+            break
+    return "\n".join(lines)
+
+
+class BesideDirective(SphinxDirective):
+    """``{beside} attention``: passages of attention.py and attention.js."""
+
+    required_arguments = 1
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        module = self.arguments[0]
+        files = {
+            "python": (PACKAGE / f"{module}.py", python_passage),
+            "javascript": (MODULES / f"{module}.js", javascript_passage),
+        }
+        found: list[nodes.Node] = []
+        for line in self.content:
+            names = line.split()
+            place = nodes.container(classes=["beside"])
+            for (language, (path, passage)), name in zip(
+                files.items(), (names[0], names[-1]), strict=True
+            ):
+                self.env.note_dependency(str(path))
+                try:
+                    text = passage(path.read_text(encoding="utf-8"), name)
+                except KeyError:
+                    raise self.error(f"{path.name} has no {name}") from None
+                caption = nodes.paragraph("", "", nodes.literal("", path.name))
+                place += nodes.container(
+                    "", caption, nodes.literal_block(text, text, language=language)
+                )
+            found.append(place)
+        return found
+
+
+# --- the files of the site ------------------------------------------------------------------------
+
+
+def rules_version() -> str:
+    """Changes with what writes the rules: this file, Python's Unicode, spaCy."""
+    own = digest([Path(__file__)])
+    return f"{own}-{unicodedata.unidata_version}-{metadata.version('spacy')}"
+
+
+def write_rules(folder: Path) -> None:
+    """unicode.json and spacy-….json, unless those of this version are there."""
+    written = folder / "version.txt"
+    if written.exists() and written.read_text(encoding="utf-8") == rules_version():
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    tables = {"unicode": unicode_tables()}
+    tables |= {f"spacy-{name}": spacy_rules(name) for name in SpacyTokenizer.LANGUAGES}
+    for name, table in tables.items():
+        text = json.dumps(table, ensure_ascii=False, separators=(",", ":"))
+        (folder / f"{name}.json").write_text(text, encoding="utf-8")
+    written.write_text(rules_version(), encoding="utf-8")
+
+
+def copy_models(folder: Path) -> None:
+    """The files of every model of the book, as the package ships them."""
+    for name in pretrained.names():
+        (folder / name).mkdir(parents=True, exist_ok=True)
+        for file in (*FILES, LICENCE):
+            shutil.copyfile(pretrained.find(name) / file, folder / name / file)
+
+
+def write_files(app: Sphinx, exception: Exception | None) -> None:
+    if exception or app.builder.format != "html":
+        return
+    folder = Path(app.outdir) / "_static" / "model"
+    # Sphinx copies them only when a page has changed.
+    shutil.copytree(MODULES, folder, dirs_exist_ok=True)
+    write_rules(folder / "rules")
+    copy_models(folder / "pretrained")
+    for name in SHARED:
+        shutil.copyfile(PACKAGE / "widgets" / name, folder / name)
+
+
+def setup(app: Sphinx) -> dict:
+    app.add_directive("talk", TalkDirective)
+    app.add_directive("beside", BesideDirective)
+    app.connect("html-page-context", load_only_there)
+    app.connect("build-finished", write_files)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,323 @@
+"""“Talk to the model” in a real browser, with all other hosts cut off.
+
+What the page says is what the package says: translations, probabilities, runners-up, and what
+becomes of them when a token is forced or a part of the model is switched off.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+import torch
+from playwright.sync_api import Error, Page, Route
+
+from tests.site.test_browser import NARROW, resize, violations, width_of
+from transformer_book.inspection import silenced_heads
+from transformer_book.layers import Residual
+from transformer_book.tokens import EOS, PAD, SOS
+from transformer_book.translator import Translation, Translator
+
+PAGE = "book/talk.html"
+CAPTION = "Der kleine Junge spielt mit einem Hund im Garten."
+# Of this project's own making, as all sentences here.
+PHOTOGRAPH = "Zwei junge Männer spielen vor einem großen Haus mit einem Hund Fußball."
+
+
+@pytest.fixture(scope="module")
+def package() -> Callable[[str], Translator]:
+    """A function: name -> that model as the package has it."""
+    known: dict[str, Translator] = {}
+
+    def named(name: str) -> Translator:
+        if name not in known:
+            known[name] = Translator.from_pretrained(name)
+        return known[name]
+
+    return named
+
+
+@pytest.fixture
+def talk(site: Path, serve, visit):
+    """A function that opens the page with a state in its address."""
+
+    def opened(*, width: int = 1280, scheme: str = "light", **state):
+        query = urlencode(state, doseq=True)
+        seen = visit(f"{serve(site)}/{PAGE}?{query}", width=width, scheme=scheme)
+        seen.page.locator(".talk button").first.wait_for()
+        return seen
+
+    return opened
+
+
+def load(page: Page) -> None:
+    page.get_by_role("button", name="Load the model").click()
+    settled(page)
+
+
+def settled(page: Page) -> None:
+    """Wait until the page has told what became of the text."""
+    page.wait_for_function(
+        """() => { const talk = document.querySelector(".talk");
+        const busy = [...talk.querySelectorAll("button")].some(b => b.textContent === "Stop" && !b.hidden);
+        return !busy && (talk.querySelector(".status").textContent.startsWith("Translation")
+            || talk.querySelector(".notice").textContent !== ""); }"""
+    )
+
+
+def ask(page: Page, text: str) -> None:
+    page.locator(".talk textarea").fill(text)
+    page.locator(".talk .status").evaluate("e => (e.textContent = '')")
+    page.get_by_role("button", name="Translate", exact=True).click()
+    settled(page)
+
+
+def said(page: Page, column: str = "trained") -> str:
+    return page.locator(f'.talk .result[data-column="{column}"]').inner_text()
+
+
+def shipped(page: Page, n: int = 0) -> str:
+    return page.locator(".talk .shipped").nth(n).inner_text()
+
+
+def steps(page: Page, kind: str = "said") -> list[tuple[str, float]]:
+    """Tokens and their probabilities in per cent, as the page shows them."""
+    buttons = page.locator(f".talk .columns section:last-child .{kind}, .talk .candidates .{kind}")
+    shown = buttons.evaluate_all(
+        "all => all.map(e => [e.children[0].textContent, e.children[1].textContent])"
+    )
+    return [(token, float(p.removesuffix(" %"))) for token, p in shown]
+
+
+def agree(shown: list[tuple[str, float]], right: list[tuple[str, float]]) -> None:
+    assert [token for token, _ in shown] == [token for token, _ in right]
+    assert [p for _, p in shown] == pytest.approx([100 * p for _, p in right], abs=0.06)
+
+
+def said_by(found: Translation) -> list[tuple[str, float]]:
+    return list(zip(found.tokens, found.probabilities, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("captions-de-en", CAPTION),
+        ("captions-en-it", "The boy isn't sleeping on the small sofa."),
+        ("multi30k-de-en", PHOTOGRAPH),
+        ("multi30k-en-de", "An old man with a red cap doesn't look into the camera."),
+        ("series", "exp(a*x) * sin(b*x)"),
+    ],
+)
+def test_the_page_says_what_the_package_says(name, text, talk, package, tell) -> None:
+    seen = talk(model=name)
+    load(seen.page)
+    ask(seen.page, text)
+    translator = package(name)
+    (greedy,) = translator.search([text], beam_size=1, n_candidates=6)
+    assert said(seen.page) == greedy.text
+    agree(steps(seen.page), said_by(greedy))
+    agree(steps(seen.page, "candidate"), list(greedy.candidates[0]))
+    if translator.decoding.beam_size > 1:
+        assert shipped(seen.page) == translator.translate(text)
+    assert greedy.text in seen.page.locator(".talk .status").inner_text()
+    assert seen.problems == []
+    note = seen.page.locator(".talk .note", has_text="tokens per second").inner_text()
+    tell(f"{name} in Chromium, {len(greedy.tokens)} tokens: {note}")
+
+
+@torch.no_grad()
+def test_a_runner_up_that_is_forced_is_said_and_the_model_goes_on(talk, package) -> None:
+    seen = talk(model="captions-de-en", text=CAPTION)
+    load(seen.page)
+    translator = package("captions-de-en")
+    (greedy,) = translator.search([CAPTION], beam_size=1, n_candidates=6)
+    step = 2
+    seen.page.locator(".talk .said").nth(step).click()
+    agree(steps(seen.page, "candidate"), list(greedy.candidates[step]))
+    token = greedy.candidates[step][1][0]
+    seen.page.locator(".talk .candidate").nth(1).click()
+    settled(seen.page)
+    ids = [SOS, *translator.target_vocabulary.encode([*greedy.tokens[:step], token])]
+    source = torch.tensor([translator.encode(CAPTION)[0]])
+    while ids[-1] != EOS:
+        logits = translator.model(source, torch.tensor([ids]))[0, -1]
+        logits[[PAD, SOS]] = -torch.inf
+        ids.append(int(logits.argmax()))
+    names = translator.target_vocabulary.tokens
+    seen.page.wait_for_function(
+        "n => document.querySelectorAll('.talk .said').length === n", arg=len(ids) - 1
+    )
+    assert [t for t, _ in steps(seen.page)] == [names[i] for i in ids[1:]]
+    assert "force=" in seen.page.url
+    assert seen.problems == []
+
+
+def test_a_head_that_is_switched_off_is_off_in_python_too(talk, package) -> None:
+    """By the controls of the page, and by the address that it then has."""
+    seen = talk(model="captions-de-en", text=CAPTION)
+    load(seen.page)
+    page = seen.page
+    for label, value in (("layer", "2"), ("head", "3")):
+        page.get_by_label(label, exact=True).select_option(label=value)
+    page.get_by_role("button", name="Change it").click()
+    page.locator('.talk .result[data-column="changed"]').wait_for()
+    settled(page)
+    translator = package("captions-de-en")
+    attention = translator.model.decoder.layers[1].cross_attention
+    before = translator.search([CAPTION], beam_size=1)[0]
+    with silenced_heads(attention, 2):
+        (greedy,) = translator.search([CAPTION], beam_size=1)
+        best = translator.translate(CAPTION)
+    assert greedy.tokens != before.tokens or greedy.probabilities != before.probabilities
+    page.wait_for_function("document.querySelectorAll('.talk .shipped').length === 2")
+    assert (said(page), said(page, "changed")) == (before.text, greedy.text)
+    agree(steps(page), said_by(greedy))
+    assert shipped(page, 1) == best
+    assert "change=head%3Across.1.2" in page.url
+    page.reload()
+    page.locator(".talk button").first.wait_for()
+    load(page)
+    page.wait_for_function("document.querySelectorAll('.talk .shipped').length === 2")
+    assert said(page, "changed") == greedy.text
+    page.get_by_role("button", name="Take back").click()
+    page.locator('.talk .result[data-column="changed"]').wait_for(state="detached")
+    assert "change=" not in page.url
+    assert seen.problems == []
+
+
+def test_what_a_link_changes_is_what_the_page_shows(talk, package) -> None:
+    """The residual connections of one layer: without them the sentence falls apart."""
+    seen = talk(model="multi30k-de-en", text=PHOTOGRAPH, change=["residual:decoder.0", "scale:1"])
+    load(seen.page)
+    translator = Translator.from_pretrained("multi30k-de-en")
+    for module in translator.model.modules():
+        if hasattr(module, "scale") and hasattr(module, "n_heads"):
+            module.scale = 1.0
+    for module in translator.model.decoder.layers[0].modules():
+        if isinstance(module, Residual):
+            module.residual = False
+    (right,) = translator.search([PHOTOGRAPH], beam_size=1)
+    assert said(seen.page) == package("multi30k-de-en").translate(PHOTOGRAPH, beam_size=1)
+    assert said(seen.page, "changed") == right.text
+    assert seen.problems == []
+
+
+def test_a_wrong_link_is_answered_in_one_sentence(talk) -> None:
+    seen = talk(model="series", text="sin(a*x)", change="head:cross.7.0")
+    load(seen.page)
+    assert (
+        "cannot be changed by “head:cross.7.0”" in seen.page.locator(".talk .notice").inner_text()
+    )
+    assert said(seen.page)  # the model as it was trained
+    assert seen.problems == []
+
+
+def test_bad_input_is_answered_in_one_sentence_and_the_model_goes_on(talk, package) -> None:
+    seen = talk(model="multi30k-de-en", text="Ein Hund.")
+    load(seen.page)
+    page, notice = seen.page, seen.page.locator(".talk .notice")
+    for text, sentence in (
+        ("", "There is nothing to translate: the text is empty."),
+        (" \u200b\x07 ", "There is nothing to translate: the text is empty."),
+        ("Hund " * 2000, "this model reads at most 128; translate it sentence by sentence."),
+    ):
+        ask(page, text)
+        assert notice.inner_text().endswith(sentence)
+    for text in ("ア" * 40, "Ein\x00 Hund\u00ad sch\x1fläft", "🐕🐕🏽‍🦺"):
+        ask(page, text)
+        assert notice.inner_text() == ""
+        assert said(page) == package("multi30k-de-en").translate(text, beam_size=1)
+    page.get_by_label("model", exact=True).select_option(label="formula → its Taylor series")
+    load(page)
+    ask(page, "2x")
+    assert notice.inner_text().startswith("'x' at position 1 (counted from 0) needs an operator")
+    ask(page, "sin(a*x)")
+    assert said(page) == package("series").translate("sin(a*x)")
+    assert seen.problems == []
+
+
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        (b"\x07", "it is cut off"),
+        (b"<!doctype html>" * 9, "no safetensors file"),
+        (b"\x02\0\0\0\0\0\0\0{}", "it belongs to another model"),
+    ],
+)
+def test_a_damaged_model_is_named_and_can_be_loaded_again(body, sentence, talk) -> None:
+    seen = talk(model="captions-de-en", text="Ein Hund schläft.")
+    path = "**/model.safetensors*"
+    seen.page.route(path, lambda route: route.fulfill(body=body))
+    seen.page.get_by_role("button", name="Load the model").click()
+    seen.page.locator(".talk .notice", has_text=sentence).wait_for()
+    seen.page.unroute(path)
+    load(seen.page)
+    assert said(seen.page) == "A dog is sleeping."
+    assert seen.problems == []
+
+
+def test_loading_can_be_cancelled(talk) -> None:
+    seen = talk(model="captions-de-en", text="Ein Hund schläft.")
+    held: list[Route] = []
+    seen.page.route("**/model.safetensors*", lambda route: held.append(route))
+    with seen.page.expect_request("**/model.safetensors*"):
+        seen.page.get_by_role("button", name="Load the model").click()
+    assert seen.page.locator(".talk progress").is_visible()
+    seen.page.get_by_role("button", name="Cancel").click()
+    seen.page.locator(".talk .notice", has_text="Loading was cancelled.").wait_for()
+    for route in held:
+        with suppress(Error):  # the page may have let go of it
+            route.abort()
+    seen.page.unroute("**/model.safetensors*")
+    load(seen.page)
+    assert said(seen.page) == "A dog is sleeping."
+
+
+def test_from_a_folder_one_sentence_says_why_it_cannot_work(site: Path, visit) -> None:
+    seen = visit((site / PAGE).as_uri())
+    place = seen.page.locator(".talk-place")
+    assert re.match(
+        r"Your browser runs the model only on pages that come from a server: \S.*\.$",
+        place.inner_text(),
+    )
+    assert seen.problems == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_is_accessible_while_it_talks(scheme, talk) -> None:
+    seen = talk(
+        model="series", text="cos(a*x)**2/sin(b*x)", change="average:cross.0.1", scheme=scheme
+    )
+    page = seen.page
+    load(page)
+    page.wait_for_function("document.querySelectorAll('.talk .small').length === 24")
+    assert violations(page, ".bd-article") == []
+    # By keyboard alone: one Tab stop for all steps, arrows between them.
+    page.locator('.talk .columns [aria-pressed="true"]').focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    assert (
+        page.locator(".talk .columns section")
+        .last.locator(".said")
+        .nth(1)
+        .get_attribute("aria-pressed")
+        == "true"
+    )
+    assert page.locator(".talk .candidates .title").inner_text().startswith("Step 2:")
+    resize(page, NARROW, 800)
+    assert violations(page, ".bd-article") == []
+    assert width_of(page) == NARROW
+    assert seen.problems == []
+
+
+def test_other_pages_load_nothing_of_it(site: Path) -> None:
+    loading = [
+        path.relative_to(site).as_posix()
+        for path in site.rglob("*.html")
+        if "_static/model/" in path.read_text(encoding="utf-8")
+    ]
+    assert loading == [PAGE]
