@@ -12,7 +12,7 @@ from torch import Tensor
 
 from transformer_book.batches import Batch, BucketedBatches, PairDataset, collate
 from transformer_book.checkpoints import load_tensors, save_tensors, weights_of
-from transformer_book.decoding import greedy_search
+from transformer_book.decoding import beam_search, greedy_search
 from transformer_book.files import read_json, write_json
 from transformer_book.tasks import make_task
 from transformer_book.tokens import Vocabulary
@@ -137,12 +137,13 @@ class Setting:
     def test(self) -> PairDataset:
         """The captions to translate: such as the model ends by itself, as far as there are some.
 
-        What a half-trained model repeats until it is cut off would be a test of cutting off.
+        What a half-trained model repeats until it is cut off would be a test of cutting off, and
+        libraries differ in that: whether a beam that is cut off may win over one that has ended.
         """
         s = self.sizes
         n = s.captions * s.pool
         pairs = make_task("captions", source="de", target="en").pairs("test", n=n, seed=0)
-        path = self.folder / f"captions-{self._key}-{s.captions}.json"
+        path = self.folder / f"ended-{self._key}-{s.beam_size}-{s.captions}.json"
         if not path.exists():
             ended = self._ended(self._dataset(pairs))
             others = [i for i in range(n) if i not in ended]
@@ -150,12 +151,15 @@ class Setting:
         return self._dataset([pairs[i] for i in read_json(path)])
 
     def _ended(self, dataset: PairDataset) -> set[int]:
-        """Which sources the model translates, greedily, up to an `<eos>`."""
-        model, ended = self.model(), set()
+        """Which sources the model translates up to an `<eos>`, greedily and with beams."""
+        model, ended, beams = self.model(), set(), self.sizes.beam_size
         for indices in BucketedBatches(dataset, batch_size=100, shuffle=False):
             source = collate([dataset[i] for i in indices]).source
-            found = greedy_search(model, source, max_length=self.limit(source))
-            ended |= {i for i, h in zip(indices, found, strict=True) if h.finished}
+            limit = {"max_length": self.limit(source)}
+            greedy = greedy_search(model, source, **limit)
+            best = beam_search(model, source, beams, length_penalty=0.0, **limit)
+            found = zip(indices, greedy, best, strict=True)
+            ended |= {i for i, one, (other,) in found if one.finished and other.finished}
         return ended
 
     def limit(self, source: Tensor) -> int:

@@ -7,7 +7,6 @@ import signal
 
 import pytest
 from hypothesis import settings
-from jaxtyping import install_import_hook
 
 import tests.typecheck
 from tests.summary import count, pytest_terminal_summary, tell  # noqa: F401
@@ -17,7 +16,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # Before any test module imports the package.
-install_import_hook("transformer_book", f"{tests.typecheck.__name__}.typechecker")
+tests.typecheck.enforce_annotations()
 
 import torch  # noqa: E402
 

@@ -287,6 +287,17 @@ def reference_of(tree: ast.Module, module: ModuleType, name: str) -> Any:
     return found.reference
 
 
+def is_wrong(component: Any, reference: Any) -> bool:
+    """As the verdict says it; where an early input tells, the others are not tried."""
+    tried = component.observe(reference)
+    known = checks.engine.known_outcomes(component, ())
+    for case, right in zip(component.cases(), known, strict=True):
+        mine = checks.engine.call(tried, case, gradients=False, seconds=2, source=reference)
+        if mine.trouble or not checks.engine.same(mine.answer, right.answer):
+            return True
+    return checks.engine.judge(component, reference, seconds=2).status == "wrong"
+
+
 def test_the_finder_of_mutants_finds_the_reference_itself() -> None:
     for module in MODULES:
         tree = ast.parse(inspect.getsource(module))
@@ -311,8 +322,7 @@ def test_every_mutant_is_rejected_or_equivalent(
         except Exception:
             rejected += 1  # the damage is such that nothing can be computed
             continue
-        verdict = checks.engine.judge(component, reference, seconds=2)
-        if verdict.status == "wrong":
+        if is_wrong(component, reference):
             rejected += 1
         elif (component.name, change) in EQUIVALENT:
             met.add((component.name, change))

@@ -24,6 +24,11 @@ CASE = engine.Case("", (torch.ones(3),))
 LOOP = "An endless loop"
 
 
+@pytest.fixture(autouse=True)
+def observed_briefly(monkeypatch) -> None:
+    monkeypatch.setattr(watchdog, "OBSERVED", 0.4)
+
+
 def outcome(function, seconds: float = 0.3, asleep: float = 1.0):
     return engine.call(function, CASE, gradients=False, seconds=seconds, asleep=asleep)
 
