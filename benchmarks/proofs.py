@@ -8,6 +8,7 @@ import torch
 
 from benchmarks.contestants import Book, Contestant, Trained
 from benchmarks.setting import Setting
+from transformer_book.tokens import EOS
 
 TOLERANCE = 1e-4  # of a loss in nats: float32, summed in another order
 
@@ -58,6 +59,10 @@ def _first_output_projection(contestant: Trained) -> torch.Tensor:
 def same_translations(contestants: list[Contestant], setting: Setting) -> dict[str, Any]:
     """Greedy and beam search find the same tokens for every caption, those of the book.
 
+    Of a caption that one of the two cuts off at its longest length this is not asked: libraries
+    differ in whether a beam that is cut off may win over one that has ended. Such captions are
+    counted, and there may be one in a hundred.
+
     Raises:
         AssertionError: a contestant translates another way.
     """
@@ -66,21 +71,26 @@ def same_translations(contestants: list[Contestant], setting: Setting) -> dict[s
     for search in ("greedy", "beam"):
         whole = [row for source in setting.sources for row in getattr(book, search)(source)]
         alone = [row for source in setting.single_sources for row in getattr(book, search)(source)]
-        entry = {"captions": len(whole), "ended": sum(row[-1] == 2 for row in whole)}
+        entry = {"captions": len(whole), "ended": sum(row[-1] == EOS for row in whole)}
         entry["tokens"] = sum(map(len, whole))
-        compared = []
+        compared, cut_off = [], 0
         for other in contestants[1:]:
             if not other.can(search):
                 continue
             sources = setting.sources if other.batched else setting.single_sources
             expected = whole if other.batched else alone
             rows = [row for source in sources for row in getattr(other, search)(source)]
-            differ = [n for n, (a, b) in enumerate(zip(rows, expected, strict=True)) if a != b]
+            pairs = list(zip(rows, expected, strict=True))
+            differ = [n for n, (a, b) in enumerate(pairs) if a != b and a[-1] == b[-1] == EOS]
+            cut = [n for n, (a, b) in enumerate(pairs) if a != b and n not in differ]
+            if len(cut) > len(rows) // 100:
+                differ = sorted(differ + cut)
             assert not differ, (
                 f"{other.name}, {search}: {len(differ)} of {len(rows)} translations differ from "
                 f"the book's, the first is {differ[0]}: {rows[differ[0]]}, not "
                 f"{expected[differ[0]]}."
             )
             compared.append(other.name)
-        found[search] = entry | {"equal": compared}
+            cut_off = max(cut_off, len(cut))
+        found[search] = entry | {"equal": compared, "cut_off": cut_off}
     return found

@@ -203,6 +203,25 @@ def test_a_contestant_that_translates_another_way_is_found(setting) -> None:
         proofs.same_translations([Book(setting), Shorter(setting)], setting)
 
 
+def test_what_is_cut_off_is_counted_and_seldom(setting) -> None:
+    class Longer(Book):
+        name = "longer"
+
+        def beam(self, source):
+            return [[*tokens[:-1], 9, 9] for tokens in super().beam(source)]
+
+    with pytest.raises(AssertionError, match="longer, beam: 8 of 8 translations differ"):
+        proofs.same_translations([Book(setting), Longer(setting)], setting)
+
+
+def test_the_page_says_what_was_cut_off(recorded, by_threads) -> None:
+    result = copy.deepcopy(recorded)
+    result["proofs"]["beam"]["cut_off"] = 3
+    assert "(but for 3 that one of them cuts off at" in page(result, by_threads)
+    result["proofs"]["beam"]["cut_off"] = 0
+    assert "cuts off" not in page(result, by_threads)
+
+
 def test_a_contestant_with_another_loss_is_found(setting) -> None:
     class Padded(TorchTransformer):
         name = "padding counted"

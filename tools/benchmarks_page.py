@@ -191,6 +191,15 @@ def left_out(result: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def cut_off(proofs: dict[str, Any]) -> str:
+    """How many captions were not compared, in words."""
+    most = max(proofs[search].get("cut_off", 0) for search in ("greedy", "beam"))
+    if not most:
+        return ""
+    many = "one that one of them cuts" if most == 1 else f"{most} that one of them cuts"
+    return f" (but for {many} off at its longest length: there libraries choose differently)"
+
+
 def unequal(training: dict[str, Any]) -> str:
     """What x-transformers' architecture does not allow to copy."""
     if "x-transformers" not in training:
@@ -243,6 +252,7 @@ def page(result: dict[str, Any], by_threads: dict[str, Any]) -> str:
         words=f"{result['words']:,}",
         learning=s["learning_updates"],
         captions=f"{proofs['greedy']['captions']:,}",
+        cut_off=cut_off(proofs),
         beam=s["beam_size"],
         within=f"{proofs['training']['within']:f}".rstrip("0"),
         unequal=unequal(training),

@@ -16,7 +16,7 @@ import pytest
 import torch
 from playwright.sync_api import Error, Page, Route
 
-from tests.site.test_browser import NARROW, resize, violations, width_of
+from tests.site.accessibility import NARROW, resize, violations, width_of
 from transformer_book.inspection import silenced_heads
 from transformer_book.layers import Residual
 from transformer_book.tokens import EOS, PAD, SOS
