@@ -4,7 +4,7 @@
 Builds the book as `make book` does, and judges every right version of every component and a few
 functions that never end, first on the machine as it is, then beside two busy processes a core.
 Prints how many were told something false, which must be none, and how much slower it was; the exit
-status is 1 if anything was. Nothing of the book is changed. On two cores it takes half an hour;
+status is 1 if anything was. Nothing of the book is changed. On two cores it takes twenty minutes;
 --only and --chapters do less.
 """
 
