@@ -73,6 +73,12 @@ def violations_around(page: Page, rules: list[str] | None = None) -> list[str]:
     return violations(page, rules=rules)
 
 
+def in_scheme(page: Page, scheme: str) -> None:
+    """The page as a reader sees it whose system turns dark, or light, while it is open."""
+    page.emulate_media(color_scheme=scheme)
+    page.wait_for_function(f"document.documentElement.dataset.theme === '{scheme}'")
+
+
 def resize(page: Page, width: int, height: int) -> None:
     """A window of another size, when the page has seen it.
 

@@ -1,4 +1,4 @@
-"""Every page of the website in a real browser, from a server: wide and narrow, by day.
+"""Every page of the website in a real browser, from a server: wide and narrow, light and dark.
 
 A page is opened once for all that is asked of it.
 """
@@ -15,7 +15,9 @@ from normalise_notebooks import WIDGET_STATE
 
 from tests.site.accessibility import (
     NARROW,
+    OF_COLOURS,
     OF_SIZES,
+    in_scheme,
     page_names,
     resize,
     violations,
@@ -39,8 +41,14 @@ def size(file: Path) -> int:
 
 def weight(seen, site: Path) -> tuple[int, list[str]]:
     """What a page with widgets loads at first, in bytes; and what is wrong with the order."""
-    seen.page.locator(".widget-subarea > *").first.wait_for(state="attached")
-    files = {site / unquote(urlsplit(each).path).lstrip("/") for each in seen.requests}
+    seen.page.wait_for_function(
+        """() => {
+            const places = [...document.querySelectorAll(".widget-subarea")];
+            return places.length && places.every(place => place.firstElementChild);
+        }"""
+    )
+    paths = [parts.path for each in seen.requests if (parts := urlsplit(each)).scheme == "http"]
+    files = {site / unquote(path).lstrip("/") for path in paths}
     if not any("embed-amd" in file.name for file in files):
         return 0, ["loads no widgets"]
     painted, loaded = seen.page.evaluate(
@@ -63,11 +71,16 @@ def test_every_page_from_a_server(site: Path, serve, visit, tell) -> None:
             problems += [f"{name}: {each}" for each in late]
             if bytes_ > HEAVIEST:
                 problems.append(f"{name}: weighs {bytes_:,} bytes at the first load")
-        problems += [f"{name}: {each}" for each in seen.problems + violations(seen.page)]
+        found = violations(seen.page)
+        in_scheme(seen.page, "dark")
+        found += [f"dark: {each}" for each in violations(seen.page, rules=OF_COLOURS)]
         resize(seen.page, NARROW, 800)
         if width_of(seen.page) > NARROW:
-            problems.append(f"{name}: scrolls sideways, {width_of(seen.page)} px at {NARROW}")
-        found = violations(seen.page, rules=OF_SIZES) + violations_around(seen.page)
-        problems += [f"{name}, {NARROW} px: {each}" for each in found]
+            found.append(f"scrolls sideways, {width_of(seen.page)} px at {NARROW}")
+        found += [f"{NARROW} px: {each}" for each in violations(seen.page, rules=OF_SIZES)]
+        found += [f"{NARROW} px, dark: {each}" for each in violations_around(seen.page, OF_COLOURS)]
+        in_scheme(seen.page, "light")
+        found += [f"{NARROW} px: {each}" for each in violations_around(seen.page)]
+        problems += [f"{name}: {each}" for each in seen.problems + found]
         seen.page.context.close()
     assert not problems, "\n" + "\n".join(problems)
