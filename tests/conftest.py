@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 
@@ -62,3 +63,9 @@ def hears_ctrl_c():
 def unhooked():
     """A function that imports a module as users do, without the hook: for tests of bad input."""
     return import_fresh
+
+
+def pytest_collection_finish() -> None:
+    """What was imported and collected, a million objects, stays: no garbage is looked for in it."""
+    gc.collect()
+    gc.freeze()

@@ -34,7 +34,7 @@ def small_changes(recipe: Any) -> list[str]:
     """Few pairs, few updates; a narrow model in place of one that takes seconds an update."""
     changes = ["data.train=200", "data.validation=10", "training.updates=8"]
     changes += [f"training.warmup={min(2, recipe.training['warmup'])}"]
-    if recipe.model["d_model"] >= 200:
+    if recipe.model["d_model"] > 64:
         changes += ["model.d_model=32", "model.d_ff=64"]
     if recipe.task.get("size") == "long":  # two hundred tokens a pair
         size = "batch_size=16" if recipe.training["batch_size"] else "max_tokens=1500"
