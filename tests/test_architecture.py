@@ -130,6 +130,7 @@ MAY_IMPORT = {
         for name in (
             "checks/__init__",
             "checks/endless",
+            "checks/comparing",
             "checks/engine",
             "checks/report",
             "checks/exercise",

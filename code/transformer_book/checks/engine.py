@@ -27,6 +27,7 @@ from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from transformer_book.checks import builtin, watchdog
+from transformer_book.checks.comparing import brief, difference, same
 
 SECONDS = 20.0  # of processor time, for one input
 CONFIRMATIONS = 3  # a mistake is named if it gives the learner's numbers on so many inputs
@@ -294,91 +295,6 @@ class Verdict:
     def text(self) -> str:
         """The verdict as plain text."""
         return " ".join(part for part in (*self.sentences, self.example) if part)
-
-
-def same(a: Any, b: Any) -> bool:
-    """Equal up to rounding, in value, shape and kind; `None` and numbers and lists included."""
-    return difference(a, b) is None
-
-
-def difference(got: Any, expected: Any, where: str = "") -> str | None:
-    """The first difference in words, or `None`."""
-    place = f" at {where}" if where else ""
-    if isinstance(expected, Tensor):
-        return _tensor_difference(got, expected, where)
-    if isinstance(expected, bool) or expected is None or isinstance(expected, str):
-        equal = type(got) is type(expected) and got == expected
-        return None if equal else f"you return {_brief(got)}{place}, it should be {expected!r}"
-    if isinstance(expected, int):
-        got = _plain(got)
-        equal = not isinstance(got, bool) and got == expected
-        return None if equal else f"you return {_brief(got)}{place}, it should be {expected}"
-    if isinstance(expected, float):
-        got = _plain(got)
-        if isinstance(got, bool) or not isinstance(got, (int, float)):
-            return f"you return {_brief(got)}{place}, it should be a number"
-        if math.isclose(got, expected, rel_tol=1e-4, abs_tol=1e-6):
-            return None
-        return f"you return {got:.4g}{place}, it should be {expected:.4g}"
-    if isinstance(expected, dict):
-        if not isinstance(got, dict):
-            return f"you return {_brief(got)}{place}, it should be a dictionary"
-        if got.keys() != expected.keys():
-            odd = sorted(map(str, got.keys() ^ expected.keys()))[:3]
-            return f"your dictionary{place} differs in its keys: {', '.join(odd)}"
-        pairs = [(f"{where}[{key!r}]", got[key], expected[key]) for key in expected]
-    else:
-        if not isinstance(got, (list, tuple)):
-            return f"you return {_brief(got)}{place}, it should be a {type(expected).__name__}"
-        if len(got) != len(expected):
-            return f"you return {len(got)} items{place}, it should be {len(expected)}"
-        pairs = [(f"{where}[{i}]", *pair) for i, pair in enumerate(zip(got, expected, strict=True))]
-    return next(
-        (found for name, mine, right in pairs if (found := difference(mine, right, name))), None
-    )
-
-
-def _plain(number: Any) -> Any:
-    """A number out of a tensor of one entry, or out of NumPy; all else as it is."""
-    if isinstance(number, Tensor):
-        return number.item() if number.numel() == 1 else number
-    return number.item() if getattr(number, "ndim", None) == 0 else number
-
-
-def _tensor_difference(got: Any, expected: Tensor, where: str) -> str | None:
-    place = f" at {where}" if where else ""
-    if not isinstance(got, Tensor):
-        return f"you return {_brief(got)}{place}, it should be a tensor"
-    if got.shape != expected.shape:
-        return (
-            f"you return the shape {tuple(got.shape)}{place}, it should be {tuple(expected.shape)}"
-        )
-    if got.dtype.is_floating_point != expected.dtype.is_floating_point or (
-        (got.dtype == torch.bool) != (expected.dtype == torch.bool)
-    ):
-        return f"you return {got.dtype}{place}, it should be {expected.dtype}"
-    mine, right = got.detach().double(), expected.detach().double()
-    # Rounding is relative to the size of the whole tensor: sums cancel.
-    finite = right[right.isfinite()]
-    size = max(1e-3, finite.abs().max().item()) if finite.numel() else 1.0
-    close = (mine == right) | (mine.isnan() & right.isnan())
-    close |= (mine - right).abs() <= 1e-4 * size
-    if close.all():
-        return None
-    first = tuple((~close).nonzero()[0].tolist())
-    return f"entry {_index(first)}{place} is {mine[first]:.4g}, it should be {right[first]:.4g}"
-
-
-def _index(place: tuple[int, ...]) -> str:
-    return f"[{', '.join(map(str, place))}]"
-
-
-def _brief(value: Any) -> str:
-    if isinstance(value, Tensor):
-        return f"a tensor of shape {tuple(value.shape)}"
-    if isinstance(value, (type(None), bool, int, float, str)) and len(repr(value)) < 60:
-        return repr(value)
-    return f"a {type(value).__name__}"
 
 
 def _leaves(value: Any) -> Iterator[Tensor]:
@@ -696,7 +612,7 @@ def must_be_callable(function: object, check: str) -> None:
     """Raise `TypeError` for what is no function."""
     if not callable(function):
         raise TypeError(
-            f"checks.{check} takes your function itself, not {_brief(function)}: write "
+            f"checks.{check} takes your function itself, not {brief(function)}: write "
             f"its name without parentheses."
         )
 

@@ -91,7 +91,7 @@ def gave(inputs: Sequence[tuple[Any, ...]], answers: Sequence[Any]) -> Callable[
     So a visible test can name a mistake without showing the code that makes it. Called with another
     input, it raises `LookupError`.
     """
-    from transformer_book.checks.engine import same
+    from transformer_book.checks.comparing import same
 
     def version(*arguments: Any) -> Any:
         for known, answer in zip(inputs, answers, strict=True):
