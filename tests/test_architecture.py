@@ -131,6 +131,7 @@ MAY_IMPORT = {
             "checks/__init__",
             "checks/endless",
             "checks/comparing",
+            "checks/contract",
             "checks/engine",
             "checks/report",
             "checks/exercise",

@@ -570,12 +570,17 @@ def judge(
         if mine.trouble or not same(mine.answer, right.answer)
     ]
     if not wrong:
-        return _right_answers(component, function, cases, found, expected)
+        return _flaw(component, function, cases, found, expected) or _right(component, cases, found)
     first = wrong[0]
     mine = found[first]
     explained = [] if len(found) < len(cases) else explain(component, mistakes, found, expected)
     if explained:
-        return _named(component, cases, found, expected, wrong, explained)
+        named = _named(component, cases, found, expected, wrong, explained)
+        if named.status == "convention":
+            other = known_outcomes(component, explained[0]).version
+            theirs = [call(other, case, gradients=gradients) for case in cases]
+            return _flaw(component, function, cases, found, theirs, conventional=True) or named
+        return named
     if all(outcome.answer is None and not outcome.trouble for outcome in found):
         return Verdict("wrong", component.name, (unsaid(),), line=last_line(function))
     if mine.trouble:
@@ -650,15 +655,18 @@ def last_line(function: Callable[..., Any]) -> int | None:
     return max(lines, default=None)
 
 
-def _right_answers(
+def _flaw(
     component: Component,
     function: Callable[..., Any],
     cases: Sequence[Case],
     found: Sequence[Outcome],
     expected: Sequence[Outcome],
-) -> Verdict:
-    """The answers are right; what about the inputs, and the gradients?"""
+    *,
+    conventional: bool = False,
+) -> Verdict | None:
+    """The answers are right, or those of a convention; what about the inputs, and the gradients?"""
     names = component.signature.split(", ")
+    numbers = "The numbers are " + ("those of another convention" if conventional else "right")
     for case, mine in zip(cases, found, strict=True):
         if mine.changed:
             name = names[mine.changed[0]].split("=")[0]
@@ -667,13 +675,15 @@ def _right_answers(
                 "wrong",
                 component.name,
                 (
-                    f"The numbers are right, but your {component.form} changes {what}: "
+                    f"{numbers}, but your {component.form} changes {what}: "
                     "whoever called it loses their data. Work on a copy, and avoid operations "
                     f"whose name ends in an underscore, and `+=`. The input was: {case.name}.",
                 ),
                 line=last_line(function),
             )
     for case, mine, right in zip(cases, found, expected, strict=True):
+        if mine.trouble or right.trouble:
+            continue  # where nothing can be computed, two versions of a convention may differ
         for i, (slope, target) in enumerate(zip(mine.gradients, right.gradients, strict=True)):
             if target is None or not target.any():
                 continue  # nothing needs to come back here
@@ -682,7 +692,7 @@ def _right_answers(
                     "wrong",
                     component.name,
                     (
-                        "The numbers are right, but no gradient comes back: nothing would be "
+                        f"{numbers}, but no gradient comes back: nothing would be "
                         "learned through this. `.item()`, `.detach()`, `.data`, NumPy, or a "
                         "new `torch.tensor(...)` of old numbers cut the connection.",
                     ),
@@ -694,12 +704,16 @@ def _right_answers(
                     "wrong",
                     component.name,
                     (
-                        "The numbers are right, but the gradients are not "
+                        f"{numbers}, but the gradients are not "
                         f"(tensor {i + 1} of the input {case.name!r}): part of the computation is "
                         "cut off from them.",
                     ),
                     example=(difference(slope, target) or "").capitalize() + ".",
                 )
+    return None
+
+
+def _right(component: Component, cases: Sequence[Case], found: Sequence[Outcome]) -> Verdict:
     sentences = [
         f"Right: {len(cases)} inputs" + (", gradients, too." if component.differentiable else ".")
     ]
@@ -738,7 +752,7 @@ KNOWN: dict[tuple[str, str, tuple[str, ...], bool], _Known] = {}
 
 def known_outcomes(
     component: Component, group: tuple[Mistake, ...], *, alike: bool = False
-) -> Sequence[Outcome]:
+) -> _Known:
     """What a component gives with these mistakes, or with none; computed once in a process."""
     key = (component.name, component.form, tuple(mistake.name for mistake in group), alike)
     if key not in KNOWN:
@@ -855,25 +869,26 @@ def _named(
     example = _example(found[first], expected[first])
     if example:
         example = f"On the input {cases[first].name!r}: {example[0].lower()}{example[1:]}"
-    if len(explained) == 1 and len(explained[0]) == 1:
-        (mistake,) = explained[0]
+    told = tuple(itertools.chain(*explained))
+    convention = all(mistake.kind == "convention" for mistake in told)
+    status, kind = ("convention", "conventions") if convention else ("wrong", "mistakes")
+    if len(told) == 1:
+        (mistake,) = told
         sentences = (mistake.symptom, mistake.cause, where(component, mistake))
-        status = "convention" if mistake.kind == "convention" else "wrong"
-        return Verdict(status, component.name, sentences, (mistake,), example=example)
+        return Verdict(status, component.name, sentences, told, example=example)
     if len(explained[0]) == 2:
         a, b = explained[0]
         sentences = (
-            "Two mistakes together explain your numbers.",
+            f"Two {kind} together explain your numbers.",
             f"First: {a.symptom} {a.cause} {where(component, a)}",
             f"Second: {b.symptom} {b.cause} {where(component, b)}",
         )
-        return Verdict("wrong", component.name, sentences, (a, b), together=True, example=example)
-    candidates = tuple(mistake for (mistake,) in explained)
+        return Verdict(status, component.name, sentences, (a, b), together=True, example=example)
     sentences = (
-        f"{len(candidates)} known mistakes explain your numbers, and no input tells them apart.",
-        *(f"{m.symptom} {m.cause} {where(component, m)}" for m in candidates),
+        f"{len(told)} known {kind} explain your numbers, and no input tells them apart.",
+        *(f"{m.symptom} {m.cause} {where(component, m)}" for m in told),
     )
-    return Verdict("wrong", component.name, sentences, candidates, example=example)
+    return Verdict(status, component.name, sentences, told, example=example)
 
 
 def where(component: Component, mistake: Mistake) -> str:
