@@ -23,11 +23,11 @@ def difference(got: Any, expected: Any, where: str = "") -> str | None:
         equal = type(got) is type(expected) and got == expected
         return None if equal else f"you return {brief(got)}{place}, it should be {expected!r}"
     if isinstance(expected, int):
-        got = _plain(got)
+        got = plain(got)
         equal = not isinstance(got, bool) and got == expected
         return None if equal else f"you return {brief(got)}{place}, it should be {expected}"
     if isinstance(expected, float):
-        got = _plain(got)
+        got = plain(got)
         if isinstance(got, bool) or not isinstance(got, (int, float)):
             return f"you return {brief(got)}{place}, it should be a number"
         if math.isclose(got, expected, rel_tol=1e-4, abs_tol=1e-6):
@@ -51,7 +51,7 @@ def difference(got: Any, expected: Any, where: str = "") -> str | None:
     )
 
 
-def _plain(number: Any) -> Any:
+def plain(number: Any) -> Any:
     """A number out of a tensor of one entry, or out of NumPy; all else as it is."""
     if isinstance(number, Tensor):
         return number.item() if number.numel() == 1 else number

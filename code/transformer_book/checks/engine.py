@@ -26,7 +26,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from transformer_book.checks import builtin, watchdog
+from transformer_book.checks import builtin, diagnosis, watchdog
 from transformer_book.checks.comparing import brief, difference, same
 
 SECONDS = 20.0  # of processor time, for one input
@@ -540,13 +540,14 @@ def judge(
         TypeError: if `function` cannot be called, or is a class where none is taken.
     """
     must_be_callable(function, component.name)
+    plain, form = component, None
     if isinstance(function, type) or is_class(function):
         if component.as_class is None or not is_class(function):
             raise TypeError(
                 f"checks.{component.name} takes a function, not a class: hand in an instance, "
                 "with parentheses, whose arguments are those of the function."
             )
-        component = component.of_class()
+        form, component = component.as_class, component.of_class()
     if is_untouched(function):
         return Verdict("not started", component.name, ("Not started yet.",))
     cases = list(component.cases())
@@ -585,15 +586,14 @@ def judge(
         return Verdict("wrong", component.name, (unsaid(),), line=last_line(function))
     if mine.trouble:
         return stopped(component.name, cases[first], mine)
-    return Verdict(
-        "wrong",
-        component.name,
-        (
-            f"Right on {len(cases) - len(wrong)} of {len(cases)} inputs; the first that differs: "
-            f"{cases[first].name}.",
-        ),
-        example=_example(mine, expected[first]),
+    if form is not None:
+        cases = [replace(case, arguments=form.arguments(*case.arguments)) for case in cases]
+    share = (
+        f"Right on {len(cases) - len(wrong)} of {len(cases)} inputs; the first that differs: "
+        f"{cases[first].name}."
     )
+    told = diagnosis.of_outcomes(plain, cases, found, expected)
+    return Verdict("wrong", plain.name, (share, *told), example=_example(mine, expected[first]))
 
 
 def _ready_made(

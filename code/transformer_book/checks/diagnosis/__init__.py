@@ -1,0 +1,207 @@
+"""What can be said of an answer that is wrong in a way nobody has named.
+
+Each sentence was held against all inputs on which the answers differ, and holds on all of them; or
+it says of which input it speaks. Nothing here knows any component: what is looked at are the
+arguments, the learner's answers, and the right ones.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from transformer_book.checks.comparing import same
+from transformer_book.checks.diagnosis.asif import as_if
+from transformer_book.checks.diagnosis.conditions import condition
+from transformer_book.checks.diagnosis.places import extent, parts, placed
+from transformer_book.checks.diagnosis.relations import related
+from transformer_book.checks.diagnosis.trials import Leaf, Trial, axes_of, every
+
+__all__ = ["Trial", "diagnose", "of_outcomes", "slopes"]
+
+
+def of_outcomes(
+    component: Any, cases: Sequence[Any], found: Sequence[Any], expected: Sequence[Any]
+) -> tuple[str, ...]:
+    """`diagnose` for what a component's cases gave (`engine.Component`, `Case`, `Outcome`).
+
+    The cases are those of the component's function; the outcomes may be those of a class.
+    """
+    names = _arguments(component)
+    axes = axes_of(component.returns)
+    trials = [
+        Trial(
+            case.name,
+            {**names, **dict(zip(names, case.arguments, strict=False)), **case.keywords},
+            mine.answer,
+            right.answer,
+            stops=bool(mine.trouble),
+            wrong=bool(mine.trouble) or not same(mine.answer, right.answer),
+            axes=axes,
+        )
+        for case, mine, right in zip(cases, found, expected, strict=False)
+    ]
+    observed = component.observe(component.reference)
+
+    def answer(given: dict[str, Any]) -> Any:
+        torch.default_generator.manual_seed(0)  # as every call of the learner's has it
+        with torch.enable_grad():
+            return observed(*given.values())
+
+    return diagnose(trials, answer)
+
+
+def _arguments(component: Any) -> dict[str, Any]:
+    """The names of the arguments, with what they are if they are not given."""
+    names = component.signature.split(", ")
+    if component.returns.startswith("nothing"):  # judged by what it does to a model of our own
+        names = list(inspect.signature(component.observe(component.reference)).parameters)
+    split = [name.partition("=") for name in names]
+    return {name: ast.literal_eval(default or "None") for name, _, default in split}
+
+
+def diagnose(trials: Sequence[Trial], answer: Callable[[dict[str, Any]], Any]) -> tuple[str, ...]:
+    """Where the learner's answers differ from the right ones, and how, in sentences.
+
+    Args:
+        trials: all inputs, in their order, one of them wrong at least.
+        answer: the right version, on arguments by name; it may raise an exception.
+
+    Returns:
+        up to three sentences; none if nothing holds on every input that is wrong.
+    """
+    with torch.no_grad():
+        explained = _tried(unchanged, trials) or _tried(as_if, trials, answer)
+        if explained is not None:
+            return (explained,)
+        wrong = [trial for trial in trials if trial.wrong and not trial.stops]
+        found = [*_told(wrong), _tried(condition, trials)]
+        if not any(found) and len(wrong) > 1:
+            found = _told(wrong[:1])
+        return tuple(dict.fromkeys(sentence for sentence in found if sentence))
+
+
+def _tried(find: Callable[..., str | None], *arguments: Any) -> str | None:
+    """What it finds; nothing where it fails: people return what nobody has thought of."""
+    try:
+        return find(*arguments)
+    except Exception:
+        return None
+
+
+def unchanged(trials: Sequence[Trial]) -> str | None:
+    """Whether the learner's answer is an argument, on every input."""
+    for name in trials[0].given:
+        if every(trials, lambda t, n=name: t.given[n] is not None and same(t.mine, t.given[n])):
+            return f"On every input your answer is `{name}` itself, unchanged."
+    return None
+
+
+def _told(wrong: Sequence[Trial]) -> list[str]:
+    """Where and how the answers differ, on all of these inputs."""
+    leaves = [leaf for trial in wrong for leaf in trial.leaves()]
+    told = [_tried(parts, wrong)] if wrong else []
+    if leaves:
+        told += [_tried(related, leaves), _tried(placed, leaves)]
+        for find in (shaped, _kinds, _nowhere, extent):
+            if not any(told):
+                told.append(_tried(find, leaves))
+    single = len(wrong) == 1
+    return [_of(wrong[0].name, text) if single else text for text in told if text]
+
+
+def _of(name: str, sentence: str) -> str:
+    return f"On the input {name!r}: {sentence[0].lower()}{sentence[1:]}"
+
+
+def shaped(leaves: Sequence[Leaf]) -> str | None:
+    """What is wrong with the shapes, if it is the same on all inputs."""
+    both = [(leaf.mine, leaf.right) for leaf in leaves]
+    if not all(isinstance(value, Tensor) for pair in both for value in pair):
+        return None
+    common = set.intersection(*(set(_shapes(leaf.mine, leaf.right)) for leaf in leaves))
+    return next((text for text in _shapes(leaves[0].mine, leaves[0].right) if text in common), None)
+
+
+def _shapes(mine: Tensor, right: Tensor) -> Iterator[str]:
+    own, target = tuple(mine.shape), tuple(right.shape)
+    if own == target:
+        return
+    if len(own) == len(target):
+        odd = [axis for axis, (a, b) in enumerate(zip(own, target, strict=True)) if a != b]
+        if len(odd) == 1:
+            (axis,) = odd
+            off = own[axis] - target[axis]
+            if own[axis] == 1:
+                yield f"Axis {axis} of yours has the size 1."
+            amount, word = abs(off), "longer" if off > 0 else "shorter"
+            yield f"Axis {axis} of yours is {word} by {amount}."
+            yield f"Axis {axis} of yours is too {word.removesuffix('er')}."
+        if sorted(own) == sorted(target):
+            yield f"Your axes stand in another order: axes {', '.join(map(str, odd))} differ."
+        yield f"Of the shape, axes {', '.join(map(str, odd))} differ."
+    elif len(own) < len(target):
+        for axis in range(len(target)):
+            if target[:axis] + target[axis + 1 :] == own:
+                yield f"Axis {axis} of the right answer is missing in yours."
+        yield f"Yours has {len(own)} axes and not {len(target)}."
+    else:
+        for axis in range(len(own)):
+            if own[:axis] + own[axis + 1 :] == target:
+                yield f"Axis {axis} of yours is one too many."
+        yield f"Yours has {len(own)} axes and not {len(target)}."
+
+
+def _kinds(leaves: Sequence[Leaf]) -> str | None:
+    """What is wrong with the kind of answer: numbers for booleans, a tuple for a tensor."""
+    kinds = {(_kind(leaf.mine), _kind(leaf.right)) for leaf in leaves}
+    if len(kinds) != 1:
+        return None
+    mine, right = kinds.pop()
+    return f"Yours is {mine}, and not {right}." if mine != right else None
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, Tensor):
+        if value.dtype == torch.bool:
+            return "a tensor of booleans"
+        return f"a tensor of {'decimal' if value.dtype.is_floating_point else 'whole'} numbers"
+    return {
+        "list": "a list",
+        "tuple": "a tuple",
+        "dict": "a dictionary",
+        "int": "a number",
+        "float": "a number",
+        "NoneType": "None",
+        "bool": "True or False",
+        "str": "a text",
+    }.get(type(value).__name__, f"a {type(value).__name__}")
+
+
+def _nowhere(leaves: Sequence[Leaf]) -> str | None:
+    """Where nan comes, and how much of it."""
+    if not every(leaves, lambda leaf: leaf.tensors and leaf.mine.is_floating_point()):
+        return None
+    odd = [leaf.mine.isnan() & ~leaf.right.isnan() for leaf in leaves]
+    if not all(bool(o.any()) for o in odd):
+        return None
+    if all(bool(o.all()) for o in odd):
+        return "All of yours is nan."
+    rows = all(bool((o.all(-1) == o.any(-1)).all()) for o in odd if o.dim())
+    return f"Yours holds nan{', in whole rows' if rows else ''}: 0 / 0, or infinite minus infinite."
+
+
+def slopes(pairs: Sequence[tuple[Tensor, Tensor]]) -> str:
+    """How gradients differ that belong to right answers: by a factor, by being 0, by nan."""
+    if any(mine.isnan().any() for mine, _ in pairs):
+        return "Some of them are nan."
+    if all(not mine.any() for mine, _ in pairs):
+        return "They are 0."
+    blank = Trial("", {}, None, None, stops=False, wrong=True)
+    leaves = [Leaf(blank, "", mine, right) for mine, right in pairs]
+    return " ".join(text for text in (related(leaves), placed(leaves)) if text)
