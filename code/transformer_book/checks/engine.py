@@ -584,15 +584,25 @@ def judge(
         return named
     if all(outcome.answer is None and not outcome.trouble for outcome in found):
         return Verdict("wrong", component.name, (unsaid(),), line=last_line(function))
-    if mine.trouble:
-        return stopped(component.name, cases[first], mine)
+    given = cases
     if form is not None:
-        cases = [replace(case, arguments=form.arguments(*case.arguments)) for case in cases]
+        given = [replace(case, arguments=form.arguments(*case.arguments)) for case in cases]
+    if mine.trouble:
+        verdict = stopped(component.name, cases[first], mine)
+        where_else = diagnosis.which_inputs(plain, given, found, expected)
+        return replace(verdict, sentences=(*verdict.sentences, where_else))
+    again = call(tried, cases[0], gradients=gradients, seconds=seconds, source=function)
+    if not again.trouble and not found[0].trouble and not same(again.answer, found[0].answer):
+        told: tuple[str, ...] = (
+            "Called again with the first input, it gives another answer than before: it keeps "
+            "something from one call to the next.",
+        )
+    else:
+        told = diagnosis.of_outcomes(plain, given, found, expected)
     share = (
         f"Right on {len(cases) - len(wrong)} of {len(cases)} inputs; the first that differs: "
         f"{cases[first].name}."
     )
-    told = diagnosis.of_outcomes(plain, cases, found, expected)
     return Verdict("wrong", plain.name, (share, *told), example=_example(mine, expected[first]))
 
 
@@ -705,12 +715,27 @@ def _flaw(
                     component.name,
                     (
                         f"{numbers}, but the gradients are not "
-                        f"(tensor {i + 1} of the input {case.name!r}): part of the computation is "
-                        "cut off from them.",
+                        f"(tensor {i + 1} of the input {case.name!r}): is a part of the computation "
+                        "cut off from them?",
+                        diagnosis.slopes(
+                            [
+                                (own.gradients[i], other.gradients[i])
+                                for own, other in zip(found, expected, strict=True)
+                                if _slopes_differ(own, other, i)
+                            ]
+                        ),
                     ),
                     example=(difference(slope, target) or "").capitalize() + ".",
                 )
     return None
+
+
+def _slopes_differ(mine: Outcome, right: Outcome, i: int) -> bool:
+    """Whether both have a gradient for an input's tensor, and another one."""
+    if mine.trouble or right.trouble or max(len(mine.gradients), len(right.gradients)) <= i:
+        return False
+    own, other = mine.gradients[i], right.gradients[i]
+    return own is not None and other is not None and not same(own, other)
 
 
 def _right(component: Component, cases: Sequence[Case], found: Sequence[Outcome]) -> Verdict:

@@ -16,13 +16,13 @@ import torch
 from torch import Tensor
 
 from transformer_book.checks.comparing import same
-from transformer_book.checks.diagnosis.asif import as_if
+from transformer_book.checks.diagnosis.asif import Answer, as_if, versions_of
 from transformer_book.checks.diagnosis.conditions import condition
 from transformer_book.checks.diagnosis.places import extent, parts, placed
 from transformer_book.checks.diagnosis.relations import related
 from transformer_book.checks.diagnosis.trials import Leaf, Trial, axes_of, every
 
-__all__ = ["Trial", "diagnose", "of_outcomes", "slopes"]
+__all__ = ["Trial", "diagnose", "of_outcomes", "slopes", "which_inputs"]
 
 
 def of_outcomes(
@@ -32,9 +32,18 @@ def of_outcomes(
 
     The cases are those of the component's function; the outcomes may be those of a class.
     """
+    trials = _trials(component, cases, found, expected)
+    versions = [(text, _version(component, steps)) for text, steps in versions_of(component.steps)]
+    kinds = ("number",) if _by_its_effect(component) else ()
+    return diagnose(trials, _version(component, {}), versions, kinds)
+
+
+def _trials(
+    component: Any, cases: Sequence[Any], found: Sequence[Any], expected: Sequence[Any]
+) -> list[Trial]:
     names = _arguments(component)
     axes = axes_of(component.returns)
-    trials = [
+    return [
         Trial(
             case.name,
             {**names, **dict(zip(names, case.arguments, strict=False)), **case.keywords},
@@ -46,43 +55,65 @@ def of_outcomes(
         )
         for case, mine, right in zip(cases, found, expected, strict=False)
     ]
-    observed = component.observe(component.reference)
+
+
+def which_inputs(
+    component: Any, cases: Sequence[Any], found: Sequence[Any], expected: Sequence[Any]
+) -> str:
+    """On which inputs a version stops or is wrong, in a sentence, if they have something in common."""
+    return _tried(condition, _trials(component, cases, found, expected)) or ""
+
+
+def _version(component: Any, steps: dict[str, Any]) -> Callable[[dict[str, Any]], Any]:
+    """The right version, or one with another step, on arguments by name."""
 
     def answer(given: dict[str, Any]) -> Any:
         torch.default_generator.manual_seed(0)  # as every call of the learner's has it
         with torch.enable_grad():
-            return observed(*given.values())
+            return component.observe(component.version(steps))(*given.values())
 
-    return diagnose(trials, answer)
+    return answer
+
+
+def _by_its_effect(component: Any) -> bool:
+    """Whether a component returns nothing, and is judged by what it does to a model of ours."""
+    return component.returns.startswith("nothing")
 
 
 def _arguments(component: Any) -> dict[str, Any]:
     """The names of the arguments, with what they are if they are not given."""
     names = component.signature.split(", ")
-    if component.returns.startswith("nothing"):  # judged by what it does to a model of our own
+    if _by_its_effect(component):
         names = list(inspect.signature(component.observe(component.reference)).parameters)
     split = [name.partition("=") for name in names]
     return {name: ast.literal_eval(default or "None") for name, _, default in split}
 
 
-def diagnose(trials: Sequence[Trial], answer: Callable[[dict[str, Any]], Any]) -> tuple[str, ...]:
+def diagnose(
+    trials: Sequence[Trial],
+    answer: Answer,
+    versions: Sequence[tuple[str, Answer]] = (),
+    kinds: Sequence[str] = (),
+) -> tuple[str, ...]:
     """Where the learner's answers differ from the right ones, and how, in sentences.
 
     Args:
         trials: all inputs, in their order, one of them wrong at least.
         answer: the right version, on arguments by name; it may raise an exception.
+        versions: others, with what is other in them.
+        kinds: of arguments that may be changed to see whether that explains the answers; all, if
+            none is given.
 
     Returns:
         up to three sentences; none if nothing holds on every input that is wrong.
     """
     with torch.no_grad():
-        explained = _tried(unchanged, trials) or _tried(as_if, trials, answer)
+        explained = _tried(unchanged, trials) or _tried(as_if, trials, answer, versions, kinds)
         if explained is not None:
             return (explained,)
         wrong = [trial for trial in trials if trial.wrong and not trial.stops]
-        found = [*_told(wrong), _tried(condition, trials)]
-        if not any(found) and len(wrong) > 1:
-            found = _told(wrong[:1])
+        found = _told(wrong) or (_told(wrong[:1]) if len(wrong) > 1 else [])
+        found.append(_tried(condition, trials) or "")
         return tuple(dict.fromkeys(sentence for sentence in found if sentence))
 
 
@@ -144,7 +175,10 @@ def _shapes(mine: Tensor, right: Tensor) -> Iterator[str]:
             yield f"Axis {axis} of yours is too {word.removesuffix('er')}."
         if sorted(own) == sorted(target):
             yield f"Your axes stand in another order: axes {', '.join(map(str, odd))} differ."
-        yield f"Of the shape, axes {', '.join(map(str, odd))} differ."
+        if len(odd) > 1:
+            yield f"Axes {', '.join(map(str, odd))} have other sizes than they should."
+        else:
+            yield f"Axis {odd[0]} has another size than it should."
     elif len(own) < len(target):
         for axis in range(len(target)):
             if target[:axis] + target[axis + 1 :] == own:

@@ -16,9 +16,10 @@ import torch
 from torch import Tensor
 
 from transformer_book.checks.comparing import same
-from transformer_book.checks.diagnosis.trials import Trial
+from transformer_book.checks.diagnosis.trials import Trial, ordinal
 
 Given = dict[str, Any]
+Answer = Callable[[Given], Any]
 
 
 @dataclass(frozen=True)
@@ -41,26 +42,56 @@ class _Stops:
     """In place of an answer: there was none."""
 
 
-def as_if(trials: Sequence[Trial], answer: Callable[[Given], Any]) -> str | None:
-    """The first change of the inputs that explains every answer, as a sentence, or `None`.
+def as_if(
+    trials: Sequence[Trial],
+    answer: Answer,
+    versions: Sequence[tuple[str, Answer]] = (),
+    kinds: Sequence[str] = (),
+) -> str | None:
+    """The first change that explains every answer, as a sentence, or `None`.
 
     Args:
         trials: all inputs, right and wrong.
         answer: the right version; it may raise an exception.
+        versions: other versions than the right one, with what is other in them.
+        kinds: if some are given, only arguments of these kinds are changed.
     """
     wrong = [trial for trial in trials if trial.wrong and not trial.stops]
     others = [trial for trial in trials if not trial.wrong]
-    if len(wrong) < 2:
+    if len(wrong) < 2 or not _telling(wrong):
         return None
-    for change in changes(trials):
+    every = "Wherever yours gives an answer, it" if any(t.stops for t in trials) else None
+    start = every or "On every input your answer"
+    options = itertools.chain(
+        ((change, answer) for change in changes(trials, kinds)),
+        ((Change(text, lambda given: given), version) for text, version in versions),
+    )
+    for change, version in options:
         # The wrong ones first: most changes fail there.
-        if all(_explains(change, trial, answer) for trial in (*wrong, *others)):
-            scope = "On every input" if not any(t.stops for t in trials) else "Where it ends"
-            return f"{scope} your answer is what the right version gives {change.text}."
+        if all(_explains(change, trial, version) for trial in (*wrong, *others)):
+            return f"{start} is what the right version gives {change.text}."
     return None
 
 
-def _explains(change: Change, trial: Trial, answer: Callable[[Given], Any]) -> bool:
+def _telling(wrong: Sequence[Trial]) -> bool:
+    """Whether the answers are so rich that hitting all of them is no coincidence."""
+    numbers = [_numbers(trial.mine) for trial in wrong]
+    different = {repr(trial.mine) for trial, own in zip(wrong, numbers, strict=True) if own}
+    return sum(map(len, numbers)) > 5 or len(different) > 2
+
+
+def _numbers(value: Any) -> list[float]:
+    """The different numbers in an answer, 0 left out."""
+    if isinstance(value, Tensor):
+        return [x for x in value.double().flatten().unique().tolist() if x]
+    if isinstance(value, dict):
+        return _numbers(list(value.values()))
+    if isinstance(value, (list, tuple)):
+        return [x for item in value for x in _numbers(item)]
+    return [float(value)] if isinstance(value, (int, float)) and value else []
+
+
+def _explains(change: Change, trial: Trial, answer: Answer) -> bool:
     try:
         given = change.given(dict(trial.given))
         if given is None:
@@ -72,13 +103,15 @@ def _explains(change: Change, trial: Trial, answer: Callable[[Given], Any]) -> b
     return same(trial.mine, found)
 
 
-def changes(trials: Sequence[Trial]) -> Iterator[Change]:
+def changes(trials: Sequence[Trial], kinds: Sequence[str] = ()) -> Iterator[Change]:
     """The ways that are tried, for arguments such as these."""
-    kinds: dict[str, set[str]] = {}
+    met: dict[str, set[str]] = {}
     for trial in trials:
         for name, value in trial.given.items():
-            kinds.setdefault(name, set()).add(_kind(value))
-    one = {name: next(iter(kind - {"None"}), "None") for name, kind in kinds.items()}
+            met.setdefault(name, set()).add(_kind(value))
+    one = {name: next(iter(kind - {"None"}), "None") for name, kind in met.items()}
+    if kinds:
+        one = {name: kind for name, kind in one.items() if kind in kinds}
     for name, kind in one.items():
         yield from _of_one.get(kind, lambda name: ())(name)
     for a, b in itertools.combinations(one, 2):
@@ -86,7 +119,8 @@ def changes(trials: Sequence[Trial]) -> Iterator[Change]:
             yield Change(f"with `{a}` and `{b}` exchanged", _exchanged(a, b))
             yield Change(f"with `{b}` in the place of `{a}`", _copied(b, a))
             yield Change(f"with `{a}` in the place of `{b}`", _copied(a, b))
-    yield from _of_all()
+    if not kinds:
+        yield from _of_all()
 
 
 def _kind(value: Any) -> str:
@@ -159,6 +193,7 @@ def _of_vectors(name: str) -> Iterator[Change]:
     yield Change(f"with the absolute values of `{name}`", _put(name, torch.abs))
     yield Change(f"with relu(`{name}`) in the place of `{name}`", _put(name, torch.relu))
     yield Change(f"with `{name}` transposed", _put(name, lambda x: x.mT if x.dim() > 1 else None))
+    yield Change(f"with 1 / `{name}` in the place of `{name}`", _put(name, lambda x: 1 / x))
     for factor, text in ((2, "twice"), (0.5, "half of")):
         yield Change(f"with {text} `{name}`", _put(name, lambda x, f=factor: f * x))
     for text, power in (("times", 0.5), ("divided by", -0.5)):
@@ -230,8 +265,16 @@ def _along(name: str, axis: int, text: str) -> Iterator[Change]:
 
 
 def _of_number(name: str) -> Iterator[Change]:
-    def whole(x: float) -> float:
-        return int(x) if float(x).is_integer() else x
+    def alike(change: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        """Whole numbers stay whole: half a length is no length."""
+
+        def changed(x: Any) -> Any:
+            found = change(x)
+            if not isinstance(x, int) or found is None:
+                return found
+            return int(found) if float(found).is_integer() else None
+
+        return changed
 
     options: tuple[tuple[str, Callable[[Any], Any]], ...] = (
         ("one larger", lambda x: x + 1),
@@ -239,7 +282,7 @@ def _of_number(name: str) -> Iterator[Change]:
         ("two larger", lambda x: x + 2),
         ("two smaller", lambda x: x - 2),
         ("doubled", lambda x: 2 * x),
-        ("halved", lambda x: whole(x / 2)),
+        ("halved", lambda x: x / 2),
         ("negated", lambda x: -x),
         ("squared", lambda x: x * x),
         ("replaced by its root", lambda x: x**0.5 if x >= 0 else None),
@@ -250,7 +293,7 @@ def _of_number(name: str) -> Iterator[Change]:
         ("set to 2", lambda x: type(x)(2)),
     )
     for text, change in options:
-        yield Change(f"with `{name}` {text}", _put(name, change))
+        yield Change(f"with `{name}` {text}", _put(name, alike(change)))
 
 
 def _of_function(name: str) -> Iterator[Change]:
@@ -263,24 +306,39 @@ def _of_function(name: str) -> Iterator[Change]:
         f"with `{name}` called twice, one time on the result of the other",
         _put(name, lambda f: lambda x, *more: f(f(x, *more), *more)),
     )
+    yield Change(f"with minus what `{name}` gives", _put(name, lambda f: lambda *all: -f(*all)))
     yield Change(f"with twice what `{name}` gives", _put(name, lambda f: lambda *all: 2 * f(*all)))
-    yield Change(
-        f"with `{name}` called without a mask",
-        _put(name, lambda f: lambda *all: f(*all[:3]) if len(all) > 3 else f(all[0])),
-    )
-    if "attention" in name:
+    for i in range(4):
         yield Change(
-            f"with `{name}` called on the queries alone",
-            _put(name, lambda f: lambda q, k, v, *mask: f(q, q, q, *mask)),
+            f"if `{name}` got None as its {ordinal(i)} argument", _put(name, _with_none(i))
         )
-        yield Change(
-            f"with keys and values of `{name}` exchanged",
-            _put(name, lambda f: lambda q, k, v, *mask: f(q, v, k, *mask)),
-        )
-        yield Change(
-            f"with queries and keys of `{name}` exchanged",
-            _put(name, lambda f: lambda q, k, v, *mask: f(k, q, v, *mask)),
-        )
+        for j in range(4):
+            if i < j:
+                yield Change(
+                    f"with the {ordinal(i)} and the {ordinal(j)} argument of `{name}` exchanged",
+                    _put(name, _reordered({i: j, j: i})),
+                )
+            if i != j:
+                yield Change(
+                    f"if `{name}` got its {ordinal(i)} argument as its {ordinal(j)}, too",
+                    _put(name, _reordered({j: i})),
+                )
+
+
+def _with_none(i: int) -> Callable[[Any], Any]:
+    def changed(function: Any) -> Any:
+        return lambda *all: function(*all[:i], None, *all[i + 1 :]) if i < len(all) else 1 / 0
+
+    return changed
+
+
+def _reordered(order: Mapping[int, int]) -> Callable[[Any], Any]:
+    """A function that takes, at some places, the argument of another place."""
+
+    def changed(function: Any) -> Any:
+        return lambda *all: function(*(all[order.get(i, i)] for i in range(len(all))))
+
+    return changed
 
 
 def _of_list(name: str) -> Iterator[Change]:
@@ -383,3 +441,54 @@ _of_one: Mapping[str, Callable[[str], Any]] = {
     "text": _of_text,
     "flag": _of_flag,
 }
+
+
+# --- one step of the right version, done otherwise ------------------------------------------------
+
+AFTER: tuple[tuple[str, Callable[[Any], Any]], ...] = (
+    ("with the sign of {} turned", lambda x: -x),
+    ("with twice {}", lambda x: 2 * x),
+    ("with half of {}", lambda x: x / 2),
+    ("with {} and 1 added", lambda x: x + 1),
+    ("with {} and 1 subtracted", lambda x: x - 1),
+    ("with 1 minus {}", lambda x: 1 - x),
+    ("with the square of {}", lambda x: x * x),
+    ("with the root of {}", lambda x: x**0.5),
+    ("with 1 divided by {}", lambda x: 1 / x),
+    ("with 0 for {}", lambda x: x * 0),
+    ("with 1 for {}", lambda x: x * 0 + 1),
+    ("with exp of {}", lambda x: x.exp()),
+    ("with the logarithm of {}", lambda x: x.log()),
+    ("with the absolute value of {}", abs),
+    ("with relu of {}", lambda x: x.relu()),
+    ("with {} put through a softmax", lambda x: x.softmax(-1)),
+    ("with {} put through a softmax over the axis before", lambda x: x.softmax(-2)),
+    ("with {} put through a log-softmax", lambda x: x.log_softmax(-1)),
+    ("with the last two axes of {} exchanged", lambda x: x.mT),
+    ("with {} turned round: True for False", lambda x: ~x if isinstance(x, Tensor) else not x),
+    ("with {} True throughout", lambda x: x | ~x),
+    ("with {} reversed", lambda x: x[::-1]),
+    ("without the last of {}", lambda x: x[:-1]),
+    ("without the first of {}", lambda x: x[1:]),
+)
+
+
+def versions_of(steps: Mapping[str, Callable[..., Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Other versions of a pipeline: one step is left out, or something is done to its result.
+
+    Yields what to say, and the step that is put in the place of the right one.
+    """
+    for name, step in steps.items():
+        said = f"its step “{name}”"
+        for i in range(4):
+            text = "left out" if not i else f"giving back its {ordinal(i)} argument"
+            yield f"with {said} {text}", {name: lambda *all, i=i: all[i]}
+        yield (
+            f"with the arguments of {said} exchanged",
+            {name: lambda *all, s=step: s(*all[::-1]) if len(all) > 1 else 1 / 0},
+        )
+        for text, after in AFTER:
+            yield (
+                text.format(f"what {said} gives"),
+                {name: lambda *all, s=step, f=after: f(s(*all))},
+            )

@@ -2,56 +2,56 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from transformer_book.checks.diagnosis.trials import Trial, is_number, sizes
+from transformer_book.checks.comparing import same
+from transformer_book.checks.diagnosis.trials import Trial, is_number
 
-Condition = tuple[str, str, Callable[[Trial], bool | None]]
+
+@dataclass(frozen=True)
+class Condition:
+    """A property of inputs, and of those that do not have it, in words.
+
+    `holds` gives `None` where the question makes no sense. `enough` inputs of each kind are needed
+    before it is said: a threshold found among a handful of numbers may be a coincidence. `loose`:
+    it may be said, too, if some inputs that have the property are right.
+    """
+
+    text: str
+    opposite: str
+    holds: Callable[[Trial], bool | None]
+    enough: int = 2
+    loose: bool = True
 
 
 def condition(trials: Sequence[Trial]) -> str | None:
-    """The property of the inputs that tells the wrong ones from the right ones, or `None`.
-
-    It tells them apart without exception, and there are two or more of each kind.
-    """
+    """The property of the inputs that tells the wrong ones from the right ones, or `None`."""
     wrong = [trial.wrong for trial in trials]
-    if min(sum(wrong), len(wrong) - sum(wrong)) < 2:
-        return _alone(trials)
-    weak = None
-    for text, opposite, holds in conditions(trials):
-        found = [holds(trial) for trial in trials]
+    fewer = min(sum(wrong), len(wrong) - sum(wrong))
+    loosely = None
+    for each in conditions(trials):
+        if fewer < each.enough:
+            continue
+        found = [each.holds(trial) for trial in trials]
         if None in found:
             continue
-        if found == wrong:
-            return f"It is wrong exactly on the inputs {text}."
-        if [not value for value in found] == wrong:
-            return f"It is wrong exactly on the inputs {opposite}."
         for values, said, other in (
-            (found, text, opposite),
-            ([not v for v in found], opposite, text),
+            (found, each.text, each.opposite),
+            ([not value for value in found], each.opposite, each.text),
         ):
+            if values == wrong:
+                return f"It is wrong exactly on the inputs {said}."
             outside = len(values) - sum(values)
-            if (
-                weak is None
-                and outside >= 2
-                and all(v for v, w in zip(values, wrong, strict=True) if w)
-            ):
-                weak = f"It is wrong only on inputs {said}; right on all {outside} {other}."
-    return weak
-
-
-def _alone(trials: Sequence[Trial]) -> str | None:
-    """Wrong on one input: nothing can be said but which. Right on the first alone: it is said."""
-    wrong = [trial.wrong for trial in trials]
-    if len(wrong) > 3 and not wrong[0] and all(wrong[1:]):
-        return (
-            "Only the first input came out right: does something from an earlier call stay behind?"
-        )
-    return None
+            among = all(v for v, w in zip(values, wrong, strict=True) if w)
+            if each.loose and loosely is None and among and outside >= 2:
+                loosely = f"It is wrong only on inputs {said}; right on all {outside} {other}."
+    return loosely
 
 
 def conditions(trials: Sequence[Trial]) -> Iterator[Condition]:
@@ -59,24 +59,26 @@ def conditions(trials: Sequence[Trial]) -> Iterator[Condition]:
     for name in trials[0].given:
         values = [trial.given.get(name) for trial in trials]
         if any(value is None for value in values):
-            yield (
+            yield Condition(
                 f"with `{name}`",
                 f"without `{name}`",
                 lambda t, n=name: t.given.get(n) is not None,
             )
         kinds = [value for value in values if value is not None]
         if all(isinstance(value, bool) for value in kinds):
-            yield f"with {name}=True", f"with {name}=False", lambda t, n=name: bool(t.given[n])
+            yield Condition(
+                f"with {name}=True", f"with {name}=False", lambda t, n=name: bool(t.given[n])
+            )
         elif all(isinstance(value, (int, float)) for value in kinds):
             yield from _of_number(trials, f"`{name}`", lambda t, n=name: t.given[n])
         elif all(isinstance(value, Tensor) for value in kinds):
             yield from _of_tensor(name, kinds[0])
     yield from _of_answers(trials)
-    names = list(dict.fromkeys(n for t in trials for n in sizes(t.given)))
+    names = list(dict.fromkeys(n for t in trials for n in t.sizes))
     numbers = {f"`{name}`" for name, value in trials[0].given.items() if is_number(value)}
     for name in names:
         if name not in numbers:
-            yield from _of_number(trials, name, lambda t, n=name: sizes(t.given).get(n))
+            yield from _of_number(trials, name, lambda t, n=name: t.sizes.get(n))
     for i, a in enumerate(names):
         for b in names[:i]:
             yield from _of_two(a, b)
@@ -91,22 +93,28 @@ def _of_number(
         return
     low, high = known[0], known[-1]
     for x in known:
-        yield (
+        yield Condition(
             f"where {name} is {x:.4g}",
             f"where {name} is not {x:.4g}",
             lambda t, x=x: value(t) == x,
+            enough=2 if x in (0, 1) else 3,
+            loose=x in (0, 1),
         )
     for x in known[1:-1]:
-        yield (
+        yield Condition(
             f"where {name} is more than {x:.4g}",
             f"where {name} is {x:.4g} or less",
             lambda t, x=x: value(t) > x,
+            enough=3,
+            loose=False,
         )
     if low < known[1] < high:
-        yield (
+        yield Condition(
             f"where {name} is more than {low:.4g}",
             f"where {name} is {low:.4g}",
             lambda t: value(t) > low,
+            enough=3,
+            loose=False,
         )
 
 
@@ -115,7 +123,7 @@ def _of_tensor(name: str, first: Tensor) -> Iterator[Condition]:
         return trial.given.get(name)
 
     if first.dtype == torch.bool:
-        yield (
+        yield Condition(
             f"with a row of `{name}` that is False throughout",
             f"without a row of `{name}` that is False throughout",
             lambda t: of(t) is not None and bool((~of(t).any(-1)).any()),
@@ -127,41 +135,49 @@ def _of_tensor(name: str, first: Tensor) -> Iterator[Condition]:
             (2, "<eos> (2)"),
             (3, "<unk> (3)"),
         ):
-            yield (
+            yield Condition(
                 f"with {said} in `{name}`",
                 f"without {said} in `{name}`",
                 lambda t, i=token: bool((of(t) == i).any()),
             )
     else:
-        yield (
+        yield Condition(
             f"with numbers beyond 100 in `{name}`",
             f"without numbers beyond 100 in `{name}`",
             lambda t: of(t) is not None and bool((of(t).abs() > 100).any()),
         )
-        yield (
+        yield Condition(
             f"with negative numbers in `{name}`",
             f"without negative numbers in `{name}`",
             lambda t: of(t) is not None and bool((of(t) < 0).any()),
+            enough=3,
+            loose=False,
         )
 
 
 def _of_answers(trials: Sequence[Trial]) -> Iterator[Condition]:
-    """What the right answer is like: empty, with a token in it, as long as is allowed."""
+    """What the right answer is like: an argument, empty, as long as is allowed."""
+    for name in trials[0].given:
+        yield Condition(
+            f"on which `{name}` is the right answer already",
+            f"on which `{name}` is not the right answer already",
+            lambda t, n=name: same(t.given[n], t.right),
+        )
     if not all(isinstance(trial.right, list) for trial in trials):
         return
     if all(isinstance(item, int) for trial in trials for item in trial.right):
-        yield (
+        yield Condition(
             "with <unk> (3) in the right answer",
             "without <unk> (3) in the right answer",
             lambda t: 3 in t.right,
         )
-    yield (
+    yield Condition(
         "whose right answer is empty",
         "whose right answer is not empty",
         lambda t: not t.right,
     )
     if all("max_length" in trial.given for trial in trials):
-        yield (
+        yield Condition(
             "that are cut off at `max_length`",
             "that end before `max_length`",
             lambda t: len(t.right) >= t.given["max_length"],
@@ -170,25 +186,22 @@ def _of_answers(trials: Sequence[Trial]) -> Iterator[Condition]:
 
 def _of_two(a: str, b: str) -> Iterator[Condition]:
     def two(trial: Trial) -> tuple[float, float] | None:
-        found: Mapping[str, Any] = sizes(trial.given)
+        found: Mapping[str, Any] = trial.sizes
         return (found[a], found[b]) if a in found and b in found else None
 
     def compared(trial: Trial, compare: Callable[[float, float], bool]) -> bool | None:
         pair = two(trial)
         return None if pair is None else compare(*pair)
 
-    yield (
-        f"where {a} is {b}",
-        f"where {a} is not {b}",
-        lambda t: compared(t, lambda x, y: x == y),
-    )
-    yield (
-        f"where {a} is more than {b}",
-        f"where {a} is not more than {b}",
-        lambda t: compared(t, lambda x, y: x > y),
-    )
-    yield (
-        f"where {a} is less than {b}",
-        f"where {a} is not less than {b}",
-        lambda t: compared(t, lambda x, y: x < y),
-    )
+    for text, compare in (
+        ("", operator.eq),
+        ("more than ", operator.gt),
+        ("less than ", operator.lt),
+    ):
+        yield Condition(
+            f"where {a} is {text}{b}",
+            f"where {a} is not {text}{b}",
+            lambda t, c=compare: compared(t, c),
+            enough=3,
+            loose=False,
+        )

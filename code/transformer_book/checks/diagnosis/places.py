@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,8 +10,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from transformer_book.checks.diagnosis.trials import Leaf, Trial, every, ordinal
+from transformer_book.checks.comparing import plain, same
+from transformer_book.checks.diagnosis.trials import Leaf, Trial, every, is_number, ordinal
 
+BY_VALUE = 0.001  # whether a number is negative, half of all numbers decide by chance
 SPECIAL = {0: "padding (0)", 1: "<sos> (1)", 2: "<eos> (2)", 3: "<unk> (3)"}
 
 
@@ -18,11 +21,13 @@ SPECIAL = {0: "padding (0)", 1: "<sos> (1)", 2: "<eos> (2)", 3: "<unk> (3)"}
 class Place:
     """A set of entries: where it is, in words, and which ones in an answer.
 
-    `inside` gives booleans of the answer's shape, or `None` where there is no such place.
+    `inside` gives booleans of the answer's shape, or `None` where there is no such place. The place
+    is named if differences strewn at random would all fall into it less often than `coincidence`.
     """
 
     text: str
     inside: Callable[[Leaf], Tensor | None]
+    coincidence: float = 0.05
 
 
 def placed(leaves: Sequence[Leaf]) -> str | None:
@@ -31,14 +36,19 @@ def placed(leaves: Sequence[Leaf]) -> str | None:
         return None
     differ = [leaf.apart() for leaf in leaves]
     for place in places(leaves, differ):
-        telling = 0
+        chance = 0.0  # the logarithm of how likely it is that all differences fall in there
         for leaf, where in zip(leaves, differ, strict=True):
             inside = _inside(place, leaf)
             if inside is None or (where & ~inside).any():
                 break
-            telling += not bool(inside.all())
+            if leaf.right.dtype == torch.bool:
+                eligible = torch.ones_like(where)
+            else:  # a 0 that is 0 in both is not looked at, or says nothing
+                eligible = where | (leaf.right != 0) | (leaf.mine != 0)
+            share = int((inside & eligible).sum()) / int(eligible.sum())
+            chance += int(where.sum()) * math.log(share)
         else:
-            if telling >= min(2, len(leaves)):
+            if chance < math.log(place.coincidence):
                 return place.text
     return None
 
@@ -53,21 +63,30 @@ def _inside(place: Place, leaf: Leaf) -> Tensor | None:
 
 def extent(leaves: Sequence[Leaf]) -> str | None:
     """How much of the answers differs, and to which side: where nothing more can be said."""
+    if every(leaves, lambda leaf: is_number(leaf.mine) and is_number(leaf.right)):
+        signs = {float(plain(leaf.mine)) > float(plain(leaf.right)) for leaf in leaves}
+        return f"On all of these inputs yours is {_side(signs)}." if len(signs) == 1 else None
+    if every(leaves, lambda leaf: isinstance(leaf.mine, list) and isinstance(leaf.right, list)):
+        signs = {len(leaf.mine) > len(leaf.right) for leaf in leaves}
+        if len(signs) == 1 and every(leaves, lambda leaf: len(leaf.mine) != len(leaf.right)):
+            return f"Yours is too {'long' if signs.pop() else 'short'}, on all of these inputs."
+        return None
     if not every(leaves, lambda leaf: leaf.tensors and leaf.right.dim() > 0):
         return None
     differ = [leaf.apart() for leaf in leaves]
     pairs = list(zip(leaves, differ, strict=True))
-    for leaf, where in pairs:
-        if leaf.mine[where].isnan().any():
-            return None
-    if leaves[0].right.dtype == torch.bool:
+    if leaves[0].right.dtype == torch.bool or any(x.mine[w].isnan().any() for x, w in pairs):
         return None
     signs = {bool(s) for leaf, where in pairs for s in (leaf.mine > leaf.right)[where].tolist()}
-    side = {True: "too large", False: "too small"}[signs.pop()] if len(signs) == 1 else None
     whole = all(bool((where | (leaf.right == 0)).all()) for leaf, where in pairs)
-    if side:
-        return f"{'Everywhere' if whole else 'Wherever it differs,'} your number is {side}."
+    if len(signs) == 1:
+        start = "Everywhere" if whole else "Wherever it differs,"
+        return f"{start} your number is {_side(signs)}."
     return "Nearly every entry differs, to both sides." if whole else None
+
+
+def _side(larger: set[bool]) -> str:
+    return "too large" if True in larger else "too small"
 
 
 def places(leaves: Sequence[Leaf], differ: Sequence[Tensor]) -> Iterator[Place]:
@@ -87,10 +106,15 @@ def places(leaves: Sequence[Leaf], differ: Sequence[Tensor]) -> Iterator[Place]:
 def _of_values(leaves: Sequence[Leaf]) -> Iterator[Place]:
     if leaves[0].right.dtype == torch.bool:
         return
-    yield Place("It differs only where the right answer is 0.", lambda leaf: leaf.right == 0)
-    yield Place("It differs only where the right answer is not 0.", lambda leaf: leaf.right != 0)
-    yield Place("It differs only where the right answer is negative.", lambda leaf: leaf.right < 0)
-    yield Place("It differs only where the right answer is positive.", lambda leaf: leaf.right > 0)
+    yield Place(
+        "It differs only where the right answer is 0.", lambda leaf: leaf.right == 0, BY_VALUE
+    )
+    yield Place(
+        "It differs only where the right answer is negative.", lambda leaf: leaf.right < 0, BY_VALUE
+    )
+    yield Place(
+        "It differs only where the right answer is positive.", lambda leaf: leaf.right > 0, BY_VALUE
+    )
 
 
 def _along(leaves: Sequence[Leaf], differ: Sequence[Tensor], axis: int) -> Iterator[Place]:
@@ -187,6 +211,7 @@ def _of_vectors(name: str) -> Iterator[Place]:
                 if leaf.trial.given[name].shape == leaf.right.shape
                 else None
             ),
+            BY_VALUE,
         )
 
 
@@ -321,11 +346,19 @@ def _keys(trials: Sequence[Trial]) -> str | None:
         return f"Right: {_list(right)}. Wrong, on all of these inputs: {_list(always)}."
     if right and len(names) == len(always):
         return f"Of what is compared, it differs in {_list(always)}, and not in {_list(right)}."
-    return (
-        f"Wrong already: {always[0]}."
-        if always and always[0] == next(iter(trials[0].right))
-        else None
-    )
+    return _unmoved(trials)
+
+
+def _unmoved(trials: Sequence[Trial]) -> str | None:
+    """Whether all parts of the learner's answers are one, where the right ones differ."""
+
+    def alone(answers: dict[Any, Any]) -> bool:
+        first, *rest = (value for value in answers.values() if isinstance(value, Tensor))
+        return bool(rest) and all(same(first, other) for other in rest)
+
+    if every(trials, lambda t: alone(t.mine) and not alone(t.right)):
+        return "In yours it is the same every time: nothing changes."
+    return None
 
 
 def _common(sets: Sequence[set[Any]]) -> list[Any]:

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from transformer_book.checks.comparing import plain, same
-from transformer_book.checks.diagnosis.trials import Leaf, every, is_number, sizes
+from transformer_book.checks.diagnosis.trials import Leaf, every, is_number
 
 ENOUGH = 3  # differing entries, before a number taken from one of them says anything
 
@@ -24,18 +24,30 @@ ENOUGH = 3  # differing entries, before a number taken from one of them says any
 class Relation:
     """What the learner's answer would be, made from the right one, and how that is said.
 
-    `predict` raises an exception, or gives `None`, where the relation makes no sense.
+    `predict` raises an exception, or gives `None`, where the relation makes no sense. Where the
+    answer is not `telling`, it proves nothing that it holds.
     """
 
     text: str
     predict: Callable[[Leaf], Any]
+    telling: Callable[[Leaf], bool] = lambda leaf: _amount(leaf) > 1
 
 
 def related(leaves: Sequence[Leaf]) -> str | None:
     """The first relation that holds for all of them, as a sentence, or `None`."""
-    return next(
-        (relation.text for relation in relations(leaves) if every(leaves, _holds(relation))), None
-    )
+    for relation in relations(leaves):
+        if every(leaves, _holds(relation)):
+            telling = [leaf for leaf in leaves if relation.telling(leaf)]
+            if len(telling) >= min(2, len(leaves)):
+                return relation.text
+    return None
+
+
+def _amount(leaf: Leaf) -> int:
+    """How many entries the longer of the two answers has; numbers tell by themselves."""
+    if is_number(leaf.right):
+        return 2
+    return max(x.numel() if isinstance(x, Tensor) else len(x) for x in (leaf.mine, leaf.right))
 
 
 def _holds(relation: Relation) -> Callable[[Leaf], bool]:
@@ -44,7 +56,10 @@ def _holds(relation: Relation) -> Callable[[Leaf], bool]:
             found = relation.predict(leaf)
         except Exception:
             return False
-        return found is not None and same(leaf.mine, found)
+        if found is None or not is_number(leaf.mine):
+            return found is not None and same(leaf.mine, found)
+        # Small numbers are no zeros here, as they are for the check.
+        return math.isclose(plain(leaf.mine), plain(found), rel_tol=1e-3, abs_tol=1e-12)
 
     return holds
 
@@ -69,9 +84,8 @@ def _of_tensors(leaves: Sequence[Leaf]) -> Iterator[Relation]:
     whole = every(leaves, lambda leaf: _boolean(leaf) or _everywhere(leaf))
     if every(leaves, _boolean):
         yield Relation("All of yours is turned round: True for False.", lambda leaf: ~leaf.right)
-    dims = {leaf.right.dim() for leaf in leaves}
-    if len(dims) == 1:
-        yield from _rearranged(leaves, dims.pop())
+    dim = min(leaf.right.dim() for leaf in leaves)
+    yield from _rearranged(leaves, dim)
     if every(leaves, _boolean):
         for value, other in ((True, False), (False, True)):
             yield Relation(
@@ -83,8 +97,13 @@ def _of_tensors(leaves: Sequence[Leaf]) -> Iterator[Relation]:
     start = "Yours is" if whole else "Wherever yours differs, it is"
     for text, function in _entrywise(leaves):
         yield Relation(f"{start} {text}.", _where_apart(function))
-    if len(dims := {leaf.right.dim() for leaf in leaves}) == 1 and every(leaves, _is_float):
-        yield from _normalised(dims.pop(), leaves)
+    if every(leaves, _is_float):
+        yield from _normalised(dim, leaves)
+        yield Relation(
+            "Yours is the right answer times one number, another one for each input.",
+            _by_one_factor_alone,
+            lambda leaf: leaf.right.numel() >= ENOUGH,
+        )
 
 
 def _boolean(leaf: Leaf) -> bool:
@@ -295,14 +314,10 @@ def _factors(leaves: Sequence[Leaf]) -> Iterator[Entrywise]:
     if entry is None or not entry[0] or not _enough(leaves):
         return
     factor = entry[1] / entry[0]
-    named = [
-        (text, function)
-        for text, function in _expressions(leaves)
-        if text.startswith("times") or text.startswith("divided")
-    ]
-    for text, function in named:
+    for text, function in _expressions(leaves):
         values = [function(leaf) for leaf in leaves]
-        if None not in values and len({round(value, 6) for value in values}) > 1:
+        near = [v is not None and math.isclose(v, factor, rel_tol=1e-3) for v in values]
+        if any(near) and None not in values and len({round(value, 6) for value in values}) > 1:
             yield f"the right answer {text}", lambda leaf, x, f=function: x * f(leaf)
     yield f"the right answer times {factor:.4g}", lambda leaf, x: x * factor
 
@@ -331,10 +346,10 @@ def _summands(leaves: Sequence[Leaf]) -> Iterator[Entrywise]:
 
 def _expressions(leaves: Sequence[Leaf]) -> Iterator[tuple[str, Callable[[Leaf], float | None]]]:
     """Factors that can be read off an input: sizes, their roots, their quotients."""
-    names = list(sizes(leaves[0].trial.given))
+    names = list(leaves[0].trial.sizes)
 
     def value(leaf: Leaf, name: str) -> float | None:
-        found = sizes(leaf.trial.given).get(name)
+        found = leaf.trial.sizes.get(name)
         return found if found and found > 0 else None
 
     def powered(leaf: Leaf, name: str, power: float) -> float | None:
@@ -408,47 +423,76 @@ def _normalised(dim: int, leaves: Sequence[Leaf]) -> Iterator[Relation]:
         lambda leaf: leaf.right.relu(),
     )
     yield Relation("Yours is tanh of the right answer.", lambda leaf: leaf.right.tanh())
+    yield from _mended(leaves, dim)
     for axis in range(-1, -dim - 1, -1):
         word = leaves[0].word(axis)
         for text, quotient in (("times", True), ("plus", False)):
             yield Relation(
                 f"Yours is the right answer {text} a number, another one for each {word}.",
                 lambda leaf, a=axis, q=quotient: _by_one_number(leaf, a, q),
+                lambda leaf, a=axis: leaf.right.numel() >= ENOUGH * leaf.right.size(a),
             )
         yield Relation(
-            f"Along {_axis(leaves[0], axis)} all of yours is off by one common factor, another one "
-            "for each of the rest.",
+            f"Along {_axis(leaves[0], axis)} yours is the right answer times one number, another "
+            "one for each of the rest.",
             lambda leaf, a=axis: _by_one_factor(leaf, a),
+            lambda leaf, a=axis: leaf.right.size(a) >= ENOUGH,
         )
         yield Relation(
-            f"Along {_axis(leaves[0], axis)} all of yours is off by one common summand, another "
+            f"Along {_axis(leaves[0], axis)} yours is the right answer plus one number, another "
             "one for each of the rest.",
             lambda leaf, a=axis: _by_one_summand(leaf, a),
+            lambda leaf, a=axis: leaf.right.size(a) >= ENOUGH,
         )
 
 
-def _by_one_number(leaf: Leaf, axis: int, quotient: bool) -> Tensor | None:
+def _mended(leaves: Sequence[Leaf], dim: int) -> Iterator[Relation]:
+    """What would have to be done to the learner's answer."""
+    functions: list[tuple[str, Callable[[Tensor], Tensor]]] = [
+        ("exp", torch.exp),
+        ("the logarithm", torch.log),
+        ("relu", torch.relu),
+        ("the root", torch.sqrt),
+        ("the square", torch.square),
+    ]
+    for axis in range(-1, -dim - 1, -1):
+        along = _axis(leaves[0], axis)
+        functions += [
+            (f"a softmax along {along}", lambda x, a=axis: x.softmax(a)),
+            (f"a log-softmax along {along}", lambda x, a=axis: x.log_softmax(a)),
+            (f"the sum along {along} divided out", lambda x, a=axis: x / x.sum(a, True)),
+            (f"a sum along {along}, up to each place", lambda x, a=axis: x.cumsum(a)),
+        ]
+    for text, function in functions:
+        yield Relation(
+            f"With {text} taken of yours it would be right."
+            if not text.startswith("the sum")
+            else f"With {text} yours would be right.",
+            lambda leaf, f=function: leaf.mine if same(f(leaf.mine), leaf.right) else None,
+        )
+
+
+def _by_one_number(leaf: Leaf, axis: int, quotient: bool) -> Tensor:
     """One factor, or summand, for each index of an axis."""
     others = [a for a in range(-1, -leaf.right.dim() - 1, -1) if a != axis]
     right, mine = leaf.right.double(), leaf.mine.double()
-    if not others or right.numel() / right.size(axis) < ENOUGH:
-        return None
     if quotient:
         return right * (mine * right).sum(others, True) / right.square().sum(others, True)
     return right + (mine - right).mean(others, keepdim=True)
 
 
-def _by_one_factor(leaf: Leaf, axis: int) -> Tensor | None:
+def _by_one_factor(leaf: Leaf, axis: int) -> Tensor:
     right, mine = leaf.right.double(), leaf.mine.double()
-    if right.size(axis) < ENOUGH:
-        return None
     return right * (mine * right).sum(axis, True) / right.square().sum(axis, True)
 
 
-def _by_one_summand(leaf: Leaf, axis: int) -> Tensor | None:
+def _by_one_factor_alone(leaf: Leaf) -> Tensor:
     right, mine = leaf.right.double(), leaf.mine.double()
-    if right.size(axis) < ENOUGH:
-        return None
+    return right * (mine * right).sum() / right.square().sum()
+
+
+def _by_one_summand(leaf: Leaf, axis: int) -> Tensor:
+    right, mine = leaf.right.double(), leaf.mine.double()
     return right + (mine - right).mean(axis, keepdim=True)
 
 
@@ -591,6 +635,8 @@ def _of_lists(leaves: Sequence[Leaf]) -> Iterator[Relation]:
         yield Relation(text, lambda leaf, f=function: f(list(leaf.right)))
     items = sorted({item for leaf in leaves for item in (*leaf.mine, *leaf.right)}, key=str)
     for item in items[:30]:
+        if isinstance(item, int) and item > 3 and len(leaves) < ENOUGH:
+            continue  # an id that means nothing, met by chance
         said = named(item)
         yield Relation(
             f"Yours is the right answer with {said} in front.",
@@ -613,18 +659,15 @@ def _of_lists(leaves: Sequence[Leaf]) -> Iterator[Relation]:
         yield Relation(
             f"Wherever yours differs, it has {said}.",
             lambda leaf, i=item: _put_in(leaf, i, lambda own, right: own != right),
+            lambda leaf: len(leaf.right) >= ENOUGH,
         )
         yield Relation(
             f"Yours differs only where {said} belongs.",
-            lambda leaf, i=item: (
-                leaf.mine
-                if _put_in(leaf, None, lambda own, right: right == i)
-                == [
-                    None if right == i else own
-                    for own, right in zip(leaf.mine, leaf.right, strict=True)
-                ]
-                else None
-            ),
+            lambda leaf, i=item: [
+                own if right == i else right
+                for own, right in zip(leaf.mine, leaf.right, strict=True)
+            ],
+            lambda leaf: len(leaf.right) >= ENOUGH,
         )
     yield Relation(
         "Yours begins with the right answer, and then goes on.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from transformer_book.checks.comparing import apart, same
 
 WORDS = {"B": "sentence", "T": "position", "S": "position", "t": "position", "H": "head"}
 WORDS |= {"D": "feature", "K": "feature", "F": "feature", "V": "word of the vocabulary"}
+BATCHES = {"tokens", "source", "target", "logits", "x", "query", "key", "value", "heads", "memory"}
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 
 
@@ -36,6 +38,11 @@ class Trial:
     stops: bool
     wrong: bool
     axes: tuple[str, ...] = ()
+
+    @functools.cached_property
+    def sizes(self) -> dict[str, float]:
+        """The numbers that the input is made of, in words: sizes, counts, single numbers."""
+        return _sizes(self.given)
 
     def leaves(self) -> list[Leaf]:
         """The parts of the two answers that are compared one by one."""
@@ -103,8 +110,7 @@ def ordinal(i: int) -> str:
     return ORDINALS[i] if i < len(ORDINALS) else f"{i + 1}th"
 
 
-def sizes(given: Mapping[str, Any]) -> dict[str, float]:
-    """The numbers that an input is made of, in words: sizes, counts, single numbers."""
+def _sizes(given: Mapping[str, Any]) -> dict[str, float]:
     found: dict[str, float] = {}
     for name, value in given.items():
         if isinstance(value, bool):
@@ -113,7 +119,9 @@ def sizes(given: Mapping[str, Any]) -> dict[str, float]:
             found[f"`{name}`"] = float(value)
         elif isinstance(value, Tensor):
             for axis, size in enumerate(value.shape):
-                found[f"the size of axis {axis} of `{name}`"] = size
+                batch = axis == 0 and name in BATCHES and value.dim() > 1
+                key = "the number of sentences" if batch else f"the size of axis {axis} of `{name}`"
+                found[key] = size
             if value.dim() > 1:
                 found[f"the number of entries of `{name}`"] = value.numel()
             if not value.dtype.is_floating_point and value.dim() > 1:
