@@ -25,7 +25,7 @@ def difference(got: Any, expected: Any, where: str = "") -> str | None:
     if isinstance(expected, int):
         got = plain(got)
         equal = not isinstance(got, bool) and got == expected
-        return None if equal else f"you return {brief(got)}{place}, it should be {expected}"
+        return None if equal else f"you return {brief(got)}{place}, it should be {brief(expected)}"
     if isinstance(expected, float):
         got = plain(got)
         if isinstance(got, bool) or not isinstance(got, (int, float)):
@@ -99,4 +99,6 @@ def brief(value: Any) -> str:
         return f"a tensor of shape {tuple(value.shape)}"
     if isinstance(value, (type(None), bool, int, float, str)) and len(repr(value)) < 60:
         return repr(value)
+    if isinstance(value, int):
+        return f"a number of {len(str(abs(value)))} digits"
     return f"a {type(value).__name__}"

@@ -715,7 +715,7 @@ def _flaw(
                     component.name,
                     (
                         f"{numbers}, but the gradients are not "
-                        f"(tensor {i + 1} of the input {case.name!r}): is a part of the computation "
+                        f"(tensor {i + 1} of the input {case.name!r}): is part of the computation "
                         "cut off from them?",
                         diagnosis.slopes(
                             [

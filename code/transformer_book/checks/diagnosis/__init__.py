@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -60,7 +61,7 @@ def _trials(
 def which_inputs(
     component: Any, cases: Sequence[Any], found: Sequence[Any], expected: Sequence[Any]
 ) -> str:
-    """On which inputs a version stops or is wrong, in a sentence, if they have something in common."""
+    """On which inputs a version stops or is wrong, if they have something in common, or nothing."""
     return _tried(condition, _trials(component, cases, found, expected)) or ""
 
 
@@ -107,7 +108,8 @@ def diagnose(
     Returns:
         up to three sentences; none if nothing holds on every input that is wrong.
     """
-    with torch.no_grad():
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what is tried here may be odd
         explained = _tried(unchanged, trials) or _tried(as_if, trials, answer, versions, kinds)
         if explained is not None:
             return (explained,)

@@ -38,8 +38,7 @@ class Change:
     back: Callable[[Any], Any] = lambda answer: answer
 
 
-class _Stops:
-    """In place of an answer: there was none."""
+STEPS = 6  # there are many ways to do a step otherwise: so many different answers must be hit
 
 
 def as_if(
@@ -60,6 +59,8 @@ def as_if(
     others = [trial for trial in trials if not trial.wrong]
     if len(wrong) < 2 or not _telling(wrong):
         return None
+    if not _telling(wrong, STEPS):
+        versions = ()
     every = "Wherever yours gives an answer, it" if any(t.stops for t in trials) else None
     start = every or "On every input your answer"
     options = itertools.chain(
@@ -73,11 +74,12 @@ def as_if(
     return None
 
 
-def _telling(wrong: Sequence[Trial]) -> bool:
+def _telling(wrong: Sequence[Trial], least: int = 3) -> bool:
     """Whether the answers are so rich that hitting all of them is no coincidence."""
     numbers = [_numbers(trial.mine) for trial in wrong]
     different = {repr(trial.mine) for trial, own in zip(wrong, numbers, strict=True) if own}
-    return sum(map(len, numbers)) > 5 or len(different) > 2
+    decimal = [x for own in numbers for x in own if not float(x).is_integer()]
+    return len(decimal) > 3 or len(different) >= least
 
 
 def _numbers(value: Any) -> list[float]:
@@ -114,6 +116,9 @@ def changes(trials: Sequence[Trial], kinds: Sequence[str] = ()) -> Iterator[Chan
         one = {name: kind for name, kind in one.items() if kind in kinds}
     for name, kind in one.items():
         yield from _of_one.get(kind, lambda name: ())(name)
+        if kind == "number":
+            for value in dict.fromkeys(trial.given[name] for trial in trials):
+                yield Change(f"with `{name}` always {value:.4g}", _put(name, lambda _, v=value: v))
     for a, b in itertools.combinations(one, 2):
         if one[a] == one[b] != "None":
             yield Change(f"with `{a}` and `{b}` exchanged", _exchanged(a, b))
@@ -342,7 +347,25 @@ def _reordered(order: Mapping[int, int]) -> Callable[[Any], Any]:
 
 
 def _of_list(name: str) -> Iterator[Change]:
+    for i in range(3):
+        yield Change(
+            f"if the {ordinal(i)} of `{name}` gave back its argument unchanged",
+            _put(name, _with_identity(i)),
+        )
+        for j in range(3):
+            if i != j:
+                yield Change(
+                    f"with the {ordinal(i)} of `{name}` in the place of the {ordinal(j)}",
+                    _put(
+                        name,
+                        lambda x, i=i, j=j: (
+                            [*x[:j], x[i], *x[j + 1 :]] if max(i, j) < len(x) else None
+                        ),
+                    ),
+                )
     options: tuple[tuple[str, Callable[[Any], Any]], ...] = (
+        ("for all the first of them", lambda x: [x[0]] * len(x)),
+        ("for all the last of them", lambda x: [x[-1]] * len(x)),
         ("reversed", lambda x: x[::-1]),
         ("without its last item", lambda x: x[:-1]),
         ("without its first item", lambda x: x[1:]),
@@ -359,6 +382,17 @@ def _of_list(name: str) -> Iterator[Change]:
     )
     for text, change in options:
         yield Change(f"with `{name}` {text}", _put(name, change))
+
+
+def _with_identity(i: int) -> Callable[[Any], Any]:
+    """A list of functions with one that does nothing."""
+
+    def changed(functions: Any) -> Any:
+        if i >= len(functions) or not callable(functions[i]):
+            return None
+        return [*functions[:i], lambda value, *more: value, *functions[i + 1 :]]
+
+    return changed
 
 
 def _of_text(name: str) -> Iterator[Change]:

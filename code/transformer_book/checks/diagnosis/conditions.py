@@ -78,27 +78,41 @@ def conditions(trials: Sequence[Trial]) -> Iterator[Condition]:
     numbers = {f"`{name}`" for name, value in trials[0].given.items() if is_number(value)}
     for name in names:
         if name not in numbers:
-            yield from _of_number(trials, name, lambda t, n=name: t.sizes.get(n))
+            yield from _of_number(trials, name, lambda t, n=name: t.sizes.get(n), size=True)
     for i, a in enumerate(names):
         for b in names[:i]:
             yield from _of_two(a, b)
 
 
 def _of_number(
-    trials: Sequence[Trial], name: str, value: Callable[[Trial], float | None]
+    trials: Sequence[Trial],
+    name: str,
+    value: Callable[[Trial], float | None],
+    *,
+    size: bool = False,
 ) -> Iterator[Condition]:
+    """A number of every input is this one, or more than this one."""
     found = [value(trial) for trial in trials]
     known = sorted({x for x in found if x is not None})
     if len(known) < 2 or None in found:
         return
     low, high = known[0], known[-1]
+    if {0, 1} <= set(known):
+        yield Condition(
+            f"where {name} is neither 0 nor 1",
+            f"where {name} is 0 or 1",
+            lambda t: value(t) not in (0, 1),
+            loose=False,
+        )
     for x in known:
+        if size and x > 1:
+            continue
         yield Condition(
             f"where {name} is {x:.4g}",
             f"where {name} is not {x:.4g}",
             lambda t, x=x: value(t) == x,
             enough=2 if x in (0, 1) else 3,
-            loose=x in (0, 1),
+            loose=x in (0, 1) and not size,
         )
     for x in known[1:-1]:
         yield Condition(
@@ -139,12 +153,15 @@ def _of_tensor(name: str, first: Tensor) -> Iterator[Condition]:
                 f"with {said} in `{name}`",
                 f"without {said} in `{name}`",
                 lambda t, i=token: bool((of(t) == i).any()),
+                enough=3 if token else 2,
+                loose=token == 0,
             )
     else:
         yield Condition(
             f"with numbers beyond 100 in `{name}`",
             f"without numbers beyond 100 in `{name}`",
             lambda t: of(t) is not None and bool((of(t).abs() > 100).any()),
+            loose=False,
         )
         yield Condition(
             f"with negative numbers in `{name}`",

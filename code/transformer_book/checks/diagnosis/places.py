@@ -13,6 +13,7 @@ from torch import Tensor
 from transformer_book.checks.comparing import plain, same
 from transformer_book.checks.diagnosis.trials import Leaf, Trial, every, is_number, ordinal
 
+NEAR = 0.01  # so close that a method of approximation, or a small summand, is likely
 BY_VALUE = 0.001  # whether a number is negative, half of all numbers decide by chance
 SPECIAL = {0: "padding (0)", 1: "<sos> (1)", 2: "<eos> (2)", 3: "<unk> (3)"}
 
@@ -65,11 +66,13 @@ def extent(leaves: Sequence[Leaf]) -> str | None:
     """How much of the answers differs, and to which side: where nothing more can be said."""
     if every(leaves, lambda leaf: is_number(leaf.mine) and is_number(leaf.right)):
         signs = {float(plain(leaf.mine)) > float(plain(leaf.right)) for leaf in leaves}
-        return f"On all of these inputs yours is {_side(signs)}." if len(signs) == 1 else None
+        near = all(math.isclose(plain(x.mine), plain(x.right), rel_tol=NEAR) for x in leaves)
+        told = f"{'Close, but ' if near else ''}{_side(signs)}" if len(signs) == 1 else ""
+        return f"Yours is {told[:1].lower()}{told[1:]}." if told else None
     if every(leaves, lambda leaf: isinstance(leaf.mine, list) and isinstance(leaf.right, list)):
         signs = {len(leaf.mine) > len(leaf.right) for leaf in leaves}
         if len(signs) == 1 and every(leaves, lambda leaf: len(leaf.mine) != len(leaf.right)):
-            return f"Yours is too {'long' if signs.pop() else 'short'}, on all of these inputs."
+            return f"Yours is too {'long' if signs.pop() else 'short'}."
         return None
     if not every(leaves, lambda leaf: leaf.tensors and leaf.right.dim() > 0):
         return None
@@ -79,10 +82,14 @@ def extent(leaves: Sequence[Leaf]) -> str | None:
         return None
     signs = {bool(s) for leaf, where in pairs for s in (leaf.mine > leaf.right)[where].tolist()}
     whole = all(bool((where | (leaf.right == 0)).all()) for leaf, where in pairs)
+    gaps = [(leaf.mine - leaf.right).abs().max() / leaf.right.abs().max() for leaf in leaves]
+    if all(gap < NEAR for gap in gaps):
+        return "Yours is close to the right answer, but not equal: off by less than a hundredth."
     if len(signs) == 1:
         start = "Everywhere" if whole else "Wherever it differs,"
         return f"{start} your number is {_side(signs)}."
-    return "Nearly every entry differs, to both sides." if whole else None
+    several = len({id(leaf.trial) for leaf in leaves}) > 1
+    return "Nearly every entry differs." if whole and several else None
 
 
 def _side(larger: set[bool]) -> str:

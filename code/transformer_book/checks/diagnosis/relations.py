@@ -25,12 +25,14 @@ class Relation:
     """What the learner's answer would be, made from the right one, and how that is said.
 
     `predict` raises an exception, or gives `None`, where the relation makes no sense. Where the
-    answer is not `telling`, it proves nothing that it holds.
+    answer is not `telling`, it proves nothing that it holds. What is not `plain` is believed of a
+    single input only if there are many entries.
     """
 
     text: str
     predict: Callable[[Leaf], Any]
     telling: Callable[[Leaf], bool] = lambda leaf: _amount(leaf) > 1
+    plain: bool = False
 
 
 def related(leaves: Sequence[Leaf]) -> str | None:
@@ -38,7 +40,8 @@ def related(leaves: Sequence[Leaf]) -> str | None:
     for relation in relations(leaves):
         if every(leaves, _holds(relation)):
             telling = [leaf for leaf in leaves if relation.telling(leaf)]
-            if len(telling) >= min(2, len(leaves)):
+            alone = len(leaves) == 1 and not relation.plain and _amount(leaves[0]) < 2 * ENOUGH
+            if len(telling) >= min(2, len(leaves)) and not alone:
                 return relation.text
     return None
 
@@ -58,6 +61,8 @@ def _holds(relation: Relation) -> Callable[[Leaf], bool]:
             return False
         if found is None or not is_number(leaf.mine):
             return found is not None and same(leaf.mine, found)
+        if isinstance(leaf.right, int):
+            return plain(leaf.mine) == found
         # Small numbers are no zeros here, as they are for the check.
         return math.isclose(plain(leaf.mine), plain(found), rel_tol=1e-3, abs_tol=1e-12)
 
@@ -67,7 +72,15 @@ def _holds(relation: Relation) -> Callable[[Leaf], bool]:
 def relations(leaves: Sequence[Leaf]) -> Iterator[Relation]:
     """Those that are worth trying on such answers, the most telling first."""
     first = leaves[0]
-    if every(leaves, lambda leaf: leaf.tensors and leaf.right.dim() > 0):
+    if every(leaves, lambda leaf: leaf.tensors and _other_kind(leaf)):
+        yield Relation(
+            "The numbers are right, but of another kind.",
+            lambda leaf: None if leaf.apart().any() else leaf.mine,
+            plain=True,
+        )
+    elif any(leaf.tensors and _other_kind(leaf) for leaf in leaves):
+        return
+    elif every(leaves, lambda leaf: leaf.tensors and leaf.right.dim() > 0):
         yield from _of_tensors(leaves)
     elif every(leaves, lambda leaf: is_number(leaf.mine) and is_number(leaf.right)):
         yield from _of_numbers(leaves)
@@ -96,14 +109,21 @@ def _of_tensors(leaves: Sequence[Leaf]) -> Iterator[Relation]:
     yield from _with_arguments(leaves)
     start = "Yours is" if whole else "Wherever yours differs, it is"
     for text, function in _entrywise(leaves):
-        yield Relation(f"{start} {text}.", _where_apart(function))
+        constant = text in CONSTANTS
+        yield Relation(f"{start} {text}.", _where_apart(function), plain=constant)
     if every(leaves, _is_float):
-        yield from _normalised(dim, leaves)
         yield Relation(
             "Yours is the right answer times one number, another one for each input.",
             _by_one_factor_alone,
             lambda leaf: leaf.right.numel() >= ENOUGH,
         )
+        yield from _normalised(dim, leaves)
+
+
+def _other_kind(leaf: Leaf) -> bool:
+    """Decimal numbers for whole ones, or numbers for booleans."""
+    kinds = [(x.dtype.is_floating_point, x.dtype == torch.bool) for x in (leaf.mine, leaf.right)]
+    return kinds[0] != kinds[1]
 
 
 def _boolean(leaf: Leaf) -> bool:
@@ -130,7 +150,12 @@ def _where_apart(function: Callable[[Leaf, Tensor], Any]) -> Callable[[Leaf], An
 
 
 def _axis(leaf: Leaf, axis: int) -> str:
-    return {"column": "the last axis"}.get(leaf.word(axis), f"the axis of the {leaf.word(axis)}s")
+    word = leaf.word(axis)
+    if word == "column":
+        return "the last axis"
+    return (
+        word.removeprefix("index of ") if word.startswith("index") else f"the axis of the {word}s"
+    )
 
 
 def _rearranged(leaves: Sequence[Leaf], dim: int) -> Iterator[Relation]:
@@ -257,6 +282,7 @@ def _with_arguments(leaves: Sequence[Leaf]) -> Iterator[Relation]:
         )
 
 
+CONSTANTS = ("nan", "infinite", "−infinite", "0")
 Entrywise = tuple[str, Callable[[Leaf, Any], Any]]
 
 
@@ -320,6 +346,19 @@ def _factors(leaves: Sequence[Leaf]) -> Iterator[Entrywise]:
         if any(near) and None not in values and len({round(value, 6) for value in values}) > 1:
             yield f"the right answer {text}", lambda leaf, x, f=function: x * f(leaf)
     yield f"the right answer times {factor:.4g}", lambda leaf, x: x * factor
+    for text, function in _powers(leaves):
+        values = [function(leaf) for leaf in leaves]
+        if None not in values and len({round(value, 6) for value in values}) >= ENOUGH:
+            rest = factor / function(_leaf_of(leaves, entry))
+            yield (
+                f"the right answer times {rest:.4g} and {text}",
+                lambda leaf, x, f=function, r=rest: x * r * f(leaf),
+            )
+
+
+def _leaf_of(leaves: Sequence[Leaf], entry: tuple[float, float]) -> Leaf:
+    """Where an entry was found."""
+    return next(leaf for leaf in leaves if entry in _entries(leaf))
 
 
 def _summands(leaves: Sequence[Leaf]) -> Iterator[Entrywise]:
@@ -344,19 +383,17 @@ def _summands(leaves: Sequence[Leaf]) -> Iterator[Entrywise]:
         yield f"{value:.4g}", lambda leaf, x: 0 * x + value
 
 
-def _expressions(leaves: Sequence[Leaf]) -> Iterator[tuple[str, Callable[[Leaf], float | None]]]:
-    """Factors that can be read off an input: sizes, their roots, their quotients."""
-    names = list(leaves[0].trial.sizes)
+Factor = tuple[str, Callable[[Leaf], float | None]]
 
-    def value(leaf: Leaf, name: str) -> float | None:
-        found = leaf.trial.sizes.get(name)
-        return found if found and found > 0 else None
 
-    def powered(leaf: Leaf, name: str, power: float) -> float | None:
-        found = value(leaf, name)
-        return None if found is None else found**power
+def _value(leaf: Leaf, name: str) -> float | None:
+    found = leaf.trial.sizes.get(name)
+    return found if found and found > 0 else None
 
-    for name in names:
+
+def _powers(leaves: Sequence[Leaf]) -> Iterator[Factor]:
+    """Factors that can be read off an input: sizes, and their roots."""
+    for name in leaves[0].trial.sizes:
         for text, power in (
             ("times {}", 1),
             ("divided by {}", -1),
@@ -365,10 +402,21 @@ def _expressions(leaves: Sequence[Leaf]) -> Iterator[tuple[str, Callable[[Leaf],
             ("times the square of {}", 2),
             ("divided by the square of {}", -2),
         ):
-            yield text.format(name), lambda leaf, n=name, p=power: powered(leaf, n, p)
+            yield (
+                text.format(name),
+                lambda leaf, n=name, p=power: (
+                    None if _value(leaf, n) is None else _value(leaf, n) ** p
+                ),
+            )
+
+
+def _expressions(leaves: Sequence[Leaf]) -> Iterator[Factor]:
+    """The same, and what is made from them: n / (n − 1), quotients of two."""
+    yield from _powers(leaves)
+    names = list(leaves[0].trial.sizes)
 
     def against_one_less(leaf: Leaf, name: str, power: float) -> float | None:
-        found = value(leaf, name)
+        found = _value(leaf, name)
         return None if found is None or found <= 1 else (found / (found - 1)) ** power
 
     for name in names:
@@ -380,17 +428,18 @@ def _expressions(leaves: Sequence[Leaf]) -> Iterator[tuple[str, Callable[[Leaf],
         ):
             yield text.format(name), lambda leaf, n=name, p=power: against_one_less(leaf, n, p)
 
-    def quotient(leaf: Leaf, above: str, below: str) -> float | None:
-        a, b = value(leaf, above), value(leaf, below)
-        return None if a is None or b is None else a / b
+    def quotient(leaf: Leaf, above: str, below: str, power: float) -> float | None:
+        a, b = _value(leaf, above), _value(leaf, below)
+        return None if a is None or b is None else (a / b) ** power
 
     for above in names:
         for below in names:
             if above != below:
-                yield (
-                    f"times {above} and divided by {below}",
-                    lambda leaf, a=above, b=below: quotient(leaf, a, b),
-                )
+                for root, power in (("", 1), ("the root of ", 0.5)):
+                    yield (
+                        f"times {root}{above} and divided by {root}{below}",
+                        lambda leaf, a=above, b=below, p=power: quotient(leaf, a, b, p),
+                    )
 
 
 def _normalised(dim: int, leaves: Sequence[Leaf]) -> Iterator[Relation]:
@@ -433,14 +482,13 @@ def _normalised(dim: int, leaves: Sequence[Leaf]) -> Iterator[Relation]:
                 lambda leaf, a=axis: leaf.right.numel() >= ENOUGH * leaf.right.size(a),
             )
         yield Relation(
-            f"Along {_axis(leaves[0], axis)} yours is the right answer times one number, another "
-            "one for each of the rest.",
+            f"Yours is the right answer times a number that is the same all along "
+            f"{_axis(leaves[0], axis)}.",
             lambda leaf, a=axis: _by_one_factor(leaf, a),
             lambda leaf, a=axis: leaf.right.size(a) >= ENOUGH,
         )
         yield Relation(
-            f"Along {_axis(leaves[0], axis)} yours is the right answer plus one number, another "
-            "one for each of the rest.",
+            f"The difference from the right answer is the same all along {_axis(leaves[0], axis)}.",
             lambda leaf, a=axis: _by_one_summand(leaf, a),
             lambda leaf, a=axis: leaf.right.size(a) >= ENOUGH,
         )
@@ -632,7 +680,8 @@ def _of_lists(leaves: Sequence[Leaf]) -> Iterator[Relation]:
         ),
     )
     for text, function in options:
-        yield Relation(text, lambda leaf, f=function: f(list(leaf.right)))
+        alone = text.endswith("alone.")
+        yield Relation(text, lambda leaf, f=function: f(list(leaf.right)), plain=not alone)
     items = sorted({item for leaf in leaves for item in (*leaf.mine, *leaf.right)}, key=str)
     for item in items[:30]:
         if isinstance(item, int) and item > 3 and len(leaves) < ENOUGH:
@@ -693,10 +742,14 @@ def _of_lists(leaves: Sequence[Leaf]) -> Iterator[Relation]:
     yield Relation(
         "Yours is right but for its last item.",
         lambda leaf: [*leaf.right[:-1], leaf.mine[-1]],
+        lambda leaf: len(leaf.right) >= ENOUGH,
+        plain=True,
     )
     yield Relation(
         "Yours is right but for its first item.",
         lambda leaf: [leaf.mine[0], *leaf.right[1:]],
+        lambda leaf: len(leaf.right) >= ENOUGH,
+        plain=True,
     )
 
 

@@ -13,7 +13,7 @@ from torch import Tensor
 from transformer_book.checks.comparing import apart, same
 
 WORDS = {"B": "sentence", "T": "position", "S": "position", "t": "position", "H": "head"}
-WORDS |= {"D": "feature", "K": "feature", "F": "feature", "V": "word of the vocabulary"}
+WORDS |= {"D": "feature", "K": "feature", "F": "feature", "V": "word of the vocabulary", "N": "row"}
 BATCHES = {"tokens", "source", "target", "logits", "x", "query", "key", "value", "heads", "memory"}
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 
@@ -117,7 +117,10 @@ def _sizes(given: Mapping[str, Any]) -> dict[str, float]:
             continue
         if isinstance(value, (int, float)):
             found[f"`{name}`"] = float(value)
+            if 0 < value < 1:
+                found[f"(1 − `{name}`)"] = 1 - float(value)
         elif isinstance(value, Tensor):
+            found[f"the number of axes of `{name}`"] = value.dim()
             for axis, size in enumerate(value.shape):
                 batch = axis == 0 and name in BATCHES and value.dim() > 1
                 key = "the number of sentences" if batch else f"the size of axis {axis} of `{name}`"
