@@ -122,7 +122,7 @@ STRUCTURES: dict[str, tuple[str, Callable[..., Any], str]] = {
     "one factor for each row": (
         "softmax",
         lambda scores: (scores - scores.amax(-1, True)).exp(),
-        "a number that is the same all along the last axis",
+        "right answer divided by its largest number, along the last axis",
     ),
     "a constant added": (
         "tied_logits",
@@ -147,7 +147,7 @@ STRUCTURES: dict[str, tuple[str, Callable[..., Any], str]] = {
     "a norm too many": (
         "tied_logits",
         after("tied_logits", lambda x: F.normalize(x, dim=-1)),
-        "times a number that is the same all along",
+        "right answer divided by its length, along the axis of the words",
     ),
     "an argument itself": ("pre_norm", lambda x, sublayer, norm: x, "`x` itself, unchanged"),
     "an argument missing": (
@@ -242,8 +242,8 @@ STRUCTURES: dict[str, tuple[str, Callable[..., Any], str]] = {
         "right above the diagonal",
     ),
     "every second feature": (
-        "sinusoids",
-        after("sinusoids", lambda x: x * (1 - 0.5 * (torch.arange(x.size(1)) % 2))),
+        "decoder_layer",
+        after("decoder_layer", lambda x: x * (1 + torch.arange(x.size(-1)) % 2)),
         "every second feature",
     ),
     "queries that see nothing": (
@@ -335,11 +335,11 @@ STRUCTURES: dict[str, tuple[str, Callable[..., Any], str]] = {
         "for each sentence by itself: yours is the mean of the answers",
     ),
     "a step left out": (
-        "beam_search",
-        lambda step, beam_size, max_length: checks.COMPONENTS["beam_search"].version(
-            {"living": lambda kept: kept}
-        )(step, beam_size, max_length),
-        "its step “living” left out",
+        "softmax",
+        lambda scores: (
+            (scores - scores.amax(-1, True)) / (scores - scores.amax(-1, True)).sum(-1, True)
+        ),
+        "its step “exponentials” left out",
     ),
     "in training only": (
         "causal_self_attention",
@@ -373,7 +373,7 @@ STRUCTURES: dict[str, tuple[str, Callable[..., Any], str]] = {
     "less along an axis": (
         "transformer_forward",
         after("transformer_forward", lambda x: x[:, :-1]),
-        "without the last along axis 1",
+        "Axis 1 of yours is shorter by 1",
     ),
     "numbers for booleans": (
         "padding_mask",

@@ -17,10 +17,17 @@ import torch
 from torch import Tensor
 
 from transformer_book.checks.comparing import same
-from transformer_book.checks.diagnosis.asif import Answer, as_if, versions_of
+from transformer_book.checks.diagnosis.asif import (
+    STEPS,
+    Answer,
+    as_if,
+    changes,
+    others,
+    versions_of,
+)
 from transformer_book.checks.diagnosis.conditions import condition
-from transformer_book.checks.diagnosis.places import extent, parts, placed
-from transformer_book.checks.diagnosis.relations import related
+from transformer_book.checks.diagnosis.places import extent, parts, placed, unmoved
+from transformer_book.checks.diagnosis.relations import by_arguments, related
 from transformer_book.checks.diagnosis.trials import Leaf, Trial, axes_of, every
 
 __all__ = ["Trial", "diagnose", "of_outcomes", "slopes", "which_inputs"]
@@ -110,19 +117,30 @@ def diagnose(
     """
     with torch.no_grad(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what is tried here may be odd
-        explained = _tried(unchanged, trials) or _tried(as_if, trials, answer, versions, kinds)
-        if explained is not None:
-            return (explained,)
         wrong = [trial for trial in trials if trial.wrong and not trial.stops]
-        found = _told(wrong) or (_told(wrong[:1]) if len(wrong) > 1 else [])
-        found.append(_tried(condition, trials) or "")
+        leaves = [leaf for trial in wrong for leaf in trial.leaves()]
+        explained = (
+            _tried(unmoved, wrong)
+            or _tried(unchanged, trials)
+            or _tried(as_if, trials, changes(trials, answer, kinds))
+            or (_tried(by_arguments, leaves) if len(wrong) > 1 else None)
+        )
+        if explained:
+            return (explained,)
+        steps = None
+        if not _tried(related, leaves, loose=False):
+            steps = _tried(as_if, trials, others(versions), least=STEPS)
+        found = [steps] if steps else _told(wrong)
+        if not found and len(wrong) > 1:
+            found = _told(wrong[:1])
+        found.append(None if steps else _tried(condition, trials))
         return tuple(dict.fromkeys(sentence for sentence in found if sentence))
 
 
-def _tried(find: Callable[..., str | None], *arguments: Any) -> str | None:
+def _tried(find: Callable[..., str | None], *given: Any, **more: Any) -> str | None:
     """What it finds; nothing where it fails: people return what nobody has thought of."""
     try:
-        return find(*arguments)
+        return find(*given, **more)
     except Exception:
         return None
 
@@ -140,7 +158,8 @@ def _told(wrong: Sequence[Trial]) -> list[str]:
     leaves = [leaf for trial in wrong for leaf in trial.leaves()]
     told = [_tried(parts, wrong)] if wrong else []
     if leaves:
-        told += [_tried(related, leaves), _tried(placed, leaves)]
+        told.append(_tried(related, leaves, loose=False) or _tried(related, leaves, loose=True))
+        told.append(_tried(placed, leaves))
         for find in (shaped, _kinds, _nowhere, extent):
             if not any(told):
                 told.append(_tried(find, leaves))
@@ -240,4 +259,4 @@ def slopes(pairs: Sequence[tuple[Tensor, Tensor]]) -> str:
         return "They are 0."
     blank = Trial("", {}, None, None, stops=False, wrong=True)
     leaves = [Leaf(blank, "", mine, right) for mine, right in pairs]
-    return " ".join(text for text in (related(leaves), placed(leaves)) if text)
+    return " ".join(text for text in (related(leaves, loose=False), placed(leaves)) if text)

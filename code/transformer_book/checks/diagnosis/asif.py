@@ -8,7 +8,7 @@ it says what their code does, and it cannot be a coincidence for long.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,39 +42,29 @@ STEPS = 6  # there are many ways to do a step otherwise: so many different answe
 
 
 def as_if(
-    trials: Sequence[Trial],
-    answer: Answer,
-    versions: Sequence[tuple[str, Answer]] = (),
-    kinds: Sequence[str] = (),
+    trials: Sequence[Trial], options: Iterable[tuple[Change, Answer]], least: int = 3
 ) -> str | None:
     """The first change that explains every answer, as a sentence, or `None`.
 
     Args:
         trials: all inputs, right and wrong.
-        answer: the right version; it may raise an exception.
-        versions: other versions than the right one, with what is other in them.
-        kinds: if some are given, only arguments of these kinds are changed.
+        options: changes of the inputs, and the version that is run on them.
+        least: how many different answers must be hit, if they are not made of decimal numbers.
     """
     wrong = [trial for trial in trials if trial.wrong and not trial.stops]
-    others = [trial for trial in trials if not trial.wrong]
-    if len(wrong) < 2 or not _telling(wrong):
+    fine = [trial for trial in trials if not trial.wrong]
+    if len(wrong) < 2 or not _telling(wrong, least):
         return None
-    if not _telling(wrong, STEPS):
-        versions = ()
-    every = "Wherever yours gives an answer, it" if any(t.stops for t in trials) else None
-    start = every or "On every input your answer"
-    options = itertools.chain(
-        ((change, answer) for change in changes(trials, kinds)),
-        ((Change(text, lambda given: given), version) for text, version in versions),
-    )
+    stops = any(trial.stops for trial in trials)
+    start = "Wherever yours gives an answer, it" if stops else "On every input your answer"
     for change, version in options:
         # The wrong ones first: most changes fail there.
-        if all(_explains(change, trial, version) for trial in (*wrong, *others)):
+        if all(_explains(change, trial, version) for trial in (*wrong, *fine)):
             return f"{start} is what the right version gives {change.text}."
     return None
 
 
-def _telling(wrong: Sequence[Trial], least: int = 3) -> bool:
+def _telling(wrong: Sequence[Trial], least: int) -> bool:
     """Whether the answers are so rich that hitting all of them is no coincidence."""
     numbers = [_numbers(trial.mine) for trial in wrong]
     different = {repr(trial.mine) for trial, own in zip(wrong, numbers, strict=True) if own}
@@ -105,8 +95,25 @@ def _explains(change: Change, trial: Trial, answer: Answer) -> bool:
     return same(trial.mine, found)
 
 
-def changes(trials: Sequence[Trial], kinds: Sequence[str] = ()) -> Iterator[Change]:
-    """The ways that are tried, for arguments such as these."""
+def changes(
+    trials: Sequence[Trial], answer: Answer, kinds: Sequence[str] = ()
+) -> Iterator[tuple[Change, Answer]]:
+    """The changes that are tried on arguments such as these, for the right version.
+
+    Args:
+        trials: all inputs.
+        answer: the right version.
+        kinds: if some are given, only arguments of these kinds are changed.
+    """
+    return ((change, answer) for change in _changes(trials, kinds))
+
+
+def others(versions: Sequence[tuple[str, Answer]]) -> Iterator[tuple[Change, Answer]]:
+    """Other versions than the right one, on the inputs as they are."""
+    return ((Change(text, lambda given: given), version) for text, version in versions)
+
+
+def _changes(trials: Sequence[Trial], kinds: Sequence[str]) -> Iterator[Change]:
     met: dict[str, set[str]] = {}
     for trial in trials:
         for name, value in trial.given.items():

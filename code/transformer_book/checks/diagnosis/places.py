@@ -36,22 +36,33 @@ def placed(leaves: Sequence[Leaf]) -> str | None:
     if not every(leaves, lambda leaf: leaf.tensors and leaf.right.dim() > 0):
         return None
     differ = [leaf.apart() for leaf in leaves]
-    for place in places(leaves, differ):
-        chance = 0.0  # the logarithm of how likely it is that all differences fall in there
-        for leaf, where in zip(leaves, differ, strict=True):
-            inside = _inside(place, leaf)
-            if inside is None or (where & ~inside).any():
-                break
-            if leaf.right.dtype == torch.bool:
-                eligible = torch.ones_like(where)
-            else:  # a 0 that is 0 in both is not looked at, or says nothing
-                eligible = where | (leaf.right != 0) | (leaf.mine != 0)
-            share = int((inside & eligible).sum()) / int(eligible.sum())
-            chance += int(where.sum()) * math.log(share)
-        else:
-            if chance < math.log(place.coincidence):
-                return place.text
+    for options in (places(leaves, differ), _of_values(leaves)):
+        found = [
+            (chance, i, place.text)
+            for i, place in enumerate(options)
+            if (chance := _chance(place, leaves, differ)) < math.log(place.coincidence)
+        ]
+        if found:
+            return min(found)[2]  # the smallest place
     return None
+
+
+def _chance(place: Place, leaves: Sequence[Leaf], differ: Sequence[Tensor]) -> float:
+    """The logarithm of how often differences strewn at random all fall into a place.
+
+    It is 0 where not all of these do.
+    """
+    chance = 0.0
+    for leaf, where in zip(leaves, differ, strict=True):
+        inside = _inside(place, leaf)
+        if inside is None or (where & ~inside).any():
+            return 0.0
+        eligible = torch.ones_like(where)
+        if leaf.right.dtype != torch.bool:  # a 0 that is 0 in both says nothing
+            eligible = where | (leaf.right != 0) | (leaf.mine != 0)
+        share = int((inside & eligible).sum()) / int(eligible.sum())
+        chance += int(where.sum()) * math.log(share)
+    return chance
 
 
 def _inside(place: Place, leaf: Leaf) -> Tensor | None:
@@ -81,7 +92,7 @@ def extent(leaves: Sequence[Leaf]) -> str | None:
     if leaves[0].right.dtype == torch.bool or any(x.mine[w].isnan().any() for x, w in pairs):
         return None
     signs = {bool(s) for leaf, where in pairs for s in (leaf.mine > leaf.right)[where].tolist()}
-    whole = all(bool((where | (leaf.right == 0)).all()) for leaf, where in pairs)
+    whole = all(leaf.everywhere() for leaf in leaves)
     gaps = [(leaf.mine - leaf.right).abs().max() / leaf.right.abs().max() for leaf in leaves]
     if all(gap < NEAR for gap in gaps):
         return "Yours is close to the right answer, but not equal: off by less than a hundredth."
@@ -98,7 +109,6 @@ def _side(larger: set[bool]) -> str:
 
 def places(leaves: Sequence[Leaf], differ: Sequence[Tensor]) -> Iterator[Place]:
     """Those that are worth trying, the most telling first."""
-    yield from _of_values(leaves)
     yield from _of_arguments(leaves)
     dims = {leaf.right.dim() for leaf in leaves}
     if len(dims) != 1:
@@ -353,17 +363,17 @@ def _keys(trials: Sequence[Trial]) -> str | None:
         return f"Right: {_list(right)}. Wrong, on all of these inputs: {_list(always)}."
     if right and len(names) == len(always):
         return f"Of what is compared, it differs in {_list(always)}, and not in {_list(right)}."
-    return _unmoved(trials)
+    return None
 
 
-def _unmoved(trials: Sequence[Trial]) -> str | None:
+def unmoved(trials: Sequence[Trial]) -> str | None:
     """Whether all parts of the learner's answers are one, where the right ones differ."""
 
     def alone(answers: dict[Any, Any]) -> bool:
         first, *rest = (value for value in answers.values() if isinstance(value, Tensor))
         return bool(rest) and all(same(first, other) for other in rest)
 
-    if every(trials, lambda t: alone(t.mine) and not alone(t.right)):
+    if every(trials, lambda t: isinstance(t.right, dict) and alone(t.mine) > alone(t.right)):
         return "In yours it is the same every time: nothing changes."
     return None
 

@@ -7,7 +7,7 @@ learner's answer, wherever that differs from the right one.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,19 +26,36 @@ class Relation:
 
     `predict` raises an exception, or gives `None`, where the relation makes no sense. Where the
     answer is not `telling`, it proves nothing that it holds. What is not `plain` is believed of a
-    single input only if there are many entries.
+    single input only if there are many entries. What is `loose` leaves much open.
     """
 
     text: str
     predict: Callable[[Leaf], Any]
     telling: Callable[[Leaf], bool] = lambda leaf: _amount(leaf) > 1
     plain: bool = False
+    loose: bool = False
 
 
-def related(leaves: Sequence[Leaf]) -> str | None:
-    """The first relation that holds for all of them, as a sentence, or `None`."""
-    for relation in relations(leaves):
-        if every(leaves, _holds(relation)):
+def related(leaves: Sequence[Leaf], *, loose: bool) -> str | None:
+    """The first relation that holds for all of them, as a sentence, or `None`.
+
+    Args:
+        leaves: what differs, on all inputs.
+        loose: look for those that leave much open; else for the others.
+    """
+    return _first(relations(leaves), leaves, loose)
+
+
+def by_arguments(leaves: Sequence[Leaf]) -> str | None:
+    """Whether an argument is what is missing, or what is too much."""
+    if every(leaves, lambda leaf: leaf.tensors and not _other_kind(leaf)):
+        return _first(_with_arguments(leaves), leaves, False)
+    return None
+
+
+def _first(options: Iterable[Relation], leaves: Sequence[Leaf], loose: bool) -> str | None:
+    for relation in options:
+        if relation.loose == loose and every(leaves, _holds(relation)):
             telling = [leaf for leaf in leaves if relation.telling(leaf)]
             alone = len(leaves) == 1 and not relation.plain and _amount(leaves[0]) < 2 * ENOUGH
             if len(telling) >= min(2, len(leaves)) and not alone:
@@ -60,7 +77,10 @@ def _holds(relation: Relation) -> Callable[[Leaf], bool]:
         except Exception:
             return False
         if found is None or not is_number(leaf.mine):
-            return found is not None and same(leaf.mine, found)
+            mine = leaf.mine
+            if isinstance(found, Tensor) and found.dtype == torch.float64:
+                mine = mine.double()  # what was computed from whole numbers, too
+            return found is not None and same(mine, found)
         if isinstance(leaf.right, int):
             return plain(leaf.mine) == found
         # Small numbers are no zeros here, as they are for the check.
@@ -94,7 +114,7 @@ def relations(leaves: Sequence[Leaf]) -> Iterator[Relation]:
 
 
 def _of_tensors(leaves: Sequence[Leaf]) -> Iterator[Relation]:
-    whole = every(leaves, lambda leaf: _boolean(leaf) or _everywhere(leaf))
+    whole = every(leaves, lambda leaf: _boolean(leaf) or leaf.everywhere())
     if every(leaves, _boolean):
         yield Relation("All of yours is turned round: True for False.", lambda leaf: ~leaf.right)
     dim = min(leaf.right.dim() for leaf in leaves)
@@ -104,6 +124,7 @@ def _of_tensors(leaves: Sequence[Leaf]) -> Iterator[Relation]:
             yield Relation(
                 f"Wherever yours differs, it has {value} where {other} belongs.",
                 lambda leaf, v=value: torch.where(leaf.apart(), v, leaf.right),
+                loose=True,
             )
         return
     yield from _with_arguments(leaves)
@@ -116,6 +137,7 @@ def _of_tensors(leaves: Sequence[Leaf]) -> Iterator[Relation]:
             "Yours is the right answer times one number, another one for each input.",
             _by_one_factor_alone,
             lambda leaf: leaf.right.numel() >= ENOUGH,
+            loose=True,
         )
         yield from _normalised(dim, leaves)
 
@@ -134,17 +156,12 @@ def _is_float(leaf: Leaf) -> bool:
     return leaf.right.dtype.is_floating_point
 
 
-def _everywhere(leaf: Leaf) -> bool:
-    """It differs at every entry where a factor would show."""
-    return bool((leaf.apart() | (leaf.right == 0)).all())
-
-
 def _where_apart(function: Callable[[Leaf, Tensor], Any]) -> Callable[[Leaf], Any]:
     def predict(leaf: Leaf) -> Tensor | None:
         found = function(leaf, leaf.right.double())
         if found is None:
             return None
-        return torch.where(leaf.apart(), found, leaf.right.double())
+        return torch.where(leaf.apart(), found, leaf.mine.double())
 
     return predict
 
@@ -182,6 +199,7 @@ def _rearranged(leaves: Sequence[Leaf], dim: int) -> Iterator[Relation]:
             yield Relation(
                 f"Along {along} yours stands one place {where} than the right answer.",
                 lambda leaf, x=axis, s=step: _shifted(leaf, x, s),
+                lambda leaf, x=axis: leaf.right.size(x) >= ENOUGH,
             )
         yield Relation(
             f"Along {along} yours is sorted.", lambda leaf, x=axis: leaf.right.sort(x).values
@@ -216,11 +234,9 @@ def _rearranged(leaves: Sequence[Leaf], dim: int) -> Iterator[Relation]:
         )
 
 
-def _shifted(leaf: Leaf, axis: int, step: int) -> Tensor | None:
+def _shifted(leaf: Leaf, axis: int, step: int) -> Tensor:
     """The right answer a place later; what comes in at the end is the learner's."""
     size = leaf.right.size(axis)
-    if size < 3:
-        return None
     found = leaf.right.roll(step, axis).clone()
     edge = 0 if step > 0 else size - 1
     found.select(axis, edge).copy_(leaf.mine.select(axis, edge))
@@ -278,7 +294,8 @@ def _with_arguments(leaves: Sequence[Leaf]) -> Iterator[Relation]:
         )
         yield Relation(
             f"Wherever yours differs, it is what stands there in `{name}`.",
-            lambda leaf, n=name: torch.where(leaf.apart(), leaf.trial.given[n], leaf.right),
+            lambda leaf, n=name: torch.where(leaf.apart(), leaf.trial.given[n], leaf.mine),
+            loose=True,
         )
 
 
@@ -294,6 +311,9 @@ def _entrywise(leaves: Sequence[Leaf]) -> Iterator[Entrywise]:
     yield "0", lambda leaf, x: 0 * x
     yield "the right answer with the other sign", lambda leaf, x: -x
     yield "the right answer without its sign", lambda leaf, x: abs(x)
+    own = [number for leaf in leaves for _, number in _entries(leaf)]
+    if len(own) >= ENOUGH and len(set(own)) == 1:
+        yield f"{own[0]:.4g}", lambda leaf, x: 0 * x + own[0]
     yield from _factors(leaves)
     yield from _summands(leaves)
     yield "1 minus the right answer", lambda leaf, x: 1 - x
@@ -375,12 +395,6 @@ def _summands(leaves: Sequence[Leaf]) -> Iterator[Entrywise]:
                     f"{text} by `{name}` than the right answer",
                     lambda leaf, x, n=name, s=sign: x + s * float(leaf.trial.given[n]),
                 )
-    if (
-        every(leaves, lambda leaf: len({x for _, x in _entries(leaf)}) == 1)
-        and len({round(x, 6) for leaf in leaves for _, x in _entries(leaf)}) == 1
-    ):
-        value = entry[1]
-        yield f"{value:.4g}", lambda leaf, x: 0 * x + value
 
 
 Factor = tuple[str, Callable[[Leaf], float | None]]
@@ -480,17 +494,20 @@ def _normalised(dim: int, leaves: Sequence[Leaf]) -> Iterator[Relation]:
                 f"Yours is the right answer {text} a number, another one for each {word}.",
                 lambda leaf, a=axis, q=quotient: _by_one_number(leaf, a, q),
                 lambda leaf, a=axis: leaf.right.numel() >= ENOUGH * leaf.right.size(a),
+                loose=True,
             )
         yield Relation(
             f"Yours is the right answer times a number that is the same all along "
             f"{_axis(leaves[0], axis)}.",
             lambda leaf, a=axis: _by_one_factor(leaf, a),
             lambda leaf, a=axis: leaf.right.size(a) >= ENOUGH,
+            loose=True,
         )
         yield Relation(
             f"The difference from the right answer is the same all along {_axis(leaves[0], axis)}.",
             lambda leaf, a=axis: _by_one_summand(leaf, a),
             lambda leaf, a=axis: leaf.right.size(a) >= ENOUGH,
+            loose=True,
         )
 
 

@@ -13,7 +13,7 @@ from torch import Tensor
 from transformer_book.checks.comparing import apart, same
 
 WORDS = {"B": "sentence", "T": "position", "S": "position", "t": "position", "H": "head"}
-WORDS |= {"D": "feature", "K": "feature", "F": "feature", "V": "word of the vocabulary", "N": "row"}
+WORDS |= {"D": "feature", "K": "feature", "F": "feature", "V": "word", "N": "row"}
 BATCHES = {"tokens", "source", "target", "logits", "x", "query", "key", "value", "heads", "memory"}
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 
@@ -67,6 +67,11 @@ class Leaf:
     def apart(self) -> Tensor:
         """Of two tensors of one shape: where they differ."""
         return apart(self.mine, self.right)
+
+    def everywhere(self) -> bool:
+        """Whether two tensors of one shape differ at every entry where a factor would show."""
+        small = self.right.abs() <= 1e-3 * self.right.abs().max()
+        return bool((self.apart() | small).all())
 
     def word(self, axis: int) -> str:
         """What stands along an axis (counted from the end): positions, features, …"""
