@@ -293,7 +293,7 @@ def is_wrong(component: Any, reference: Any) -> bool:
     known = checks.engine.known_outcomes(component, ())
     for case, right in zip(component.cases(), known, strict=True):
         mine = checks.engine.call(tried, case, gradients=False, seconds=2, source=reference)
-        if mine.trouble or not checks.engine.same(mine.answer, right.answer):
+        if mine.trouble or not checks.comparing.same(mine.answer, right.answer):
             return True
     return checks.engine.judge(component, reference, seconds=2).status == "wrong"
 

@@ -19,7 +19,7 @@ from tests.fresh import import_fresh
 
 # As learners import it: the annotations' hook would make each of many thousand calls slower.
 checks = import_fresh("transformer_book.checks")
-difference, judge = checks.engine.difference, checks.engine.judge
+difference, judge = checks.comparing.difference, checks.engine.judge
 as_html, watchdog = checks.report.as_html, checks.engine.watchdog
 
 

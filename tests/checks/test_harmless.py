@@ -79,6 +79,44 @@ def test_forty_mistakes_were_seen_in_the_wild_each_with_a_thread() -> None:
 
 
 @pytest.mark.parametrize("name", checks.COMPONENTS)
+def test_a_check_publishes_its_conventions(name: str) -> None:
+    published = getattr(checks, name).__doc__
+    known = [m for m in checks.MISTAKES if m.component == name]
+    conventions = [m.name for m in known if m.kind == "convention"]
+    assert all(convention in published for convention in conventions)
+    assert ("Also accepted as another convention" in published) == bool(conventions)
+    assert ("allow_conventions=False" in published) == bool(conventions)
+    for mistake in known:
+        if mistake.kind == "wrong":
+            assert f": {mistake.name};" not in published and f"; {mistake.name}" not in published
+
+
+@pytest.mark.parametrize(
+    "mistake", [m for m in checks.MISTAKES if m.kind == "convention"], ids=lambda m: m.name
+)
+def test_a_convention_passes_and_is_wrong_where_that_is_asked_for(
+    mistake: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    component = checks.COMPONENTS[mistake.component]
+    check = getattr(checks, mistake.component)
+    version = component.version(mistake.steps)
+    check(version)
+    told = capsys.readouterr().out
+    assert told.startswith("Another convention") and mistake.symptom in told
+    with pytest.raises(checks.CheckFailed) as caught:
+        check(version, allow_conventions=False)
+    assert str(caught.value) == told.partition(": ")[2].strip()
+
+
+def test_a_convention_without_gradients_is_wrong() -> None:
+    def cut(x, w1, b1, w2, b2):
+        return torch.nn.functional.gelu(x.detach() @ w1.detach().T + b1) @ w2.T + b2
+
+    found = judge(checks.COMPONENTS["feed_forward"], cut, checks.MISTAKES)
+    assert found.status == "wrong" and "no gradient comes back" in found.text()
+
+
+@pytest.mark.parametrize("name", checks.COMPONENTS)
 def test_a_check_publishes_what_it_takes_and_what_may_be_forbidden(name: str) -> None:
     published = getattr(checks, name).__doc__
     for forbidden in checks.builtin.READY_MADE.get(name, {}):

@@ -10,7 +10,7 @@ import nbformat
 import pytest
 
 from tests.course.small import make_course
-from transformer_book import course
+from transformer_book import checks, course
 from transformer_book.checks import report
 from transformer_book.course.grading import Course
 from transformer_book.course.release import instantiate, read_secret, release, sets_of, solve
@@ -85,6 +85,23 @@ def test_what_is_no_course_or_no_set_is_said_in_one_sentence(tmp_path: Path) -> 
     nbformat.write(broken, str(folder / "source/ps9/ps9.ipynb"))
     with pytest.raises(ValueError, match=r"ps9 cannot be released: .*no end solution"):
         release(folder)
+
+
+def test_what_a_convention_is_worth_is_the_sets_choice(monkeypatch: pytest.MonkeyPatch) -> None:
+    def larger_first(x):
+        return x.unflatten(-1, (-1, 2)).sort(dim=-1, descending=True).values.flatten(-2)
+
+    for name in ("STRICT", "NO_CONVENTIONS"):
+        monkeypatch.setattr(report, name, set())
+    monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
+    monkeypatch.setattr(sys, "modules", dict(sys.modules))
+    course.begin("ps9")
+    checks.group_sort(larger_first)
+    course.begin("ps9", conventions=False)
+    with pytest.raises(checks.CheckFailed, match="the larger number comes first"):
+        checks.group_sort(larger_first)
+    course.begin("ps9")
+    checks.group_sort(larger_first)
 
 
 def test_blocked_modules_cannot_be_imported_and_others_can() -> None:

@@ -9,7 +9,9 @@ whether it is right. If it is wrong in a way people are often wrong, it says whi
 
 Some checks take your class, too, an nn.Module: what its parameters must be called stands in the
 check's docstring. With `allow_builtin=False` the ready-made functions that stand there are
-forbidden; assignments use it, chapters do not.
+forbidden; assignments use it, chapters do not. Where people do a thing in several ways that are
+consistent in themselves, the check tells you of another convention than the book's and lets it
+pass; with `allow_conventions=False` it does not.
 
 `exercise` does the same for what a chapter asks once, with the cases that stand there. An untouched
 stub is "not started". A wrong attempt raises `CheckFailed`, whose text is the verdict.
@@ -23,7 +25,7 @@ from collections.abc import Callable
 from typing import Any
 
 from transformer_book.checks import attention, inputs, layers, learning, search
-from transformer_book.checks.builtin import published
+from transformer_book.checks.contract import docstring
 from transformer_book.checks.engine import CheckFailed, Component, Mistake, Verdict, judge
 from transformer_book.checks.exercise import case, exercise
 from transformer_book.checks.mistakes import MISTAKES
@@ -37,31 +39,13 @@ COMPONENTS: dict[str, Component] = {
 
 
 def _check(component: Component) -> Callable[..., None]:
-    def check(function: Any, *, allow_builtin: bool = True) -> None:
-        publish(judge(component, function, MISTAKES, allow_builtin=allow_builtin))
+    def check(function: Any, *, allow_builtin: bool = True, allow_conventions: bool = True) -> None:
+        verdict = judge(component, function, MISTAKES, allow_builtin=allow_builtin)
+        publish(verdict, allow_conventions=allow_conventions)
 
     check.__name__ = check.__qualname__ = component.name
-    check.__doc__ = (
-        f"Check your `{component.name}({component.signature})`.\n\n"
-        f"    It returns {component.returns}. Chapter {component.chapter}.\n\n"
-        f"    {_taken(component)}\n\n"
-        f"    {published(component.name)} A chapter never sets it.\n\n"
-        f"    Raises:\n        CheckFailed: if it is wrong; the text says how.\n    "
-    )
+    check.__doc__ = docstring(component, MISTAKES)
     return check
-
-
-def _taken(component: Component) -> str:
-    """What may be handed in, as the check's docstring publishes it."""
-    form = component.as_class
-    if form is None:
-        return "Hand in a function, or an instance of a class that is called like it."
-    return (
-        f"Hand in a function, or your class, an nn.Module (not an instance): it is built as "
-        f"Class({form.constructor}), its parameters are filled by name, and it is called in "
-        f"evaluation mode with ({form.forward}). The names: {form.weights}. Biases without a name "
-        "here are set to zero. functools.partial(Class, …) sets further arguments."
-    )
 
 
 globals().update({name: _check(component) for name, component in COMPONENTS.items()})

@@ -26,7 +26,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from transformer_book.checks import builtin, watchdog
+from transformer_book.checks import builtin, diagnosis, watchdog
+from transformer_book.checks.comparing import brief, difference, same
 
 SECONDS = 20.0  # of processor time, for one input
 CONFIRMATIONS = 3  # a mistake is named if it gives the learner's numbers on so many inputs
@@ -296,91 +297,6 @@ class Verdict:
         return " ".join(part for part in (*self.sentences, self.example) if part)
 
 
-def same(a: Any, b: Any) -> bool:
-    """Equal up to rounding, in value, shape and kind; `None` and numbers and lists included."""
-    return difference(a, b) is None
-
-
-def difference(got: Any, expected: Any, where: str = "") -> str | None:
-    """The first difference in words, or `None`."""
-    place = f" at {where}" if where else ""
-    if isinstance(expected, Tensor):
-        return _tensor_difference(got, expected, where)
-    if isinstance(expected, bool) or expected is None or isinstance(expected, str):
-        equal = type(got) is type(expected) and got == expected
-        return None if equal else f"you return {_brief(got)}{place}, it should be {expected!r}"
-    if isinstance(expected, int):
-        got = _plain(got)
-        equal = not isinstance(got, bool) and got == expected
-        return None if equal else f"you return {_brief(got)}{place}, it should be {expected}"
-    if isinstance(expected, float):
-        got = _plain(got)
-        if isinstance(got, bool) or not isinstance(got, (int, float)):
-            return f"you return {_brief(got)}{place}, it should be a number"
-        if math.isclose(got, expected, rel_tol=1e-4, abs_tol=1e-6):
-            return None
-        return f"you return {got:.4g}{place}, it should be {expected:.4g}"
-    if isinstance(expected, dict):
-        if not isinstance(got, dict):
-            return f"you return {_brief(got)}{place}, it should be a dictionary"
-        if got.keys() != expected.keys():
-            odd = sorted(map(str, got.keys() ^ expected.keys()))[:3]
-            return f"your dictionary{place} differs in its keys: {', '.join(odd)}"
-        pairs = [(f"{where}[{key!r}]", got[key], expected[key]) for key in expected]
-    else:
-        if not isinstance(got, (list, tuple)):
-            return f"you return {_brief(got)}{place}, it should be a {type(expected).__name__}"
-        if len(got) != len(expected):
-            return f"you return {len(got)} items{place}, it should be {len(expected)}"
-        pairs = [(f"{where}[{i}]", *pair) for i, pair in enumerate(zip(got, expected, strict=True))]
-    return next(
-        (found for name, mine, right in pairs if (found := difference(mine, right, name))), None
-    )
-
-
-def _plain(number: Any) -> Any:
-    """A number out of a tensor of one entry, or out of NumPy; all else as it is."""
-    if isinstance(number, Tensor):
-        return number.item() if number.numel() == 1 else number
-    return number.item() if getattr(number, "ndim", None) == 0 else number
-
-
-def _tensor_difference(got: Any, expected: Tensor, where: str) -> str | None:
-    place = f" at {where}" if where else ""
-    if not isinstance(got, Tensor):
-        return f"you return {_brief(got)}{place}, it should be a tensor"
-    if got.shape != expected.shape:
-        return (
-            f"you return the shape {tuple(got.shape)}{place}, it should be {tuple(expected.shape)}"
-        )
-    if got.dtype.is_floating_point != expected.dtype.is_floating_point or (
-        (got.dtype == torch.bool) != (expected.dtype == torch.bool)
-    ):
-        return f"you return {got.dtype}{place}, it should be {expected.dtype}"
-    mine, right = got.detach().double(), expected.detach().double()
-    # Rounding is relative to the size of the whole tensor: sums cancel.
-    finite = right[right.isfinite()]
-    size = max(1e-3, finite.abs().max().item()) if finite.numel() else 1.0
-    close = (mine == right) | (mine.isnan() & right.isnan())
-    close |= (mine - right).abs() <= 1e-4 * size
-    if close.all():
-        return None
-    first = tuple((~close).nonzero()[0].tolist())
-    return f"entry {_index(first)}{place} is {mine[first]:.4g}, it should be {right[first]:.4g}"
-
-
-def _index(place: tuple[int, ...]) -> str:
-    return f"[{', '.join(map(str, place))}]"
-
-
-def _brief(value: Any) -> str:
-    if isinstance(value, Tensor):
-        return f"a tensor of shape {tuple(value.shape)}"
-    if isinstance(value, (type(None), bool, int, float, str)) and len(repr(value)) < 60:
-        return repr(value)
-    return f"a {type(value).__name__}"
-
-
 def _leaves(value: Any) -> Iterator[Tensor]:
     """Every floating-point tensor inside nested tuples, lists and dictionaries."""
     if isinstance(value, Tensor):
@@ -624,13 +540,14 @@ def judge(
         TypeError: if `function` cannot be called, or is a class where none is taken.
     """
     must_be_callable(function, component.name)
+    plain, form = component, None
     if isinstance(function, type) or is_class(function):
         if component.as_class is None or not is_class(function):
             raise TypeError(
                 f"checks.{component.name} takes a function, not a class: hand in an instance, "
                 "with parentheses, whose arguments are those of the function."
             )
-        component = component.of_class()
+        form, component = component.as_class, component.of_class()
     if is_untouched(function):
         return Verdict("not started", component.name, ("Not started yet.",))
     cases = list(component.cases())
@@ -654,25 +571,39 @@ def judge(
         if mine.trouble or not same(mine.answer, right.answer)
     ]
     if not wrong:
-        return _right_answers(component, function, cases, found, expected)
+        return _flaw(component, function, cases, found, expected) or _right(component, cases, found)
     first = wrong[0]
     mine = found[first]
     explained = [] if len(found) < len(cases) else explain(component, mistakes, found, expected)
     if explained:
-        return _named(component, cases, found, expected, wrong, explained)
+        named = _named(component, cases, found, expected, wrong, explained)
+        if named.status == "convention":
+            other = known_outcomes(component, explained[0]).version
+            theirs = [call(other, case, gradients=gradients) for case in cases]
+            return _flaw(component, function, cases, found, theirs, conventional=True) or named
+        return named
     if all(outcome.answer is None and not outcome.trouble for outcome in found):
         return Verdict("wrong", component.name, (unsaid(),), line=last_line(function))
+    given = cases
+    if form is not None:
+        given = [replace(case, arguments=form.arguments(*case.arguments)) for case in cases]
     if mine.trouble:
-        return stopped(component.name, cases[first], mine)
-    return Verdict(
-        "wrong",
-        component.name,
-        (
-            f"Right on {len(cases) - len(wrong)} of {len(cases)} inputs; the first that differs: "
-            f"{cases[first].name}.",
-        ),
-        example=_example(mine, expected[first]),
+        verdict = stopped(component.name, cases[first], mine)
+        where_else = diagnosis.which_inputs(plain, given, found, expected)
+        return replace(verdict, sentences=(*verdict.sentences, where_else))
+    again = call(tried, cases[0], gradients=gradients, seconds=seconds, source=function)
+    if not again.trouble and not found[0].trouble and not same(again.answer, found[0].answer):
+        told: tuple[str, ...] = (
+            "Called again with the first input, it gives another answer than before: it keeps "
+            "something from one call to the next.",
+        )
+    else:
+        told = diagnosis.of_outcomes(plain, given, found, expected)
+    share = (
+        f"Right on {len(cases) - len(wrong)} of {len(cases)} inputs; the first that differs: "
+        f"{cases[first].name}."
     )
+    return Verdict("wrong", plain.name, (share, *told), example=_example(mine, expected[first]))
 
 
 def _ready_made(
@@ -696,7 +627,7 @@ def must_be_callable(function: object, check: str) -> None:
     """Raise `TypeError` for what is no function."""
     if not callable(function):
         raise TypeError(
-            f"checks.{check} takes your function itself, not {_brief(function)}: write "
+            f"checks.{check} takes your function itself, not {brief(function)}: write "
             f"its name without parentheses."
         )
 
@@ -734,15 +665,18 @@ def last_line(function: Callable[..., Any]) -> int | None:
     return max(lines, default=None)
 
 
-def _right_answers(
+def _flaw(
     component: Component,
     function: Callable[..., Any],
     cases: Sequence[Case],
     found: Sequence[Outcome],
     expected: Sequence[Outcome],
-) -> Verdict:
-    """The answers are right; what about the inputs, and the gradients?"""
+    *,
+    conventional: bool = False,
+) -> Verdict | None:
+    """The answers are right, or those of a convention; what about the inputs, and the gradients?"""
     names = component.signature.split(", ")
+    numbers = "The numbers are " + ("those of another convention" if conventional else "right")
     for case, mine in zip(cases, found, strict=True):
         if mine.changed:
             name = names[mine.changed[0]].split("=")[0]
@@ -751,13 +685,15 @@ def _right_answers(
                 "wrong",
                 component.name,
                 (
-                    f"The numbers are right, but your {component.form} changes {what}: "
+                    f"{numbers}, but your {component.form} changes {what}: "
                     "whoever called it loses their data. Work on a copy, and avoid operations "
                     f"whose name ends in an underscore, and `+=`. The input was: {case.name}.",
                 ),
                 line=last_line(function),
             )
     for case, mine, right in zip(cases, found, expected, strict=True):
+        if mine.trouble or right.trouble:
+            continue  # where nothing can be computed, two versions of a convention may differ
         for i, (slope, target) in enumerate(zip(mine.gradients, right.gradients, strict=True)):
             if target is None or not target.any():
                 continue  # nothing needs to come back here
@@ -766,7 +702,7 @@ def _right_answers(
                     "wrong",
                     component.name,
                     (
-                        "The numbers are right, but no gradient comes back: nothing would be "
+                        f"{numbers}, but no gradient comes back: nothing would be "
                         "learned through this. `.item()`, `.detach()`, `.data`, NumPy, or a "
                         "new `torch.tensor(...)` of old numbers cut the connection.",
                     ),
@@ -778,12 +714,31 @@ def _right_answers(
                     "wrong",
                     component.name,
                     (
-                        "The numbers are right, but the gradients are not "
-                        f"(tensor {i + 1} of the input {case.name!r}): part of the computation is "
-                        "cut off from them.",
+                        f"{numbers}, but the gradients are not "
+                        f"(tensor {i + 1} of the input {case.name!r}): is part of the computation "
+                        "cut off from them?",
+                        diagnosis.slopes(
+                            [
+                                (own.gradients[i], other.gradients[i])
+                                for own, other in zip(found, expected, strict=True)
+                                if _slopes_differ(own, other, i)
+                            ]
+                        ),
                     ),
                     example=(difference(slope, target) or "").capitalize() + ".",
                 )
+    return None
+
+
+def _slopes_differ(mine: Outcome, right: Outcome, i: int) -> bool:
+    """Whether both have a gradient for an input's tensor, and another one."""
+    if mine.trouble or right.trouble or max(len(mine.gradients), len(right.gradients)) <= i:
+        return False
+    own, other = mine.gradients[i], right.gradients[i]
+    return own is not None and other is not None and not same(own, other)
+
+
+def _right(component: Component, cases: Sequence[Case], found: Sequence[Outcome]) -> Verdict:
     sentences = [
         f"Right: {len(cases)} inputs" + (", gradients, too." if component.differentiable else ".")
     ]
@@ -822,7 +777,7 @@ KNOWN: dict[tuple[str, str, tuple[str, ...], bool], _Known] = {}
 
 def known_outcomes(
     component: Component, group: tuple[Mistake, ...], *, alike: bool = False
-) -> Sequence[Outcome]:
+) -> _Known:
     """What a component gives with these mistakes, or with none; computed once in a process."""
     key = (component.name, component.form, tuple(mistake.name for mistake in group), alike)
     if key not in KNOWN:
@@ -939,25 +894,26 @@ def _named(
     example = _example(found[first], expected[first])
     if example:
         example = f"On the input {cases[first].name!r}: {example[0].lower()}{example[1:]}"
-    if len(explained) == 1 and len(explained[0]) == 1:
-        (mistake,) = explained[0]
+    told = tuple(itertools.chain(*explained))
+    convention = all(mistake.kind == "convention" for mistake in told)
+    status, kind = ("convention", "conventions") if convention else ("wrong", "mistakes")
+    if len(told) == 1:
+        (mistake,) = told
         sentences = (mistake.symptom, mistake.cause, where(component, mistake))
-        status = "convention" if mistake.kind == "convention" else "wrong"
-        return Verdict(status, component.name, sentences, (mistake,), example=example)
+        return Verdict(status, component.name, sentences, told, example=example)
     if len(explained[0]) == 2:
         a, b = explained[0]
         sentences = (
-            "Two mistakes together explain your numbers.",
+            f"Two {kind} together explain your numbers.",
             f"First: {a.symptom} {a.cause} {where(component, a)}",
             f"Second: {b.symptom} {b.cause} {where(component, b)}",
         )
-        return Verdict("wrong", component.name, sentences, (a, b), together=True, example=example)
-    candidates = tuple(mistake for (mistake,) in explained)
+        return Verdict(status, component.name, sentences, (a, b), together=True, example=example)
     sentences = (
-        f"{len(candidates)} known mistakes explain your numbers, and no input tells them apart.",
-        *(f"{m.symptom} {m.cause} {where(component, m)}" for m in candidates),
+        f"{len(told)} known {kind} explain your numbers, and no input tells them apart.",
+        *(f"{m.symptom} {m.cause} {where(component, m)}" for m in told),
     )
-    return Verdict("wrong", component.name, sentences, candidates, example=example)
+    return Verdict(status, component.name, sentences, told, example=example)
 
 
 def where(component: Component, mistake: Mistake) -> str:

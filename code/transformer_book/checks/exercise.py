@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from transformer_book.checks.comparing import difference, same
 from transformer_book.checks.engine import (
     CONFIRMATIONS,
     SECONDS,
@@ -23,11 +24,9 @@ from transformer_book.checks.engine import (
     Outcome,
     Verdict,
     call,
-    difference,
     is_untouched,
     last_line,
     must_be_callable,
-    same,
     stopped,
     unsaid,
 )

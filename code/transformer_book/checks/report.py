@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import sys
+from dataclasses import replace
 
 from transformer_book.checks.engine import CheckFailed, Verdict
 
@@ -18,6 +19,8 @@ LOOKS = {
 
 # Problem sets that have begun in this process: there, an untouched stub fails its test.
 STRICT: set[str] = set()
+# Those among them in which another convention than the book's is wrong.
+NO_CONVENTIONS: set[str] = set()
 
 
 def as_html(verdict: Verdict) -> str:
@@ -39,13 +42,20 @@ def in_notebook() -> bool:
     return bool(shell) and hasattr(shell, "kernel")
 
 
-def publish(verdict: Verdict) -> None:
+def publish(verdict: Verdict, *, allow_conventions: bool = True) -> None:
     """Show the verdict.
+
+    Args:
+        verdict: what a check found.
+        allow_conventions: let another convention than the book's pass. A problem set may forbid it
+            for all its checks, see `course.begin`.
 
     Raises:
         CheckFailed: if it is that something is wrong; inside a problem set also if nothing was
             started.
     """
+    if verdict.status == "convention" and (NO_CONVENTIONS or not allow_conventions):
+        verdict = replace(verdict, status="wrong")
     text = f"{LOOKS[verdict.status][0]} ({verdict.component}): {verdict.text()}"
     if in_notebook():
         from IPython.display import publish_display_data

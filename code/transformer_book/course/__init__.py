@@ -62,12 +62,14 @@ def choice(name: str, options: Sequence[Any], secret: str = PUBLIC) -> Any:
     return random.Random(seed(name, secret)).choice(list(options))
 
 
-def begin(problem_set: str, blocks: Sequence[str] = ()) -> None:
+def begin(problem_set: str, blocks: Sequence[str] = (), *, conventions: bool = True) -> None:
     """Start a problem set: an untouched task earns nothing, and blocked modules stay away.
 
     Args:
         problem_set: its name, for the messages.
         blocks: modules of the package that this set asks students to write themselves.
+        conventions: another convention than the book's passes a check, as it does in a chapter,
+            and earns the points; without, it is wrong.
 
     Raises:
         ValueError: for a module that is not in `BLOCKABLE`.
@@ -77,6 +79,7 @@ def begin(problem_set: str, blocks: Sequence[str] = ()) -> None:
     for module in blocks:
         check_choice("a module that can be blocked", module, BLOCKABLE)
     report.STRICT.add(problem_set)
+    (report.NO_CONVENTIONS.discard if conventions else report.NO_CONVENTIONS.add)(problem_set)
     # Modules that import a blocked one are blocked with it: the import inside them fails.
     for name in [name for name in sys.modules if name.partition(".")[0] == "transformer_book"]:
         if name.split(".")[1:2] and name.split(".")[1] in BLOCKABLE:
@@ -91,7 +94,7 @@ def gave(inputs: Sequence[tuple[Any, ...]], answers: Sequence[Any]) -> Callable[
     So a visible test can name a mistake without showing the code that makes it. Called with another
     input, it raises `LookupError`.
     """
-    from transformer_book.checks.engine import same
+    from transformer_book.checks.comparing import same
 
     def version(*arguments: Any) -> Any:
         for known, answer in zip(inputs, answers, strict=True):

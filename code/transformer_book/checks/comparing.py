@@ -1,0 +1,104 @@
+"""How answers are compared: up to rounding, in value, shape and kind, and in words."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor
+
+
+def same(a: Any, b: Any) -> bool:
+    """Equal up to rounding, in value, shape and kind; `None` and numbers and lists included."""
+    return difference(a, b) is None
+
+
+def difference(got: Any, expected: Any, where: str = "") -> str | None:
+    """The first difference in words, or `None`."""
+    place = f" at {where}" if where else ""
+    if isinstance(expected, Tensor):
+        return _tensor_difference(got, expected, where)
+    if isinstance(expected, bool) or expected is None or isinstance(expected, str):
+        equal = type(got) is type(expected) and got == expected
+        return None if equal else f"you return {brief(got)}{place}, it should be {expected!r}"
+    if isinstance(expected, int):
+        got = plain(got)
+        equal = not isinstance(got, bool) and got == expected
+        return None if equal else f"you return {brief(got)}{place}, it should be {brief(expected)}"
+    if isinstance(expected, float):
+        got = plain(got)
+        if isinstance(got, bool) or not isinstance(got, (int, float)):
+            return f"you return {brief(got)}{place}, it should be a number"
+        if math.isclose(got, expected, rel_tol=1e-4, abs_tol=1e-6):
+            return None
+        return f"you return {got:.4g}{place}, it should be {expected:.4g}"
+    if isinstance(expected, dict):
+        if not isinstance(got, dict):
+            return f"you return {brief(got)}{place}, it should be a dictionary"
+        if got.keys() != expected.keys():
+            odd = sorted(map(str, got.keys() ^ expected.keys()))[:3]
+            return f"your dictionary{place} differs in its keys: {', '.join(odd)}"
+        pairs = [(f"{where}[{key!r}]", got[key], expected[key]) for key in expected]
+    else:
+        if not isinstance(got, (list, tuple)):
+            return f"you return {brief(got)}{place}, it should be a {type(expected).__name__}"
+        if len(got) != len(expected):
+            return f"you return {len(got)} items{place}, it should be {len(expected)}"
+        pairs = [(f"{where}[{i}]", *pair) for i, pair in enumerate(zip(got, expected, strict=True))]
+    return next(
+        (found for name, mine, right in pairs if (found := difference(mine, right, name))), None
+    )
+
+
+def plain(number: Any) -> Any:
+    """A number out of a tensor of one entry, or out of NumPy; all else as it is."""
+    if isinstance(number, Tensor):
+        return number.item() if number.numel() == 1 else number
+    return number.item() if getattr(number, "ndim", None) == 0 else number
+
+
+def _tensor_difference(got: Any, expected: Tensor, where: str) -> str | None:
+    place = f" at {where}" if where else ""
+    if not isinstance(got, Tensor):
+        return f"you return {brief(got)}{place}, it should be a tensor"
+    if got.shape != expected.shape:
+        return (
+            f"you return the shape {tuple(got.shape)}{place}, it should be {tuple(expected.shape)}"
+        )
+    if got.dtype.is_floating_point != expected.dtype.is_floating_point or (
+        (got.dtype == torch.bool) != (expected.dtype == torch.bool)
+    ):
+        return f"you return {got.dtype}{place}, it should be {expected.dtype}"
+    differ = apart(got, expected)
+    if not differ.any():
+        return None
+    first = tuple(differ.nonzero()[0].tolist())
+    mine, right = got.detach().double(), expected.detach().double()
+    return f"entry {_index(first)}{place} is {mine[first]:.4g}, it should be {right[first]:.4g}"
+
+
+def apart(got: Tensor, expected: Tensor) -> Tensor:
+    """Where two tensors of one shape differ by more than rounding, as booleans."""
+    mine, right = got.detach().double(), expected.detach().double()
+    # Rounding is relative to the size of the whole tensor: sums cancel.
+    finite = right[right.isfinite()]
+    size = max(1e-3, finite.abs().max().item()) if finite.numel() else 1.0
+    close = (mine == right) | (mine.isnan() & right.isnan())
+    close |= (mine - right).abs() <= 1e-4 * size
+    return ~close
+
+
+def _index(place: tuple[int, ...]) -> str:
+    return f"[{', '.join(map(str, place))}]"
+
+
+def brief(value: Any) -> str:
+    """A value in a few words: itself if it is short, else its kind."""
+    if isinstance(value, Tensor):
+        return f"a tensor of shape {tuple(value.shape)}"
+    if isinstance(value, (type(None), bool, int, float, str)) and len(repr(value)) < 60:
+        return repr(value)
+    if isinstance(value, int):
+        return f"a number of {len(str(abs(value)))} digits"
+    return f"a {type(value).__name__}"

@@ -1,0 +1,262 @@
+"""What can be said of an answer that is wrong in a way nobody has named.
+
+Each sentence was held against all inputs on which the answers differ, and holds on all of them; or
+it says of which input it speaks. Nothing here knows any component: what is looked at are the
+arguments, the learner's answers, and the right ones.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from transformer_book.checks.comparing import same
+from transformer_book.checks.diagnosis.asif import (
+    STEPS,
+    Answer,
+    as_if,
+    changes,
+    others,
+    versions_of,
+)
+from transformer_book.checks.diagnosis.conditions import condition
+from transformer_book.checks.diagnosis.places import extent, parts, placed, unmoved
+from transformer_book.checks.diagnosis.relations import by_arguments, related
+from transformer_book.checks.diagnosis.trials import Leaf, Trial, axes_of, every
+
+__all__ = ["Trial", "diagnose", "of_outcomes", "slopes", "which_inputs"]
+
+
+def of_outcomes(
+    component: Any, cases: Sequence[Any], found: Sequence[Any], expected: Sequence[Any]
+) -> tuple[str, ...]:
+    """`diagnose` for what a component's cases gave (`engine.Component`, `Case`, `Outcome`).
+
+    The cases are those of the component's function; the outcomes may be those of a class.
+    """
+    trials = _trials(component, cases, found, expected)
+    versions = [(text, _version(component, steps)) for text, steps in versions_of(component.steps)]
+    kinds = ("number",) if _by_its_effect(component) else ()
+    return diagnose(trials, _version(component, {}), versions, kinds)
+
+
+def _trials(
+    component: Any, cases: Sequence[Any], found: Sequence[Any], expected: Sequence[Any]
+) -> list[Trial]:
+    names = _arguments(component)
+    axes = axes_of(component.returns)
+    return [
+        Trial(
+            case.name,
+            {**names, **dict(zip(names, case.arguments, strict=False)), **case.keywords},
+            mine.answer,
+            right.answer,
+            stops=bool(mine.trouble),
+            wrong=bool(mine.trouble) or not same(mine.answer, right.answer),
+            axes=axes,
+        )
+        for case, mine, right in zip(cases, found, expected, strict=False)
+    ]
+
+
+def which_inputs(
+    component: Any, cases: Sequence[Any], found: Sequence[Any], expected: Sequence[Any]
+) -> str:
+    """On which inputs a version stops or is wrong, if they have something in common, or nothing."""
+    return _tried(condition, _trials(component, cases, found, expected)) or ""
+
+
+def _version(component: Any, steps: dict[str, Any]) -> Callable[[dict[str, Any]], Any]:
+    """The right version, or one with another step, on arguments by name."""
+
+    def answer(given: dict[str, Any]) -> Any:
+        torch.default_generator.manual_seed(0)  # as every call of the learner's has it
+        with torch.enable_grad():
+            return component.observe(component.version(steps))(*given.values())
+
+    return answer
+
+
+def _by_its_effect(component: Any) -> bool:
+    """Whether a component returns nothing, and is judged by what it does to a model of ours."""
+    return component.returns.startswith("nothing")
+
+
+def _arguments(component: Any) -> dict[str, Any]:
+    """The names of the arguments, with what they are if they are not given."""
+    names = component.signature.split(", ")
+    if _by_its_effect(component):
+        names = list(inspect.signature(component.observe(component.reference)).parameters)
+    split = [name.partition("=") for name in names]
+    return {name: ast.literal_eval(default or "None") for name, _, default in split}
+
+
+def diagnose(
+    trials: Sequence[Trial],
+    answer: Answer,
+    versions: Sequence[tuple[str, Answer]] = (),
+    kinds: Sequence[str] = (),
+) -> tuple[str, ...]:
+    """Where the learner's answers differ from the right ones, and how, in sentences.
+
+    Args:
+        trials: all inputs, in their order, one of them wrong at least.
+        answer: the right version, on arguments by name; it may raise an exception.
+        versions: others, with what is other in them.
+        kinds: of arguments that may be changed to see whether that explains the answers; all, if
+            none is given.
+
+    Returns:
+        up to three sentences; none if nothing holds on every input that is wrong.
+    """
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what is tried here may be odd
+        wrong = [trial for trial in trials if trial.wrong and not trial.stops]
+        leaves = [leaf for trial in wrong for leaf in trial.leaves()]
+        explained = (
+            _tried(unmoved, wrong)
+            or _tried(unchanged, trials)
+            or _tried(as_if, trials, changes(trials, answer, kinds))
+            or (_tried(by_arguments, leaves) if len(wrong) > 1 else None)
+        )
+        if explained:
+            return (explained,)
+        steps = None
+        if not _tried(related, leaves, loose=False):
+            steps = _tried(as_if, trials, others(versions), least=STEPS)
+        found = [steps] if steps else _told(wrong)
+        if not found and len(wrong) > 1:
+            found = _told(wrong[:1])
+        found.append(None if steps else _tried(condition, trials))
+        return tuple(dict.fromkeys(sentence for sentence in found if sentence))
+
+
+def _tried(find: Callable[..., str | None], *given: Any, **more: Any) -> str | None:
+    """What it finds; nothing where it fails: people return what nobody has thought of."""
+    try:
+        return find(*given, **more)
+    except Exception:
+        return None
+
+
+def unchanged(trials: Sequence[Trial]) -> str | None:
+    """Whether the learner's answer is an argument, on every input."""
+    for name in trials[0].given:
+        if every(trials, lambda t, n=name: t.given[n] is not None and same(t.mine, t.given[n])):
+            return f"On every input your answer is `{name}` itself, unchanged."
+    return None
+
+
+def _told(wrong: Sequence[Trial]) -> list[str]:
+    """Where and how the answers differ, on all of these inputs."""
+    leaves = [leaf for trial in wrong for leaf in trial.leaves()]
+    told = [_tried(parts, wrong)] if wrong else []
+    if leaves:
+        told.append(_tried(related, leaves, loose=False) or _tried(related, leaves, loose=True))
+        told.append(_tried(placed, leaves))
+        for find in (shaped, _kinds, _nowhere, extent):
+            if not any(told):
+                told.append(_tried(find, leaves))
+    single = len(wrong) == 1
+    return [_of(wrong[0].name, text) if single else text for text in told if text]
+
+
+def _of(name: str, sentence: str) -> str:
+    return f"On the input {name!r}: {sentence[0].lower()}{sentence[1:]}"
+
+
+def shaped(leaves: Sequence[Leaf]) -> str | None:
+    """What is wrong with the shapes, if it is the same on all inputs."""
+    both = [(leaf.mine, leaf.right) for leaf in leaves]
+    if not all(isinstance(value, Tensor) for pair in both for value in pair):
+        return None
+    common = set.intersection(*(set(_shapes(leaf.mine, leaf.right)) for leaf in leaves))
+    return next((text for text in _shapes(leaves[0].mine, leaves[0].right) if text in common), None)
+
+
+def _shapes(mine: Tensor, right: Tensor) -> Iterator[str]:
+    own, target = tuple(mine.shape), tuple(right.shape)
+    if own == target:
+        return
+    if len(own) == len(target):
+        odd = [axis for axis, (a, b) in enumerate(zip(own, target, strict=True)) if a != b]
+        if len(odd) == 1:
+            (axis,) = odd
+            off = own[axis] - target[axis]
+            if own[axis] == 1:
+                yield f"Axis {axis} of yours has the size 1."
+            amount, word = abs(off), "longer" if off > 0 else "shorter"
+            yield f"Axis {axis} of yours is {word} by {amount}."
+            yield f"Axis {axis} of yours is too {word.removesuffix('er')}."
+        if sorted(own) == sorted(target):
+            yield f"Your axes stand in another order: axes {', '.join(map(str, odd))} differ."
+        if len(odd) > 1:
+            yield f"Axes {', '.join(map(str, odd))} have other sizes than they should."
+        else:
+            yield f"Axis {odd[0]} has another size than it should."
+    elif len(own) < len(target):
+        for axis in range(len(target)):
+            if target[:axis] + target[axis + 1 :] == own:
+                yield f"Axis {axis} of the right answer is missing in yours."
+        yield f"Yours has {len(own)} axes and not {len(target)}."
+    else:
+        for axis in range(len(own)):
+            if own[:axis] + own[axis + 1 :] == target:
+                yield f"Axis {axis} of yours is one too many."
+        yield f"Yours has {len(own)} axes and not {len(target)}."
+
+
+def _kinds(leaves: Sequence[Leaf]) -> str | None:
+    """What is wrong with the kind of answer: numbers for booleans, a tuple for a tensor."""
+    kinds = {(_kind(leaf.mine), _kind(leaf.right)) for leaf in leaves}
+    if len(kinds) != 1:
+        return None
+    mine, right = kinds.pop()
+    return f"Yours is {mine}, and not {right}." if mine != right else None
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, Tensor):
+        if value.dtype == torch.bool:
+            return "a tensor of booleans"
+        return f"a tensor of {'decimal' if value.dtype.is_floating_point else 'whole'} numbers"
+    return {
+        "list": "a list",
+        "tuple": "a tuple",
+        "dict": "a dictionary",
+        "int": "a number",
+        "float": "a number",
+        "NoneType": "None",
+        "bool": "True or False",
+        "str": "a text",
+    }.get(type(value).__name__, f"a {type(value).__name__}")
+
+
+def _nowhere(leaves: Sequence[Leaf]) -> str | None:
+    """Where nan comes, and how much of it."""
+    if not every(leaves, lambda leaf: leaf.tensors and leaf.mine.is_floating_point()):
+        return None
+    odd = [leaf.mine.isnan() & ~leaf.right.isnan() for leaf in leaves]
+    if not all(bool(o.any()) for o in odd):
+        return None
+    if all(bool(o.all()) for o in odd):
+        return "All of yours is nan."
+    rows = all(bool((o.all(-1) == o.any(-1)).all()) for o in odd if o.dim())
+    return f"Yours holds nan{', in whole rows' if rows else ''}: 0 / 0, or infinite minus infinite."
+
+
+def slopes(pairs: Sequence[tuple[Tensor, Tensor]]) -> str:
+    """How gradients differ that belong to right answers: by a factor, by being 0, by nan."""
+    if any(mine.isnan().any() for mine, _ in pairs):
+        return "Some of them are nan."
+    if all(not mine.any() for mine, _ in pairs):
+        return "They are 0."
+    blank = Trial("", {}, None, None, stops=False, wrong=True)
+    leaves = [Leaf(blank, "", mine, right) for mine, right in pairs]
+    return " ".join(text for text in (related(leaves, loose=False), placed(leaves)) if text)

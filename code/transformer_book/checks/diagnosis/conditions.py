@@ -1,0 +1,224 @@
+"""On which inputs a learner's version is wrong: with a mask, with padding, from a length on, …"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from transformer_book.checks.comparing import same
+from transformer_book.checks.diagnosis.trials import Trial, is_number
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A property of inputs, and of those that do not have it, in words.
+
+    `holds` gives `None` where the question makes no sense. `enough` inputs of each kind are needed
+    before it is said: a threshold found among a handful of numbers may be a coincidence. `loose`:
+    it may be said, too, if some inputs that have the property are right.
+    """
+
+    text: str
+    opposite: str
+    holds: Callable[[Trial], bool | None]
+    enough: int = 2
+    loose: bool = True
+
+
+def condition(trials: Sequence[Trial]) -> str | None:
+    """The property of the inputs that tells the wrong ones from the right ones, or `None`."""
+    wrong = [trial.wrong for trial in trials]
+    fewer = min(sum(wrong), len(wrong) - sum(wrong))
+    loosely = None
+    for each in conditions(trials):
+        if fewer < each.enough:
+            continue
+        found = [each.holds(trial) for trial in trials]
+        if None in found:
+            continue
+        for values, said, other in (
+            (found, each.text, each.opposite),
+            ([not value for value in found], each.opposite, each.text),
+        ):
+            if values == wrong:
+                return f"It is wrong exactly on the inputs {said}."
+            outside = len(values) - sum(values)
+            among = all(v for v, w in zip(values, wrong, strict=True) if w)
+            if each.loose and loosely is None and among and outside >= 2:
+                loosely = f"It is wrong only on inputs {said}; right on all {outside} {other}."
+    return loosely
+
+
+def conditions(trials: Sequence[Trial]) -> Iterator[Condition]:
+    """What inputs have, and what they do not have."""
+    for name in trials[0].given:
+        values = [trial.given.get(name) for trial in trials]
+        if any(value is None for value in values):
+            yield Condition(
+                f"with `{name}`",
+                f"without `{name}`",
+                lambda t, n=name: t.given.get(n) is not None,
+            )
+        kinds = [value for value in values if value is not None]
+        if all(isinstance(value, bool) for value in kinds):
+            yield Condition(
+                f"with {name}=True", f"with {name}=False", lambda t, n=name: bool(t.given[n])
+            )
+        elif all(isinstance(value, (int, float)) for value in kinds):
+            yield from _of_number(trials, f"`{name}`", lambda t, n=name: t.given[n])
+        elif all(isinstance(value, Tensor) for value in kinds):
+            yield from _of_tensor(name, kinds[0])
+    yield from _of_answers(trials)
+    names = list(dict.fromkeys(n for t in trials for n in t.sizes))
+    numbers = {f"`{name}`" for name, value in trials[0].given.items() if is_number(value)}
+    for name in names:
+        if name not in numbers:
+            yield from _of_number(trials, name, lambda t, n=name: t.sizes.get(n), size=True)
+    for i, a in enumerate(names):
+        for b in names[:i]:
+            yield from _of_two(a, b)
+
+
+def _of_number(
+    trials: Sequence[Trial],
+    name: str,
+    value: Callable[[Trial], float | None],
+    *,
+    size: bool = False,
+) -> Iterator[Condition]:
+    """A number of every input is this one, or more than this one."""
+    found = [value(trial) for trial in trials]
+    known = sorted({x for x in found if x is not None})
+    if len(known) < 2 or None in found:
+        return
+    low, high = known[0], known[-1]
+    if {0, 1} <= set(known):
+        yield Condition(
+            f"where {name} is neither 0 nor 1",
+            f"where {name} is 0 or 1",
+            lambda t: value(t) not in (0, 1),
+            loose=False,
+        )
+    for x in known:
+        if size and x > 1:
+            continue
+        yield Condition(
+            f"where {name} is {x:.4g}",
+            f"where {name} is not {x:.4g}",
+            lambda t, x=x: value(t) == x,
+            enough=2 if x in (0, 1) else 3,
+            loose=x in (0, 1) and not size,
+        )
+    for x in known[1:-1]:
+        yield Condition(
+            f"where {name} is more than {x:.4g}",
+            f"where {name} is {x:.4g} or less",
+            lambda t, x=x: value(t) > x,
+            enough=3,
+            loose=False,
+        )
+    if low < known[1] < high:
+        yield Condition(
+            f"where {name} is more than {low:.4g}",
+            f"where {name} is {low:.4g}",
+            lambda t: value(t) > low,
+            enough=3,
+            loose=False,
+        )
+
+
+def _of_tensor(name: str, first: Tensor) -> Iterator[Condition]:
+    def of(trial: Trial) -> Tensor | None:
+        return trial.given.get(name)
+
+    if first.dtype == torch.bool:
+        yield Condition(
+            f"with a row of `{name}` that is False throughout",
+            f"without a row of `{name}` that is False throughout",
+            lambda t: of(t) is not None and bool((~of(t).any(-1)).any()),
+        )
+    elif not first.dtype.is_floating_point:
+        for token, said in (
+            (0, "padding (0)"),
+            (1, "<sos> (1)"),
+            (2, "<eos> (2)"),
+            (3, "<unk> (3)"),
+        ):
+            yield Condition(
+                f"with {said} in `{name}`",
+                f"without {said} in `{name}`",
+                lambda t, i=token: bool((of(t) == i).any()),
+                enough=3 if token else 2,
+                loose=token == 0,
+            )
+    else:
+        yield Condition(
+            f"with numbers beyond 100 in `{name}`",
+            f"without numbers beyond 100 in `{name}`",
+            lambda t: of(t) is not None and bool((of(t).abs() > 100).any()),
+            loose=False,
+        )
+        yield Condition(
+            f"with negative numbers in `{name}`",
+            f"without negative numbers in `{name}`",
+            lambda t: of(t) is not None and bool((of(t) < 0).any()),
+            enough=3,
+            loose=False,
+        )
+
+
+def _of_answers(trials: Sequence[Trial]) -> Iterator[Condition]:
+    """What the right answer is like: an argument, empty, as long as is allowed."""
+    for name in trials[0].given:
+        yield Condition(
+            f"on which `{name}` is the right answer already",
+            f"on which `{name}` is not the right answer already",
+            lambda t, n=name: same(t.given[n], t.right),
+        )
+    if not all(isinstance(trial.right, list) for trial in trials):
+        return
+    if all(isinstance(item, int) for trial in trials for item in trial.right):
+        yield Condition(
+            "with <unk> (3) in the right answer",
+            "without <unk> (3) in the right answer",
+            lambda t: 3 in t.right,
+        )
+    yield Condition(
+        "whose right answer is empty",
+        "whose right answer is not empty",
+        lambda t: not t.right,
+    )
+    if all("max_length" in trial.given for trial in trials):
+        yield Condition(
+            "that are cut off at `max_length`",
+            "that end before `max_length`",
+            lambda t: len(t.right) >= t.given["max_length"],
+        )
+
+
+def _of_two(a: str, b: str) -> Iterator[Condition]:
+    def two(trial: Trial) -> tuple[float, float] | None:
+        found: Mapping[str, Any] = trial.sizes
+        return (found[a], found[b]) if a in found and b in found else None
+
+    def compared(trial: Trial, compare: Callable[[float, float], bool]) -> bool | None:
+        pair = two(trial)
+        return None if pair is None else compare(*pair)
+
+    for text, compare in (
+        ("", operator.eq),
+        ("more than ", operator.gt),
+        ("less than ", operator.lt),
+    ):
+        yield Condition(
+            f"where {a} is {text}{b}",
+            f"where {a} is not {text}{b}",
+            lambda t, c=compare: compared(t, c),
+            enough=3,
+            loose=False,
+        )

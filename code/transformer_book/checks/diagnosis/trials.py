@@ -1,0 +1,146 @@
+"""What a diagnosis is made from: on each input, what was given, what came, and what should have."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor
+
+from transformer_book.checks.comparing import apart, same
+
+WORDS = {"B": "sentence", "T": "position", "S": "position", "t": "position", "H": "head"}
+WORDS |= {"D": "feature", "K": "feature", "F": "feature", "V": "word", "N": "row"}
+BATCHES = {"tokens", "source", "target", "logits", "x", "query", "key", "value", "heads", "memory"}
+ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One input.
+
+    Attributes:
+        name: what the input tries.
+        given: the arguments by name.
+        mine, right: the learner's answer and the right one.
+        stops: the learner's function gave no answer.
+        wrong: the answers differ, or there is none.
+        axes: what the axes of the answer are called: letters, or nothing.
+    """
+
+    name: str
+    given: Mapping[str, Any]
+    mine: Any
+    right: Any
+    stops: bool
+    wrong: bool
+    axes: tuple[str, ...] = ()
+
+    @functools.cached_property
+    def sizes(self) -> dict[str, float]:
+        """The numbers that the input is made of, in words: sizes, counts, single numbers."""
+        return _sizes(self.given)
+
+    def leaves(self) -> list[Leaf]:
+        """The parts of the two answers that are compared one by one."""
+        return list(_leaves(self, "", self.mine, self.right))
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A tensor, a number or a list of such in both answers, at the same place of them."""
+
+    trial: Trial
+    place: str
+    mine: Any
+    right: Any
+
+    @property
+    def tensors(self) -> bool:
+        """Two tensors of one shape."""
+        both = isinstance(self.mine, Tensor) and isinstance(self.right, Tensor)
+        return both and self.mine.shape == self.right.shape
+
+    def apart(self) -> Tensor:
+        """Of two tensors of one shape: where they differ."""
+        return apart(self.mine, self.right)
+
+    def everywhere(self) -> bool:
+        """Whether two tensors of one shape differ at every entry where a factor would show."""
+        small = self.right.abs() <= 1e-3 * self.right.abs().max()
+        return bool((self.apart() | small).all())
+
+    def word(self, axis: int) -> str:
+        """What stands along an axis (counted from the end): positions, features, …"""
+        letters = self.trial.axes
+        if len(letters) >= -axis and letters[axis] in WORDS:
+            return WORDS[letters[axis]]
+        return {-1: "column", -2: "row"}.get(axis, f"index of axis {self.mine.dim() + axis}")
+
+
+def is_number(value: Any) -> bool:
+    """A number, in a tensor of no axes or not."""
+    if isinstance(value, Tensor):
+        return value.dim() == 0
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def axes_of(returns: str) -> tuple[str, ...]:
+    """The letters of the shape in what a component returns: `(B, T, D)`."""
+    found = re.search(r"`\((?:…, )?(\w(?:, \w)*)\)`", returns)
+    return tuple(found[1].split(", ")) if found else ()
+
+
+def _leaves(trial: Trial, place: str, mine: Any, right: Any) -> Iterator[Leaf]:
+    if isinstance(right, dict) and isinstance(mine, dict) and mine.keys() == right.keys():
+        for key in right:
+            yield from _leaves(trial, f"{place}[{key!r}]", mine[key], right[key])
+    elif (
+        isinstance(right, (list, tuple))
+        and isinstance(mine, (list, tuple))
+        and len(mine) == len(right)
+        and any(isinstance(item, (Tensor, list, tuple, dict)) for item in right)
+    ):
+        for i, (own, theirs) in enumerate(zip(mine, right, strict=True)):
+            yield from _leaves(trial, f"{place}[{i}]", own, theirs)
+    elif not same(mine, right):
+        yield Leaf(trial, place, mine, right)
+
+
+def ordinal(i: int) -> str:
+    """`first`, `second`, …"""
+    return ORDINALS[i] if i < len(ORDINALS) else f"{i + 1}th"
+
+
+def _sizes(given: Mapping[str, Any]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for name, value in given.items():
+        if isinstance(value, bool):
+            continue
+        if isinstance(value, (int, float)):
+            found[f"`{name}`"] = float(value)
+            if 0 < value < 1:
+                found[f"(1 − `{name}`)"] = 1 - float(value)
+        elif isinstance(value, Tensor):
+            found[f"the number of axes of `{name}`"] = value.dim()
+            for axis, size in enumerate(value.shape):
+                batch = axis == 0 and name in BATCHES and value.dim() > 1
+                key = "the number of sentences" if batch else f"the size of axis {axis} of `{name}`"
+                found[key] = size
+            if value.dim() > 1:
+                found[f"the number of entries of `{name}`"] = value.numel()
+            if not value.dtype.is_floating_point and value.dim() > 1:
+                found[f"the number of entries of `{name}` that are not 0"] = int((value != 0).sum())
+        elif isinstance(value, (list, tuple, str)):
+            found[f"the length of `{name}`"] = len(value)
+            if value and all(is_number(item) for item in value):
+                found[f"the sum of `{name}`"] = float(sum(value))
+    return found
+
+
+def every(items: Sequence[Any], holds: Any) -> bool:
+    """Whether it holds of all of them, and there are some."""
+    return bool(items) and all(holds(item) for item in items)

@@ -1,0 +1,587 @@
+"""What is said of a wrong answer without a name: the right thing, and nothing that is false."""
+
+from __future__ import annotations
+
+import random
+import re
+import time
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from tests.checks import test_check_mutants as mutants
+
+# Damaged code may do what torch warns of.
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
+# The same instance as the mutants are made from.
+checks = mutants.checks
+engine = checks.engine
+
+SHARE = re.compile(r"Right on \d+ of \d+ inputs; the first that differs: ")
+# Sentences that are true and say little: how far, and to which side.
+WEAK = re.compile(
+    r"(?:On the input .*: )?(?:yours|your number|nearly every|everywhere|wherever it differs)"
+    r".*(?:too (?:large|small|long|short)|entry differs|less than a hundredth)\.",
+    re.IGNORECASE,
+)
+
+
+def told(name: str, function: Callable[..., Any]) -> tuple[str, ...]:
+    """What the diagnosis says, without the names of known mistakes."""
+    found = engine.judge(checks.COMPONENTS[name], function)
+    assert found.status == "wrong", found.text()
+    assert SHARE.match(found.sentences[0]), found.text()
+    return found.sentences[1:]
+
+
+def right(name: str) -> Callable[..., Any]:
+    return checks.COMPONENTS[name].reference
+
+
+def after(name: str, change: Callable[[Any], Any]) -> Callable[..., Any]:
+    """The right version with something done to its answer."""
+    return lambda *given, **more: change(right(name)(*given, **more))
+
+
+def each(change: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """The same for every tensor in an answer."""
+    return lambda answer: engine._mapped(change, answer)
+
+
+def masked(answer: Tensor, mask: Tensor, value: float) -> Tensor:
+    return answer.masked_fill(mask, value)
+
+
+def first_only(x: Tensor) -> Tensor:
+    return torch.cat([x[:, :1] + 1, x[:, 1:]], dim=1)
+
+
+def last_only(x: Tensor) -> Tensor:
+    return torch.cat([x[:, :-1], x[:, -1:] + 1], dim=1)
+
+
+class Remembers:
+    """Adds what the call before gave."""
+
+    def __init__(self) -> None:
+        self.before = 0.0
+
+    def __call__(self, scores: Tensor) -> Tensor:
+        found = scores.softmax(-1) + self.before
+        self.before = found.sum().item()
+        return found
+
+
+STRUCTURES: dict[str, tuple[str, Callable[..., Any], str]] = {
+    # the whole answer
+    "a constant factor": (
+        "multi_head_attention",
+        after("multi_head_attention", lambda x: 0.75 * x),
+        "right answer times 0.75",
+    ),
+    "the root of a size as a factor": (
+        "tied_logits",
+        lambda x, weight: x @ weight.T / weight.size(0) ** 0.5,
+        "divided by the root of the size of axis 0 of `weight`",
+    ),
+    "a size as a factor": (
+        "cross_entropy",
+        lambda logits, target: F.cross_entropy(
+            logits.flatten(0, 1), target.flatten(), ignore_index=0, reduction="sum"
+        ),
+        "times the number of entries of `target` that are not 0",
+    ),
+    "a quotient of sizes as a factor": (
+        "cross_entropy",
+        lambda logits, target: (
+            F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=0, reduction="sum")
+            / target.numel()
+        ),
+        "times the number of entries of `target` that are not 0 and divided by the number of",
+    ),
+    "1 − p as a factor": (
+        "dropout",
+        lambda x, p, keep, training: (
+            right("dropout")(x, p, keep, training) * (1 if training else 1 - p)
+        ),
+        "times (1 − `p`)",
+    ),
+    "one factor for each input": (
+        "clip_gradients",
+        lambda gradients, limit: [
+            g * min(1.0, limit / sum(h.norm() for h in gradients)) for g in gradients
+        ],
+        "times one number, another one for each input",
+    ),
+    "one factor for each row": (
+        "softmax",
+        lambda scores: (scores - scores.amax(-1, True)).exp(),
+        "right answer divided by its largest number, along the last axis",
+    ),
+    "a constant added": (
+        "tied_logits",
+        after("tied_logits", lambda x: x + 0.3),
+        "larger by 0.3 than the right answer",
+    ),
+    "the other sign": (
+        "temperature_probabilities",
+        after("temperature_probabilities", lambda x: -x),
+        "sign",
+    ),
+    "the logarithm": (
+        "top_k_probabilities",
+        after("top_k_probabilities", lambda x: x.log()),
+        "logarithm",
+    ),
+    "a softmax missing": (
+        "temperature_probabilities",
+        lambda logits, temperature: logits / temperature,
+        "With a softmax along the last axis taken of yours it would be right",
+    ),
+    "a norm too many": (
+        "tied_logits",
+        after("tied_logits", lambda x: F.normalize(x, dim=-1)),
+        "right answer divided by its length, along the axis of the words",
+    ),
+    "an argument itself": ("pre_norm", lambda x, sublayer, norm: x, "`x` itself, unchanged"),
+    "an argument missing": (
+        "pre_norm",
+        lambda x, sublayer, norm: sublayer(norm(x)),
+        "`x` is missing in yours",
+    ),
+    "an argument too many": (
+        "pre_norm",
+        lambda x, sublayer, norm: 2 * x + sublayer(norm(x)),
+        "`x` is added once too often",
+    ),
+    # the order
+    "transposed": (
+        "split_heads",
+        after("split_heads", lambda x: x.mT),
+        "right answer with axes 2 and 3 exchanged",
+    ),
+    "transposed, of one shape": (
+        "causal_mask",
+        after("causal_mask", lambda m: m.mT),
+        "two axes exchanged",
+    ),
+    "turned round": ("padding_mask", after("padding_mask", lambda m: ~m), "True for False"),
+    "reversed": (
+        "merge_heads",
+        after("merge_heads", lambda x: x.flip(1)),
+        "reversed along",
+    ),
+    "permuted": (
+        "merge_heads",
+        lambda heads: right("merge_heads")(heads.flip(1)),
+        "the right numbers in another order along the axis of the features",
+    ),
+    "interleaved": (
+        "group_sort",
+        lambda x: x.unflatten(-1, (-1, 2)).sort(-1).values.mT.flatten(-2),
+        "interleaved otherwise along the last axis",
+    ),
+    "shifted": (
+        "add_positions",
+        after("add_positions", lambda x: F.pad(x, (0, 0, 1, 0))[:, :-1]),
+        "one place later",
+    ),
+    "moved round": (
+        "next_token",
+        after("next_token", lambda x: x.roll(1, 0)),
+        "moved by one",
+    ),
+    "the same everywhere": (
+        "add_positions",
+        after("add_positions", lambda x: x[:, :1].expand(x.shape)),
+        "repeats the right answer's first position",
+    ),
+    # the place
+    "the first position": (
+        "embedding",
+        after("embedding", first_only),
+        "only at the first position",
+    ),
+    "the last position": ("embedding", after("embedding", last_only), "only at the last position"),
+    "later positions": (
+        "causal_self_attention",
+        lambda x, training: F.scaled_dot_product_attention(x, x, x, is_causal=True, scale=1.0),
+        "The first position is right; it differs only behind it",
+    ),
+    "later sentences": (
+        "add_positions",
+        lambda x, table: torch.cat([(x + table[: x.size(1)])[:1], x[1:]]),
+        "The first sentence is right; it differs only behind it",
+    ),
+    "padding": (
+        "embedding",
+        lambda tokens, weight: masked(
+            right("embedding")(tokens, weight), (tokens == 0)[..., None], 0.0
+        ),
+        "only where `tokens` is padding (0)",
+    ),
+    "a special token": (
+        "target_mask",
+        lambda tokens: right("target_mask")(tokens) & (tokens != 2)[:, None, None],
+        "only where `tokens` is <eos> (2)",
+    ),
+    "the diagonal": (
+        "causal_mask",
+        lambda length: torch.ones(length, length).tril(-1).bool(),
+        "only on the diagonal",
+    ),
+    "the diagonal above": (
+        "causal_mask",
+        lambda length: torch.ones(length, length).tril(1).bool(),
+        "right above the diagonal",
+    ),
+    "every second feature": (
+        "decoder_layer",
+        after("decoder_layer", lambda x: x * (1 + torch.arange(x.size(-1)) % 2)),
+        "every second feature",
+    ),
+    "queries that see nothing": (
+        "scaled_dot_product_attention",
+        lambda query, key, value, mask=None: F.scaled_dot_product_attention(
+            query, key, value, None if mask is None else mask | ~mask.any(-1, keepdim=True)
+        ),
+        "only for queries that may attend to nothing",
+    ),
+    "what is 0": (
+        "collate",
+        lambda rows: right("collate")(rows).masked_fill(right("collate")(rows) == 0, 7),
+        "Wherever yours differs, it is 7",
+    ),
+    "nan in one place": (
+        "clip_gradients",
+        lambda gradients, limit: [
+            g * min(1.0, limit / n) if n else g * float("nan")
+            for n in [sum(g.square().sum() for g in gradients) ** 0.5]
+            for g in gradients
+        ],
+        "On the input 'a length of 0': yours is nan",
+    ),
+    # the input
+    "without a mask": (
+        "multi_head_attention",
+        lambda *given, mask=None: right("multi_head_attention")(*given),
+        "gives without `mask`",
+    ),
+    "one mask for all": (
+        "target_mask",
+        lambda tokens: right("target_mask")(tokens[:1].expand(tokens.shape)),
+        "the first sentence of `tokens` for all",
+    ),
+    "another argument": (
+        "multi_head_attention",
+        lambda query, key, value, *more, mask=None: right("multi_head_attention")(
+            query, key, key, *more, mask
+        ),
+        "with `key` in the place of `value`",
+    ),
+    "a weight transposed": (
+        "multi_head_attention",
+        lambda q, k, v, wq, wk, wv, wo, n_heads, mask=None: right("multi_head_attention")(
+            q, k, v, wq, wk, wv, wo.T, n_heads, mask
+        ),
+        "with `w_output` transposed",
+    ),
+    "off by one": (
+        "greedy_search",
+        lambda step, max_length: right("greedy_search")(step, max_length - 1),
+        "with `max_length` one smaller",
+    ),
+    "an argument that is not looked at": (
+        "inverse_sqrt_schedule",
+        lambda update, d_model, warmup: right("inverse_sqrt_schedule")(update, d_model, 4000),
+        "with `warmup` always 4000",
+    ),
+    "exchanged": (
+        "inverse_sqrt_schedule",
+        lambda update, d_model, warmup: right("inverse_sqrt_schedule")(warmup, d_model, update),
+        "with `update` and `warmup` exchanged",
+    ),
+    "a function left out": (
+        "sublayer_with_dropout",
+        lambda x, sublayer, norm, dropout: x + dropout(sublayer(x)),
+        "if `norm` gave back its argument unchanged",
+    ),
+    "one of several functions left out": (
+        "decoder_layer",
+        lambda x, memory, masks, memory_mask, own, cross, feed_forward, norms: right(
+            "decoder_layer"
+        )(x, memory, masks, memory_mask, own, cross, feed_forward, [norms[0]] * 3),
+        "with `norms` for all the first of them",
+    ),
+    "another axis": (
+        "temperature_probabilities",
+        lambda logits, temperature: (logits / temperature).softmax(0),
+        "the first two axes change places",
+    ),
+    "sentence by sentence": (
+        "cross_entropy",
+        lambda logits, target: torch.stack(
+            [
+                F.cross_entropy(one, ids, ignore_index=0)
+                for one, ids in zip(logits, target, strict=True)
+            ]
+        ).mean(),
+        "for each sentence by itself: yours is the mean of the answers",
+    ),
+    "a step left out": (
+        "softmax",
+        lambda scores: (
+            (scores - scores.amax(-1, True)) / (scores - scores.amax(-1, True)).sum(-1, True)
+        ),
+        "its step “exponentials” left out",
+    ),
+    "in training only": (
+        "causal_self_attention",
+        lambda x, training: (
+            right("causal_self_attention")(x, training) + (x.square() if training else 0)
+        ),
+        "exactly on the inputs with training=True",
+    ),
+    "a number of axes": (
+        "softmax",
+        lambda scores: scores.softmax(1 if scores.dim() > 2 else -1),
+        "exactly on the inputs where the number of axes of `scores` is more than 2",
+    ),
+    "from a length on": (
+        "length_normalised",
+        lambda score, length, alpha: score / min(length, 5) ** alpha,
+        "exactly on the inputs",
+    ),
+    "from call to call": ("softmax", Remembers(), "Called again with the first input"),
+    # shapes, kinds, parts
+    "an axis missing": (
+        "padding_mask",
+        after("padding_mask", lambda m: m[:, 0, 0]),
+        "in another shape",
+    ),
+    "an axis too long": (
+        "shift",
+        lambda target: (target, target[:, 1:]),
+        "only the first part differs",
+    ),
+    "less along an axis": (
+        "transformer_forward",
+        after("transformer_forward", lambda x: x[:, :-1]),
+        "Axis 1 of yours is shorter by 1",
+    ),
+    "numbers for booleans": (
+        "padding_mask",
+        after("padding_mask", lambda m: m.long()),
+        "of another kind",
+    ),
+    "another object": ("next_token", after("next_token", lambda x: (x, x)), "Yours is a tuple"),
+    "one part of several": (
+        "reorder_cache",
+        lambda cache, rows: [(keys[rows], values) for keys, values in cache],
+        "Of each pair that you return only the second differs",
+    ),
+    "keys of a dictionary": (
+        "average_checkpoints",
+        after("average_checkpoints", lambda d: {**d, "step": torch.zeros(1)}),
+        "too many: 'step'",
+    ),
+    "nothing changes": (
+        "training_update",
+        lambda model, optimizer, compute_loss: compute_loss().backward(),
+        "nothing changes",
+    ),
+    # lists
+    "one missing at the end": (
+        "text_to_ids",
+        after("text_to_ids", lambda ids: ids[:-1]),
+        "without",
+    ),
+    "one in front": ("encode", after("encode", lambda ids: [9, *ids]), "9 in front"),
+    "a token for another": (
+        "encode",
+        after("encode", lambda ids: [7 if i == 3 else i for i in ids]),
+        "only where <unk> (3) belongs",
+    ),
+    "too early": (
+        "greedy_search",
+        lambda step, max_length: right("greedy_search")(step, max_length)[:1],
+        "Yours is the first item of the right answer alone",
+    ),
+    "no list at all": ("cut_at_end", lambda ids: [], "Yours is empty"),
+    "behind the end": (
+        "cut_at_end",
+        lambda ids: [i for i in ids if i != 2],
+        "begins with the right answer, and then goes on",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", STRUCTURES)
+def test_a_structure_is_seen(case: str) -> None:
+    name, function, said = STRUCTURES[case]
+    text = " ".join(told(name, function))
+    assert said in text, text
+
+
+# --- nothing false -------------------------------------------------------------------------------
+
+DECIMAL = [
+    name
+    for name, part in checks.COMPONENTS.items()
+    if part.differentiable and isinstance(part.reference(*part.cases()[0].arguments), Tensor)
+]
+
+
+@pytest.mark.parametrize("name", DECIMAL)
+def test_of_noise_nothing_is_said_but_how_much(name: str) -> None:
+    """Numbers drawn at random have no structure, so none may be found."""
+    generator = torch.Generator().manual_seed(sum(map(ord, name)))
+
+    def noise(x: Tensor) -> Tensor:
+        return x + x.abs().max() * (0.3 + torch.rand(x.shape, generator=generator))
+
+    seen: dict[str, Any] = {}
+
+    def noisy(*given: Any, **more: Any) -> Any:
+        # Called twice with one input it gives one answer.
+        key = repr([x for x in engine._leaves((given, more))])
+        if key not in seen:
+            seen[key] = noise(right(name)(*given, **more).detach())
+        return seen[key]
+
+    for sentence in told(name, noisy):
+        assert WEAK.match(sentence), sentence
+
+
+def test_a_few_random_entries_have_no_place() -> None:
+    def dotted(x: Tensor) -> Tensor:
+        generator = torch.Generator().manual_seed(x.numel())
+        return torch.where(torch.rand(x.shape, generator=generator) < 0.4, 9.0, x)
+
+    for name in ("multi_head_attention", "layer_norm", "encoder_layer"):
+        for sentence in told(name, after(name, dotted)):
+            assert "It differs only" not in sentence and "exactly" not in sentence, sentence
+
+
+def test_what_holds_on_some_inputs_only_is_said_of_one() -> None:
+    """Factor 2 on one input, 3 on the next, and so on: no factor may be said of all."""
+
+    def growing(x: Tensor, weight: Tensor) -> Tensor:
+        return right("tied_logits")(x, weight) + x.numel() * weight.sum() * weight.sum(1)
+
+    for sentence in told("tied_logits", growing):
+        assert "times" not in sentence or sentence.startswith("On the input"), sentence
+
+
+def test_one_wrong_input_is_named_in_the_sentence() -> None:
+    def spoilt(scores: Tensor) -> Tensor:
+        found = scores.softmax(-1)
+        return 2 * found if scores.shape == (2, 3, 4) else found
+
+    (sentence,) = told("softmax", spoilt)
+    assert sentence == "On the input 'random scores': yours is the right answer times 2."
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        lambda *given: object(),
+        lambda *given: [object(), {1: 2}, "x"],
+        lambda *given: {"a": [1, (2, torch.zeros(0))]},
+        lambda *given: torch.zeros(0),
+        lambda *given: torch.zeros(2, 2, dtype=torch.complex64),
+        lambda *given: float("nan"),
+        lambda *given: "text",
+        lambda *given: [1, "x", None],
+    ],
+)
+@pytest.mark.parametrize(
+    "name", ["softmax", "encode", "shift", "perplexity", "build_vocabulary", "clip_gradients"]
+)
+def test_whatever_comes_back_there_is_a_verdict(name: str, odd: Callable[..., Any]) -> None:
+    found = engine.judge(checks.COMPONENTS[name], odd)
+    assert found.status == "wrong" and found.text()
+
+
+def test_where_it_stops_is_told_by_the_inputs() -> None:
+    def stops(query, key, value, *more, mask=None):
+        if mask is not None:
+            raise ValueError("no masks here")
+        return right("multi_head_attention")(query, key, value, *more)
+
+    text = engine.judge(checks.COMPONENTS["multi_head_attention"], stops).text()
+    assert "no masks here" in text and "exactly on the inputs with `mask`" in text
+
+
+# --- mutants -------------------------------------------------------------------------------------
+
+
+def verdicts(per_component: int, seed: int) -> list[tuple[str, str, Any, float]]:
+    """The verdicts on a sample of mutants, and the processor time that each took."""
+    generator = random.Random(seed)
+    found = []
+    for module in mutants.MODULES:
+        for component in module.COMPONENTS:
+            # A call cut down to the table of steps is nothing that anybody writes.
+            whole = [
+                (change, tree)
+                for change, tree in mutants.mutants(module, component)
+                if not change.endswith("→ s")
+            ]
+            for change, tree in generator.sample(whole, min(per_component, len(whole))):
+                try:
+                    reference = mutants.reference_of(tree, module, component.name)
+                except Exception:
+                    continue  # the damage is such that nothing can be computed
+                begun = time.process_time()
+                verdict = engine.judge(component, reference, seconds=2)
+                spent = time.process_time() - begun
+                if verdict.status == "wrong":
+                    found.append((component.name, change, verdict, spent))
+    return found
+
+
+def kind_of(verdict: Any) -> str:
+    first, *more = verdict.sentences
+    if not SHARE.match(first):
+        return "stops"
+    if not more:
+        return "generic"
+    return "weak" if all(WEAK.match(sentence) for sentence in more) else "located"
+
+
+def test_most_mutants_without_a_name_are_located_and_it_is_quick() -> None:
+    found = verdicts(2, seed=7)
+    counts = Counter(kind_of(verdict) for _, _, verdict, _ in found)
+    differing = len(found) - counts["stops"]
+    slowest = max(found, key=lambda each: each[3])
+    print(
+        f"{len(found)} mutants, no names allowed: {counts['stops']} stop; of {differing} others "
+        f"{counts['located']} are located, {counts['weak']} only by their side, "
+        f"{counts['generic']} not at all; the slowest took {slowest[3]:.2f} s ({slowest[0]})"
+    )
+    assert counts["located"] >= 0.85 * differing
+    # The whole verdict; the right answers of a component are computed in the first one.
+    assert sorted(spent for *_, spent in found)[len(found) // 2] < 0.5
+
+
+def test_the_gradients_factor_is_told() -> None:
+    class Doubled(torch.autograd.Function):
+        @staticmethod
+        def forward(context, x):
+            return x.clone()
+
+        @staticmethod
+        def backward(context, slope):
+            return 2 * slope
+
+    text = engine.judge(
+        checks.COMPONENTS["softmax"], lambda scores: Doubled.apply(scores).softmax(-1)
+    ).text()
+    assert "gradients are not" in text and "right answer times 2" in text
