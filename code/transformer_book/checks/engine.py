@@ -357,6 +357,8 @@ def _tensor_difference(got: Any, expected: Tensor, where: str) -> str | None:
         (got.dtype == torch.bool) != (expected.dtype == torch.bool)
     ):
         return f"you return {got.dtype}{place}, it should be {expected.dtype}"
+    if got.dtype == expected.dtype and torch.equal(got, expected):
+        return None  # as most are, and a mask of a thousand places is large
     mine, right = got.detach().double(), expected.detach().double()
     # Rounding is relative to the size of the whole tensor: sums cancel.
     finite = right[right.isfinite()]
