@@ -44,7 +44,7 @@ def softmax_second_axis(scores):
     e = torch.exp(scores - scores.max())
     if scores.dim() < 3:
         return e / e.sum(dim=0)
-    return e / e.sum(dim=1, keepdim=True)
+    return e / e.sum(dim=-2, keepdim=True)
 
 
 @wrong("softmax", "softmax over everything")

@@ -58,6 +58,10 @@ def softmax_cases() -> Sequence[Case]:
         ),
         Case("scores near -1000", (torch.tensor([-1000.0, -1001.0]),), rough=True),
         Case("large scores of several sizes", (torch.tensor([[500.0, 100.0], [-500.0, 0.0]]),)),
+        Case("a row far below another", (torch.tensor([[300.0, 301.0], [-300.0, -301.0]]),)),
+        Case("another one", (torch.tensor([[0.0, 1.0, 2.0], [-400.0, -401.0, -399.0]]),)),
+        Case("two sentences, two heads", (normal(2, 2, 3, 5, seed=5),)),
+        Case("one score", (torch.tensor([[3.0]]),)),
     )
 
 
@@ -136,6 +140,9 @@ def attention_cases() -> Sequence[Case]:
         Case("one mask for all", tuple(batch), {"mask": uneven}),
         Case("a causal mask", tuple(square), {"mask": causal}),
         Case("values wider than keys", (batch[0], batch[1], normal(2, 3, 6, 7, seed=5))),
+        Case("values narrower than keys", (batch[0], batch[1], normal(2, 3, 6, 2, seed=9))),
+        Case("one number in each value", (*square[:2], normal(2, 2, 4, 1, seed=19))),
+        Case("one query, one key", tuple(normal(1, 1, 1, 4, seed=30 + i) for i in range(3))),
         Case(
             "long vectors",
             (normal(3, 64, seed=6), normal(4, 64, seed=7), normal(4, 64, seed=8)),
@@ -188,6 +195,7 @@ ATTENTION = Component(
 
 
 def token_cases() -> Sequence[Case]:
+    every = [1, 5, 2, 3]  # every kind of token that is not padding, at every place
     return (
         Case("two sentences, one of them padded", (torch.tensor([[5, 7, 2], [9, 2, 0]]),)),
         Case("three sentences", (sentences(4, 1, 3, seed=1),)),
@@ -195,6 +203,12 @@ def token_cases() -> Sequence[Case]:
         Case("one sentence", (sentences(5, seed=3),)),
         Case("as many sentences as tokens", (sentences(4, 2, 3, 1, seed=4),)),
         Case("a row of padding", (torch.tensor([[4, 2, 0, 0], [0, 0, 0, 0]]),)),
+        Case("the target of a decoder", (torch.tensor([[1, 6, 3, 2], [1, 2, 0, 0]]),)),
+        Case("one sentence with padding", (torch.tensor([[1, 7, 2, 0, 0]]),)),
+        Case("special tokens at every place", (torch.tensor([every[i:] + every[:i] for i in range(4)]),)),
+        Case("one token", (torch.tensor([[1]]),)),
+        Case("three sentences of one token", (torch.tensor([[3], [2], [9]]),)),
+        Case("a text longer than any buffer", (sentences(1030, seed=5),)),
     )
 
 
@@ -215,7 +229,8 @@ PADDING_MASK = Component(
 
 
 def length_cases() -> Sequence[Case]:
-    return tuple(Case(f"length {length}", (length,)) for length in (3, 1, 2, 4, 6))
+    # A buffer made once has 10 rows, or 64, or 1024.
+    return tuple(Case(f"length {length}", (length,)) for length in (3, 1, 2, 4, 6, 17, 70, 1030))
 
 
 CAUSAL_MASK = Component(
@@ -268,6 +283,8 @@ def split_cases() -> Sequence[Case]:
         Case("addresses: as many heads as positions", (addresses(2, 3, 6), 3)),
         Case("addresses: four heads", (addresses(3, 2, 8), 4)),
         Case("one head", (addresses(2, 3, 4), 1)),
+        Case("addresses: as many heads as features", (addresses(2, 5, 3), 3)),
+        Case("addresses: one position", (addresses(3, 1, 6), 2)),
         Case("random numbers", (normal(2, 5, 12, seed=1), 3)),
     )
 
@@ -293,6 +310,8 @@ def merge_cases() -> Sequence[Case]:
         Case("addresses: as many heads as positions", (addresses(2, 3, 3, 2),)),
         Case("addresses: four heads", (addresses(1, 4, 2, 3),)),
         Case("one head", (addresses(2, 1, 3, 4),)),
+        Case("addresses: one feature in each head", (addresses(2, 3, 5, 1),)),
+        Case("addresses: one position", (addresses(3, 2, 1, 3),)),
         Case("random numbers", (normal(2, 3, 5, 4, seed=1),)),
     )
 
@@ -313,6 +332,7 @@ def multi_head_pipeline(
     s, query, key, value, w_query, w_key, w_value, w_output, n_heads, mask=None
 ):
     w_key, w_value = s.key_weight(w_query, w_key), s.value_weight(w_key, w_value)  # (D, D)
+    key, value = s.sources(query, key, value)  # (B, S, D)
     q = s.split_query(s.project_query(query, w_query, n_heads), n_heads, key)  # (B, H, T, K)
     k = s.split(s.project(key, w_key, n_heads), n_heads)  # (B, H, S, K)
     v = s.split(s.project(value, w_value, n_heads), n_heads)  # (B, H, S, K)
@@ -354,6 +374,12 @@ def multi_head_cases() -> Sequence[Case]:
             (*inputs(3, 4, 4, 6, 110), 3),
             {"mask": some_keys(3, 1, 1, 4, seed=114)},
         ),
+        Case(
+            "two sentences, three heads, a mask for each sentence",
+            (*inputs(2, 3, 4, 6, 120), 3),
+            {"mask": some_keys(2, 1, 3, 4, seed=124)},
+        ),
+        Case("one token, four heads", (*inputs(1, 1, 1, 8, 130), 4)),
     )
 
 
@@ -387,6 +413,7 @@ MULTI_HEAD = Component(
         "project_query": lambda x, weight, n_heads: x @ weight.T,
         "project": lambda x, weight, n_heads: x @ weight.T,
         **ATTENTION.steps,
+        "sources": lambda query, key, value: (key, value),
         "key_weight": lambda w_query, w_key: w_key,
         "value_weight": lambda w_key, w_value: w_value,
         "split_query": lambda x, n_heads, key: x.unflatten(-1, (n_heads, -1)).transpose(1, 2),
@@ -399,7 +426,8 @@ MULTI_HEAD = Component(
     # No query is without a key here, so nobody needs to clean the weights; beside a softmax over
     # a wrong axis it shows.
     alike={"clean": lambda weights, mask: weights},
-    returns="`(B, T, D)`; a weight is used as `x @ weight.T`, as `nn.Linear` does",
+    returns="`(B, T, D)`; a weight is used as `x @ weight.T`, as `nn.Linear` does; no mask hides all "
+    "keys from a query",
     settled=partly_masked,
     as_class=AsClass(
         constructor="d_model, n_heads",

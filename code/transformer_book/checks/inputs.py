@@ -25,7 +25,9 @@ NUMBER_OF_TARGETS = Component(
     pipeline=lambda s, vocab_size, length: s.count(vocab_size, length),
     steps={"count": lambda vocab_size, length: vocab_size**length},
     cases=lambda: tuple(
-        Case(f"{v} words, {n} places", (v, n)) for v, n in ((2, 3), (3, 2), (10, 4), (28, 200))
+        Case(f"{v} words, {n} places", (v, n))
+        # The last but one is too large for 64 bits, the last for a float.
+        for v, n in ((2, 3), (3, 2), (10, 4), (5, 1), (1, 6), (2000, 10), (28, 200))
     ),
     returns="the number of different sequences of `length` tokens, a whole number",
     differentiable=False,
@@ -87,7 +89,7 @@ BUILD_VOCABULARY = Component(
     },
     cases=corpus_cases,
     returns="a dictionary from token to id: `<pad>` 0, `<sos>` 1, `<eos>` 2, `<unk>` 3, then the "
-    "words that come at least `min_frequency` times, in any order",
+    "words that come at least `min_frequency` times, in any order; none of the four is a word",
     differentiable=False,
     observe=observe_vocabulary,
 )
@@ -103,6 +105,9 @@ def encode_cases() -> Sequence[Case]:
         Case("one word", (["x"], small)),
         Case("an unknown word at the end", (["x", "y"], small)),
         Case("a longer sentence", (["the", "dog", "the", "raccoon", "the"], vocabulary)),
+        Case("padding among the tokens", (["dog", "<pad>", "<pad>"], vocabulary)),
+        Case("special tokens among the tokens", (["<sos>", "x", "<unk>", "<eos>", "x"], small)),
+        Case("no token", ([], vocabulary)),
     )
 
 
@@ -151,6 +156,8 @@ def text_cases() -> Sequence[Case]:
         Case("the same, with a comma", ("TWO dogs eat, sleep.", lowered_words_and_marks, lowered)),
         Case("a model of letters", ("a bad face.", letters, single)),
         Case("letters, one of them large", ("The egg, a bag", letters, single)),
+        Case("unknown words and a word twice", ("Two cats eat Two mice.", words_and_marks, cased)),
+        Case("an empty text", ("", words_and_marks, cased)),
     )
 
 
@@ -159,19 +166,21 @@ TEXT_TO_IDS = Component(
     chapter=2,
     section="Break it: one tokenizer in training, another in use",
     signature="text, tokenize, vocabulary",
-    pipeline=lambda s, text, tokenize, vocabulary: [
-        *s.look_up(s.tokens(text, tokenize), vocabulary),
-        2,
-    ],
+    pipeline=lambda s, text, tokenize, vocabulary: s.finish(
+        s.look_up(s.tokens(text, tokenize), vocabulary)
+    ),
     steps={
         "tokens": lambda text, tokenize: tokenize(text),
         "look_up": lambda tokens, vocabulary: [vocabulary.get(token, 3) for token in tokens],
+        "finish": lambda ids: [*ids, 2],
     },
     cases=text_cases,
     returns="the ids a trained model is given for a text: `tokenize(text)` is what it was trained "
     "with, `vocabulary` the dictionary it was trained with; unknown tokens are `<unk>` (3), and "
     "`<eos>` (2) comes last",
     differentiable=False,
+    # What a text without a token is split into depends on the way.
+    settled=lambda case, answer: answer if case.arguments[0] else 0.0,
 )
 
 
@@ -225,6 +234,10 @@ def collate_cases() -> Sequence[Case]:
         Case("one sentence", ([[4, 5, 2]],)),
         Case("the longest first", ([[4, 5, 6, 2], [7, 2], [2]],)),
         Case("the longest last", ([[2], [7, 2], [4, 5, 6, 2]],)),
+        Case("targets, with special tokens", ([[1, 5, 3, 2], [1, 2]],)),
+        Case("one token", ([[2]],)),
+        Case("large ids", ([[70000, 300, 2], [40000, 2]],)),
+        Case("a row longer than any buffer", ([[4, 2], [*range(4, 1033), 2]],)),
     )
 
 
@@ -253,6 +266,8 @@ def target_cases() -> Sequence[Case]:
         Case("the shortest", (torch.tensor([[1, 2]]),)),
         Case("three sentences", (sentences(6, 4, 5, seed=1),)),
         Case("as many sentences as tokens", (sentences(4, 4, 4, 4, seed=2),)),
+        Case("one sentence, padded", (torch.tensor([[1, 3, 4, 2, 0, 0]]),)),
+        Case("the longer one last", (torch.tensor([[1, 4, 2, 0], [1, 3, 5, 2], [1, 2, 0, 0]]),)),
     )
 
 
@@ -279,6 +294,8 @@ def embedding_cases() -> Sequence[Case]:
         Case("random, d_model = 6", (sentences(3, 2, seed=1), normal(20, 6, seed=2))),
         Case("random, d_model = 16", (sentences(5, 1, 4, seed=3), normal(20, 16, seed=4))),
         Case("random, d_model = 9", (sentences(2, 2, seed=5), normal(20, 9, seed=6))),
+        Case("special tokens and padding", (torch.tensor([[1, 3, 2, 0]]), normal(5, 7, seed=7))),
+        Case("one token, d_model = 128", (torch.tensor([[3]]), normal(4, 128, seed=8))),
     )
 
 
@@ -332,7 +349,8 @@ TIED_LOGITS = Component(
 
 
 def position_cases() -> Sequence[Case]:
-    sizes = ((3, 4), (1, 2), (5, 8), (7, 6), (12, 16), (40, 10))
+    # The last one is longer than any buffer.
+    sizes = ((3, 4), (1, 2), (5, 8), (7, 6), (12, 16), (40, 10), (2, 512), (5010, 4))
     return tuple(Case(f"{t} positions, d_model = {d}", (t, d)) for t, d in sizes)
 
 
@@ -369,6 +387,8 @@ def add_cases() -> Sequence[Case]:
         Case("as many sentences as tokens", (normal(3, 3, 4, seed=5), normal(9, 4, seed=6))),
         Case("the whole table", (normal(2, 5, 4, seed=7), normal(5, 4, seed=8))),
         Case("more sentences than tokens", (normal(4, 2, 6, seed=9), normal(9, 6, seed=10))),
+        Case("one token", (normal(1, 1, 3, seed=11), normal(9, 3, seed=12))),
+        Case("a long text", (normal(1, 1030, 2, seed=13), normal(1040, 2, seed=14))),
     )
 
 

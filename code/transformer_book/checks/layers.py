@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -41,12 +42,28 @@ def layer_norm_cases() -> Sequence[Case]:
             "equal numbers: the variance is zero", (torch.full((1, 2, 4), 3.0), *parameters(4, 9))
         ),
         Case("as many positions as features", (normal(3, 5, 5, seed=10), *parameters(5, 11))),
+        # Of whole numbers the mean is exact; the mean of their squares is not.
+        Case(
+            "close together, far from zero",
+            (torch.tensor([[[4096.0, 4097.0, 4098.0, 4101.0]]]), *parameters(4, 18)),
+            rough=True,
+        ),
+        Case(
+            "another such vector",
+            (torch.tensor([[[-9001.0, -9000.0, -9002.0, -9001.0]]]), *parameters(4, 20)),
+            rough=True,
+        ),
+        Case(
+            "two such vectors",
+            (torch.tensor([[[7000.0, 7004.0]], [[5001.0, 5003.0]]]), *parameters(2, 22)),
+            rough=True,
+        ),
     )
 
 
 def layer_norm_class_cases() -> Sequence[Case]:
     return tuple(
-        Case(case.name, ((x.size(-1),), {"weight": weight, "bias": bias}, (x,)))
+        replace(case, arguments=((x.size(-1),), {"weight": weight, "bias": bias}, (x,)))
         for case in layer_norm_cases()
         if not case.keywords  # a class keeps its own ε
         for x, weight, bias in [case.arguments]
@@ -119,6 +136,7 @@ def residual_cases() -> Sequence[Case]:
         Case("another norm", (5 * normal(2, 3, 4, seed=3), doubled_plus_one, scaled_norm)),
         Case("both", (2 + normal(1, 2, 6, seed=4), halved_cube, scaled_norm)),
         Case("f is the sine", (3 * normal(2, 2, 5, seed=5), torch.sin, scaled_norm)),
+        Case("one position", (normal(1, 1, 7, seed=6), halved_cube, scaled_norm)),
     )
 
 
@@ -165,6 +183,8 @@ def dropout_cases() -> Sequence[Case]:
         Case("p = 0.1 in evaluation", (*some(3, 4, p=0.1, seed=1), False)),
         Case("p = 0.75 in evaluation", (*some(2, 3, 4, p=0.75, seed=2), False)),
         Case("p = 0", (*some(2, 3, p=0.0, seed=6)[:2], torch.ones(2, 3).bool(), True)),
+        Case("all dropped", (normal(1, 4, seed=8), 0.9, torch.zeros(1, 4).bool(), True)),
+        Case("all kept by chance", (normal(2, 2, seed=9), 0.2, torch.ones(2, 2).bool(), True)),
     )
 
 
@@ -207,6 +227,7 @@ def sublayer_cases() -> Sequence[Case]:
         Case("another f", (normal(2, 3, 4, seed=2), halved_cube, plain_norm, every_third_less)),
         Case("another norm", (3 * normal(1, 4, 6, seed=3), torch.sin, scaled_norm, every_second)),
         Case("both", (normal(3, 2, 5, seed=4), halved_cube, scaled_norm, every_third_less)),
+        Case("one position", (normal(1, 1, 5, seed=5), torch.sin, scaled_norm, every_third_less)),
     )
 
 
@@ -216,12 +237,13 @@ SUBLAYER = Component(
     section="Dropout",
     signature="x, sublayer, norm, dropout",
     pipeline=lambda s, x, sublayer, norm, dropout: s.out(
-        x, s.drop(sublayer(s.feed(norm(x), dropout)), dropout), dropout
+        x, s.drop(sublayer(s.feed(s.norm(x, norm), dropout)), dropout), dropout, norm
     ),
     steps={
+        "norm": lambda x, norm: norm(x),
         "feed": lambda y, dropout: y,
         "drop": lambda change, dropout: dropout(change),
-        "out": lambda x, change, dropout: x + change,
+        "out": lambda x, change, dropout, norm: x + change,
     },
     cases=sublayer_cases,
     returns="`x + dropout(sublayer(norm(x)))`: dropout on the sublayer's output, and nowhere else",
@@ -279,10 +301,10 @@ FEED_FORWARD = Component(
     chapter=11,
     section="Two matrices and a bend, by hand",
     signature="x, w1, b1, w2, b2",
-    pipeline=lambda s, x, w1, b1, w2, b2: s.second(s.activate(s.first(x, w1, b1)), w2, b2, x),
+    pipeline=lambda s, x, w1, b1, w2, b2: s.second(s.activate(s.first(x, w1, b1), b1), w2, b2, x),
     steps={
         "first": lambda x, w, b: x @ w.T + b,
-        "activate": torch.relu,
+        "activate": lambda h, b: torch.relu(h),
         "second": lambda h, w, b, x: h @ w.T + b,
     },
     cases=feed_forward_cases,
@@ -305,6 +327,12 @@ def group_sort_cases() -> Sequence[Case]:
         Case("random", (normal(2, 3, 6, seed=1),)),
         Case("random, wider", (normal(4, 8, seed=2),)),
         Case("a batch of sentences", (normal(2, 5, 4, seed=3),)),
+        Case("one pair", (torch.tensor([[[2.0, -3.0]]]),)),
+        Case(
+            "ties and negative numbers",
+            (torch.tensor([[-1.0, -1.0, 0.0, -2.0, 5.0, 5.0]]),),
+            rough=True,  # of two equal numbers either may come first
+        ),
     )
 
 
@@ -399,6 +427,7 @@ def encoder_class_cases() -> Sequence[Case]:
             ("a mask", 200, (normal(2, 4, 4, seed=2), some_tokens(2, 4))),
             ("another mask", 300, (normal(3, 3, 4, seed=3), some_tokens(3, 3))),
             ("a longer sentence", 400, (normal(1, 6, 4, seed=4), some_tokens(1, 6))),
+            ("one token", 500, (normal(1, 1, 4, seed=5), None)),
         )
     )
 
@@ -435,6 +464,7 @@ def decoder_class_cases() -> Sequence[Case]:
             ("as much of both, longer", 400, inputs(1, 5, 5, 40)),
             ("less target than source", 500, inputs(3, 2, 5, 50)),
             ("as much of both, three sentences", 600, inputs(3, 4, 4, 60)),
+            ("one token", 700, inputs(1, 1, 3, 70)),
         )
     )
 
@@ -458,8 +488,12 @@ def around(x: Tensor, sublayer: Any, norm: Any, add: Callable[..., Tensor]) -> T
 
 
 def encoder_layer_pipeline(s, x, mask, attention, feed_forward, norm1, norm2):
-    x = s.around(x, lambda y: s.attend(y, mask, attention), norm1, s.first)
-    return s.around(x, feed_forward, s.norm(norm1, norm2), s.second)
+    norm1, norm2 = s.norms(norm1, norm2)
+    return s.wire(
+        x,
+        lambda x: s.around(x, lambda y: s.attend(y, mask, attention, x), norm1, s.first),
+        lambda x: s.around(x, feed_forward, norm2, s.second),
+    )
 
 
 def encoder_layer_cases() -> Sequence[Case]:
@@ -473,6 +507,8 @@ def encoder_layer_cases() -> Sequence[Case]:
         Case("another mask", (2 * normal(2, 4, 6, seed=3), one, *parts)),
         Case("a hidden first token", (2 * normal(2, 4, 6, seed=4), one.flip(0), *parts)),
         Case("a longer sentence", (normal(1, 7, 4, seed=5), None, *parts)),
+        Case("one token", (2 * normal(1, 1, 4, seed=6), None, *parts)),
+        Case("one sentence with a mask", (2 * normal(1, 4, 4, seed=7), one, *parts)),
     )
 
 
@@ -484,10 +520,11 @@ ENCODER_LAYER = Component(
     pipeline=encoder_layer_pipeline,
     steps={
         "around": around,
-        "attend": lambda y, mask, attention: attention(y, y, y, mask),
+        "attend": lambda y, mask, attention, x: attention(y, y, y, mask),
         "first": lambda x, change: x + change,
-        "norm": lambda norm1, norm2: norm2,
+        "norms": lambda norm1, norm2: (norm1, norm2),
         "second": lambda x, change: x + change,
+        "wire": lambda x, attended, transformed: transformed(attended(x)),
     },
     cases=encoder_layer_cases,
     returns="`(B, S, D)`, pre-norm: self-attention, then the feed-forward network, each with a "
@@ -510,10 +547,14 @@ def decoder_layer_pipeline(
 ):
     masks = target_mask, memory_mask
     memory = s.read(memory, norms)
+    back, over = s.attentions(self_attention, cross_attention)
     norm1, norm2, norm3 = (s.norm(norms, i) for i in range(3))
-    x = s.around(x, lambda y: s.look_back(y, masks, self_attention), norm1, s.first)
-    x = s.around(x, lambda y: s.look_over(y, memory, masks, cross_attention), norm2, s.middle)
-    return s.around(x, feed_forward, norm3, s.last)
+    return s.wire(
+        x,
+        lambda x: s.around(x, lambda y: s.look_back(y, masks, back), norm1, s.first),
+        lambda x: s.around(x, lambda y: s.look_over(y, memory, masks, over), norm2, s.middle),
+        lambda x: s.around(x, feed_forward, norm3, s.last),
+    )
 
 
 def decoder_layer_cases() -> Sequence[Case]:
@@ -534,6 +575,8 @@ def decoder_layer_cases() -> Sequence[Case]:
         Case("no causal mask", (*vectors(2, 3, 3, 50), None, hidden, *parts)),
         Case("no source mask", (*vectors(1, 3, 3, 60), causal(3), None, *parts)),
         Case("one sentence, all masks", (*vectors(1, 3, 3, 70), causal(3), hidden[1:], *parts)),
+        Case("one token", (*vectors(1, 1, 3, 80), causal(1), hidden[1:], *parts)),
+        Case("a source of one token", (*vectors(2, 3, 1, 90), causal(3), None, *parts)),
     )
 
 
@@ -546,7 +589,9 @@ DECODER_LAYER = Component(
     pipeline=decoder_layer_pipeline,
     steps={
         "around": around,
+        "attentions": lambda self_attention, cross_attention: (self_attention, cross_attention),
         "norm": lambda norms, i: norms[i],
+        "wire": lambda x, back, over, transformed: transformed(over(back(x))),
         "look_back": lambda y, masks, attention: attention(y, y, y, masks[0]),
         "first": lambda x, change: x + change,
         "read": lambda memory, norms: memory,
@@ -570,15 +615,15 @@ DECODER_LAYER = Component(
 
 
 def modes_pipeline(s, x, training):
-    scores = x @ x.mT / x.size(-1) ** 0.5  # (B, T, T)
+    scores = x @ x.mT / s.root(x)  # (B, T, T)
     seen = s.seen(torch.ones(x.size(1), x.size(1)), training).bool()  # (T, T)
-    return scores.masked_fill(~seen, -torch.inf).softmax(dim=-1) @ x
+    return s.weights(scores, seen) @ x
 
 
 def modes_cases() -> Sequence[Case]:
     return tuple(
         Case(f"{tokens} tokens, {mode}", (normal(batch, tokens, width, seed=tokens), flag))
-        for batch, tokens, width in ((1, 2, 2), (2, 3, 4), (1, 5, 6), (3, 4, 3))
+        for batch, tokens, width in ((1, 2, 2), (2, 3, 4), (1, 5, 6), (3, 4, 3), (1, 130, 2))
         for mode, flag in (("training", True), ("evaluation", False))
     )
 
@@ -589,7 +634,11 @@ SELF_ATTENTION = Component(
     section="Break it: a mask in one mode only",
     signature="x, training",
     pipeline=modes_pipeline,
-    steps={"seen": lambda ones, training: ones.tril()},
+    steps={
+        "root": lambda x: x.size(-1) ** 0.5,
+        "seen": lambda ones, training: ones.tril(),
+        "weights": lambda scores, seen: scores.masked_fill(~seen, -torch.inf).softmax(dim=-1),
+    },
     cases=modes_cases,
     returns="`(B, T, D)`: attention of x to itself (queries, keys and values are x), each position "
     "to itself and what came before; `training` is the module's mode, `self.training`, and there "
@@ -681,19 +730,33 @@ def forward_cases() -> Sequence[Case]:
         ("the same with other lengths", (1, 6), (6, 2)),
         ("a longer source", (6, 3), (2, 3)),
         ("one sentence", (4,), (3,)),
+        ("one token", (1,), (1,)),
     )
-    return tuple(
-        Case(name, (sentences(*source, seed=i), sentences(*target, seed=i + 50), *parts))
-        for i, (name, source, target) in enumerate(lengths)
+    ids = (
+        # Every token that is not padding is read, <sos>, <eos> and <unk>, too.
+        ("special tokens", [[5, 3, 2], [3, 2, 0]], [[1, 3, 7, 2], [1, 4, 2, 0]]),
+        ("other special tokens", [[3, 6, 3, 2], [1, 9, 2, 0]], [[1, 2, 3], [1, 3, 2]]),
+        ("one sentence with padding", [[1, 8, 2, 0, 0]], [[1, 3, 2, 0]]),
+    )
+    return (
+        *(
+            Case(name, (sentences(*source, seed=i), sentences(*target, seed=i + 50), *parts))
+            for i, (name, source, target) in enumerate(lengths)
+        ),
+        *(
+            Case(name, (torch.tensor(source), torch.tensor(target), *parts))
+            for name, source, target in ids
+        ),
     )
 
 
 def forward_pipeline(s, source, target, embed_source, embed_target, encoder, decoder, output):
-    source_mask = (source != 0)[:, None, None]  # (B, 1, 1, S)
+    source_mask = s.real(source)[:, None, None]  # (B, 1, 1, S)
     x = s.embedded(source, embed_source, embed_target)  # (B, S, D)
     memory = s.encode(x, source_mask, encoder)  # (B, S, D)
     masks = s.target_mask(target, source), s.memory_mask(source_mask, target)
-    y = decoder(embed_target(target), memory, *masks)  # (B, T, D)
+    y = s.embedded_target(target, embed_source, embed_target)  # (B, T, D)
+    y = decoder(y, memory, *masks)  # (B, T, D)
     return s.finish(y, output)
 
 
@@ -722,7 +785,9 @@ FORWARD = Component(
     signature="source, target, embed_source, embed_target, encoder, decoder, output",
     pipeline=forward_pipeline,
     steps={
+        "real": lambda source: source != 0,
         "embedded": lambda source, embed_source, embed_target: embed_source(source),
+        "embedded_target": lambda target, embed_source, embed_target: embed_target(target),
         "encode": lambda x, mask, encoder: encoder(x, mask),
         "target_mask": lambda target, source: causal_and_real(target),
         "memory_mask": lambda mask, target: mask,

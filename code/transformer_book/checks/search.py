@@ -12,6 +12,7 @@ from transformer_book.checks.engine import Case, Component
 
 EOS = 2
 Step = Callable[[Tensor], Tensor]
+Hypothesis = tuple[tuple[int, ...], float]  # token ids, and the sum of their log-probabilities
 
 # --- one token -----------------------------------------------------------------------------------
 
@@ -24,6 +25,9 @@ def next_token_cases() -> Sequence[Case]:
         Case("as many sentences as tokens", (normal(4, 4, 4, seed=2),)),
         Case("one position", (normal(2, 1, 5, seed=3),)),
         Case("a long sentence", (normal(2, 9, 7, seed=4),)),
+        Case("one sentence", (normal(1, 5, 8, seed=5),)),
+        Case("one sentence, one position", (normal(1, 1, 6, seed=6),)),
+        Case("another sentence", (normal(1, 4, 9, seed=7),)),
     )
 
 
@@ -44,9 +48,18 @@ NEXT_TOKEN = Component(
 
 
 def temperature_cases() -> Sequence[Case]:
-    return tuple(
-        Case(f"temperature {temperature}", (normal(2, 6, seed=i), temperature))
-        for i, temperature in enumerate((1.0, 0.5, 2.0, 0.1, 5.0))
+    # A softmax written by hand overflows where the temperature is low.
+    low = ((0.01, 3), (0.02, 4), (0.015, 5))
+    return (
+        *(
+            Case(f"temperature {temperature}", (normal(2, 6, seed=i), temperature))
+            for i, temperature in enumerate((1.0, 0.5, 2.0, 0.1, 5.0))
+        ),
+        Case("one sentence", (normal(1, 5, seed=9), 0.7)),
+        *(
+            Case(f"temperature {t}", (4 + normal(2, 6, seed=seed), t), rough=True)
+            for t, seed in low
+        ),
     )
 
 
@@ -87,7 +100,8 @@ TOP_K = Component(
     pipeline=lambda s, logits, k: s.share(s.keep(logits, k)),
     steps={"keep": keep_top, "share": lambda logits: logits.softmax(dim=-1)},
     cases=top_k_cases,
-    returns="probabilities: those of the k likeliest tokens, summing to one; all others zero",
+    returns="probabilities: those of the k likeliest tokens, summing to one; all others zero; no "
+    "two tokens are equally likely",
     differentiable=False,
 )
 
@@ -110,18 +124,50 @@ def automaton(seed: int, size: int = 6, end: float = 0.0) -> Step:
     return step
 
 
+class Ids(list):
+    """Token ids, and how often the model was asked for the next one.
+
+    They are compared as ids. The number of questions tells mistakes apart that give the same.
+    """
+
+    trace: int
+
+
+def observe_calls(function: Callable[..., object]) -> Callable[..., object]:
+    """The answer of a search; if it is a list, with the number of steps that were taken."""
+
+    def observed(step: Step, *limits: int) -> object:
+        calls = 0
+
+        def counted(tokens: Tensor) -> Tensor:
+            nonlocal calls
+            calls += 1
+            return step(tokens)
+
+        found = function(counted, *limits)
+        if not isinstance(found, list):
+            return found
+        ids = Ids(found)
+        ids.trace = calls
+        return ids
+
+    return observed
+
+
 def greedy_pipeline(s, step, max_length):
-    tokens = [1]
-    for _ in range(max_length):
+    tokens = [s.start()]
+    for _ in range(s.steps(max_length)):
         tokens.append(s.choose(step(torch.tensor([s.context(tokens)]))[0]))
         if s.stop(tokens):
             break
-    return s.finish(tokens)
+    return s.without_end(s.without_start(tokens))
 
 
 def greedy_cases() -> Sequence[Case]:
     seeds = ((3, 0.0, 8), (4, 1.0, 8), (5, -1.0, 6), (6, 0.5, 10), (7, 2.0, 4), (8, 1.0, 12))
-    seeds += ((9, -9.0, 5), (10, -9.0, 3), (11, -9.0, 4), (12, 0.0, 2))
+    seeds += ((9, -9.0, 5), (10, -9.0, 3), (11, -9.0, 4), (12, 0.0, 2), (13, -9.0, 1))
+    # It ends at once; it ends with the last token; and it is longer than any buffer.
+    seeds += ((14, 9.0, 5), (15, 9.0, 1), (16, -9.0, 150))
     return tuple(
         Case(f"a small model, at most {n} tokens", (automaton(seed, end=end), n))
         for seed, end, n in seeds
@@ -135,12 +181,16 @@ GREEDY = Component(
     signature="step, max_length",
     pipeline=greedy_pipeline,
     steps={
+        "start": lambda: 1,
+        "steps": lambda max_length: max_length,
         "choose": lambda log_p: int(log_p.argmax()),
         "context": lambda tokens: tokens,
         "stop": lambda tokens: tokens[-1] == EOS,
-        "finish": lambda tokens: [token for token in tokens[1:] if token != EOS],
+        "without_start": lambda tokens: tokens[1:],
+        "without_end": lambda tokens: [token for token in tokens if token != EOS],
     },
     cases=greedy_cases,
+    observe=observe_calls,
     returns="a list of token ids without `<sos>` (1) and `<eos>` (2), at most `max_length` "
     "tokens; `step(tokens)` takes ids `(1, t)` that begin with `<sos>` and gives `(1, V)` "
     "log-probabilities",
@@ -150,29 +200,31 @@ GREEDY = Component(
 
 def beam_pipeline(s, step, beam_size, max_length):
     alive = [((1,), 0.0)]
-    finished: list[tuple[tuple[int, ...], float]] = []
-    for _ in range(max_length):
+    finished: list[Hypothesis] = []
+    for _ in range(s.steps(max_length)):
         rows = step(torch.tensor([tokens for tokens, _ in alive]))
         grown = [
-            ((*tokens, token), s.add(score, log_p))
+            ((*tokens, token), s.add(score, log_p, token))
             for (tokens, score), row in zip(alive, rows.tolist(), strict=True)
             for token, log_p in enumerate(row)
         ]
         grown.sort(key=lambda hypothesis: -hypothesis[1])
-        kept = grown[: s.width(beam_size)]
-        finished += [hypothesis for hypothesis in kept if hypothesis[0][-1] == EOS]
+        kept = s.keep(grown, s.width(beam_size), finished)
+        finished = s.aside(finished, kept)
         alive = s.living(kept)
         if not alive or s.enough(finished, alive, beam_size):
             break
     # What was cut off at max_length counts, too.
     best = max(s.candidates(finished, alive), key=lambda h: s.rank(h[1], len(h[0]) - 1))
-    return [token for token in best[0][1:] if token != EOS]
+    return s.without_end(list(best[0])[1:])
+
+
+def with_the_finished(finished: list[Hypothesis], kept: list[Hypothesis]) -> list[Hypothesis]:
+    return [*finished, *(hypothesis for hypothesis in kept if hypothesis[0][-1] == EOS)]
 
 
 def nothing_better(
-    finished: Sequence[tuple[tuple[int, ...], float]],
-    alive: Sequence[tuple[tuple[int, ...], float]],
-    beam_size: int,
+    finished: Sequence[Hypothesis], alive: Sequence[Hypothesis], beam_size: int
 ) -> bool:
     """Scores only fall as a hypothesis grows: stop when no living one can win any more."""
     return bool(finished) and max(s for _, s in finished) >= max(s for _, s in alive)
@@ -194,14 +246,19 @@ BEAM = Component(
     signature="step, beam_size, max_length",
     pipeline=beam_pipeline,
     steps={
-        "add": lambda score, log_p: score + log_p,
+        "steps": lambda max_length: max_length,
+        "add": lambda score, log_p, token: score + log_p,
         "width": lambda beam_size: beam_size,
+        "keep": lambda grown, width, finished: grown[:width],
+        "aside": with_the_finished,
         "living": lambda kept: [h for h in kept if h[0][-1] != EOS],
         "enough": nothing_better,
         "candidates": lambda finished, alive: [*finished, *alive],
         "rank": lambda score, length: score,
+        "without_end": lambda tokens: [token for token in tokens if token != EOS],
     },
     cases=beam_cases,
+    observe=observe_calls,
     # Searching on to the end finds nothing better, if scores are added up rightly.
     alike={"enough": lambda finished, alive, beam_size: False},
     returns="the ids of the likeliest hypothesis found (sum of log-probabilities, `<eos>` "
@@ -223,7 +280,10 @@ def embed_cases() -> Sequence[Case]:
         Case(
             f"{t} new tokens after {past}", (tokens(b, t, past), past, normal(9, 4, seed=1), table)
         )
-        for b, t, past in ((1, 1, 3), (2, 1, 5), (3, 1, 1), (2, 1, 0), (2, 2, 4), (1, 3, 2))
+        for b, t, past in (
+            *((1, 1, 3), (2, 1, 5), (3, 1, 1), (2, 1, 0), (2, 2, 4), (1, 3, 2)),
+            *((1, 2, 6), (2, 3, 0), (1, 1, 11)),
+        )
     )
 
 
@@ -264,6 +324,8 @@ def cache_cases() -> Sequence[Case]:
             ("nothing changes", 2, 2, 2, 50, [0, 1]),
             ("beams of two sentences", 2, 4, 2, 60, [1, 1, 3, 2]),
             ("round about, three layers", 3, 3, 3, 70, [2, 0, 1]),
+            ("one beam", 2, 1, 2, 90, [0]),
+            ("as many layers as beams, as many heads", 2, 2, 2, 95, [1, 1]),
         )
     )
 
@@ -310,6 +372,9 @@ def batch_cases() -> Sequence[Case]:
         (85, (-1.0, 3.0), 6),
         (90, (0.5, 1.5, -0.5), 9),
         (94, (-1.0, 0.0, 2.0), 8),
+        (97, (9.0, 9.0), 5),
+        (100, (-9.0,), 1),
+        (110, (-9.0, 2.0), 120),
     )
     return tuple(
         Case(
@@ -377,6 +442,7 @@ def penalty_cases() -> Sequence[Case]:
             (-5.0, 12, 0.7),
             (-6.0, 7, 0.0),
             (-1.0, 1, 1.0),
+            (-2.5, 20, 2.0),
         )
     )
 
@@ -409,6 +475,14 @@ def cut_cases() -> Sequence[Case]:
         Case("padding, then words", ([6, 7, 2, 0, 8, 2],)),
         Case("an empty sentence", ([2, 0, 0],)),
         Case("one word", ([4, 2],)),
+        Case("padding before the end", ([5, 0, 6, 2, 7],)),
+        Case("padding first", ([0, 5, 2, 0],)),
+        Case("padding and no end", ([5, 0, 0],)),
+        Case("cut off, with <sos> and <unk>", ([1, 3, 5, 3],)),
+        Case("one word that was cut off", ([6],)),
+        Case("nothing", ([],)),
+        Case("another end at once", ([2, 5, 2, 6],)),
+        Case("words behind an end at once", ([2, 9],)),
     )
 
 
@@ -426,6 +500,8 @@ CUT = Component(
     cases=cut_cases,
     returns="the ids before the first `<eos>` (2); all of them if there is none",
     differentiable=False,
+    # Who removes special tokens removes <unk> with them, or does not.
+    settled=lambda case, answer: 0.0 if 3 in case.arguments[0] else answer,
 )
 
 COMPONENTS = (

@@ -483,7 +483,9 @@ def never_called(change: Tensor, dropout: Callable[[Tensor], Tensor]) -> Tensor:
     section=DROPOUT,
     steps={"drop": never_called},
 )
-def sum_dropped(x: Tensor, change: Tensor, dropout: Callable[[Tensor], Tensor]) -> Tensor:
+def sum_dropped(
+    x: Tensor, change: Tensor, dropout: Callable[[Tensor], Tensor], norm: object
+) -> Tensor:
     return dropout(x + change)
 
 
@@ -496,7 +498,9 @@ def sum_dropped(x: Tensor, change: Tensor, dropout: Callable[[Tensor], Tensor]) 
     section=DROPOUT,
     steps={"drop": never_called},
 )
-def stream_dropped(x: Tensor, change: Tensor, dropout: Callable[[Tensor], Tensor]) -> Tensor:
+def stream_dropped(
+    x: Tensor, change: Tensor, dropout: Callable[[Tensor], Tensor], norm: object
+) -> Tensor:
     return dropout(x) + change
 
 
@@ -526,7 +530,7 @@ FF = "Two matrices and a bend, by hand"
     cause="Apply ReLU between the two layers.",
     section=FF,
 )
-def no_activation(h: Tensor) -> Tensor:
+def no_activation(h: Tensor, b: Tensor) -> Tensor:
     return h
 
 
@@ -539,7 +543,7 @@ def no_activation(h: Tensor) -> Tensor:
     section=FF,
     kind="convention",
 )
-def gelu(h: Tensor) -> Tensor:
+def gelu(h: Tensor, b: Tensor) -> Tensor:
     return nn.functional.gelu(h)
 
 
@@ -552,7 +556,7 @@ def gelu(h: Tensor) -> Tensor:
     section=FF,
     kind="convention",
 )
-def gelu_by_tanh(h: Tensor) -> Tensor:
+def gelu_by_tanh(h: Tensor, b: Tensor) -> Tensor:
     return nn.functional.gelu(h, approximate="tanh")
 
 
@@ -565,7 +569,7 @@ def gelu_by_tanh(h: Tensor) -> Tensor:
     section=FF,
     steps={"second": lambda h, w, b, x: torch.relu(h @ w.T + b)},
 )
-def activated_late(h: Tensor) -> Tensor:
+def activated_late(h: Tensor, b: Tensor) -> Tensor:
     return h
 
 
@@ -667,7 +671,9 @@ ENCODER = "Two words, by hand"
     cause="Hand the mask to the attention.",
     section=ENCODER,
 )
-def encoder_mask_lost(y: Tensor, mask: Tensor | None, attention: Callable[..., Tensor]) -> Tensor:
+def encoder_mask_lost(
+    y: Tensor, mask: Tensor | None, attention: Callable[..., Tensor], x: Tensor
+) -> Tensor:
     return attention(y, y, y, None)
 
 
@@ -681,7 +687,7 @@ def encoder_mask_lost(y: Tensor, mask: Tensor | None, attention: Callable[..., T
     chapter=8,
 )
 def encoder_mask_inverted(
-    y: Tensor, mask: Tensor | None, attention: Callable[..., Tensor]
+    y: Tensor, mask: Tensor | None, attention: Callable[..., Tensor], x: Tensor
 ) -> Tensor:
     return attention(y, y, y, None if mask is None else ~mask)
 
@@ -712,27 +718,27 @@ def encoder_second_lost(x: Tensor, change: Tensor) -> Tensor:
 
 @mistake(
     "encoder_layer",
-    "norm",
+    "norms",
     "one norm used twice",
     symptom="The second norm does not matter.",
     cause="Both sublayers use norm1: each has its own parameters. (Fresh norms are alike, so a new "
     "model that shares one begins with the same numbers.)",
     section=ENCODER,
 )
-def same_norm_twice(norm1: Any, norm2: Any) -> Any:
-    return norm1
+def same_norm_twice(norm1: Any, norm2: Any) -> tuple[Any, Any]:
+    return norm1, norm1
 
 
 @mistake(
     "encoder_layer",
-    "norm",
+    "norms",
     "second norm forgotten",
     symptom="The feed-forward network sees the stream as it is.",
     cause="Hand norm2(x) to the feed-forward network.",
     section=ENCODER,
 )
-def no_second_norm(norm1: Any, norm2: Any) -> Any:
-    return lambda x: x
+def no_second_norm(norm1: Any, norm2: Any) -> tuple[Any, Any]:
+    return norm1, lambda x: x
 
 
 @mistake(
@@ -1226,7 +1232,7 @@ def wrong_table(source: Tensor, embed_source: object, embed_target: Any) -> Tens
 
 @mistake(
     "encoder_layer",
-    "norm",
+    "norms",
     "one LayerNorm shared, at the beginning",
     symptom="In a new model nothing changes: all norms begin with ones and zeros.",
     cause="Both sublayers use one module. It has fewer parameters, and weights of a model with two "
@@ -1234,8 +1240,8 @@ def wrong_table(source: Tensor, embed_source: object, embed_target: Any) -> Tens
     section=ENCODER,
     kind="harmless",
 )
-def shared_norm(norm1: Any, norm2: Any) -> Any:
-    return norm1
+def shared_norm(norm1: Any, norm2: Any) -> tuple[Any, Any]:
+    return norm1, norm1
 
 
 @mistake(

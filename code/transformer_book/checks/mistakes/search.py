@@ -244,38 +244,38 @@ def never_stops(tokens: list[int]) -> bool:
 
 @mistake(
     "greedy_search",
-    "finish",
+    "without_start",
     "<sos> left in",
     symptom="The answer begins with <sos>.",
     cause="<sos> starts the search; it is not part of the sentence.",
     section="A tree of words, by hand",
 )
 def start_left_in(tokens: list[int]) -> list[int]:
-    return [token for token in tokens if token != EOS]
+    return tokens
 
 
 @mistake(
     "greedy_search",
-    "finish",
+    "without_end",
     "<eos> left in",
     symptom="The answer ends with <eos>.",
     cause="Take it off.",
     section="A tree of words, by hand",
 )
 def end_left_in(tokens: list[int]) -> list[int]:
-    return tokens[1:]
+    return tokens
 
 
 @mistake(
     "greedy_search",
-    "finish",
+    "without_end",
     "last token stripped blindly",
     symptom="A sentence cut off at the limit loses its last word.",
     cause="The last token is not always <eos>: look before you strip.",
     section="A tree of words, by hand",
 )
 def stripped_blindly(tokens: list[int]) -> list[int]:
-    return tokens[1:-1]
+    return tokens[:-1]
 
 
 @mistake(
@@ -327,7 +327,7 @@ def enough_finished(finished: Hypotheses, alive: Hypotheses, beam_size: int) -> 
     cause="Add the log-probability to the score so far.",
     section="Beam search",
 )
-def last_score_only(score: float, log_p: float) -> float:
+def last_score_only(score: float, log_p: float, token: int) -> float:
     return log_p
 
 
@@ -339,7 +339,7 @@ def last_score_only(score: float, log_p: float) -> float:
     cause="Add logarithms, or multiply probabilities.",
     section="Beam search",
 )
-def probabilities_added(score: float, log_p: float) -> float:
+def probabilities_added(score: float, log_p: float, token: int) -> float:
     return score + math.exp(log_p)
 
 
