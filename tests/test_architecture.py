@@ -200,6 +200,7 @@ MAY_IMPORT = {
     "course/__init__": {"checks", "choices", "lean_jsonschema"},
     "course/isolation": set(),
     "course/forkserver": {"course"},
+    "course/second_look": {"checks"},
     "course/sandbox": {"course", "kernels"},
     "course/release": {"choices", "course"},
     "course/grading": {"choices", "course"},

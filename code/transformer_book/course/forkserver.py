@@ -27,7 +27,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import psutil
 
@@ -41,6 +41,7 @@ NEEDED = (
     "ipykernel.kernelapp",
     "torch.testing",
     "transformer_book.checks",
+    "transformer_book.course.second_look",
 )
 THREADS = 4  # for each process that a submission may have: the system counts both alike
 ANSWER = 4096  # bytes of a message between these processes, at most
@@ -182,9 +183,21 @@ class KernelMaker:
     """A process that copies itself into kernels; made by a supervisor before it reads its order."""
 
     def __init__(self) -> None:
-        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
-        _copy(partial(_make_kernels, theirs), keep=[theirs.fileno()])
+        self._socket, theirs = socket.socketpair()
+        self._judge, judges = socket.socketpair()
+        keep = [theirs.fileno(), judges.fileno()]
+        _copy(partial(_make_kernels, theirs, judges), keep=keep)
         theirs.close()
+        judges.close()
+
+    def judge(self) -> IO[bytes]:
+        """A process without code of students that says what is right; see `second_look.serve`.
+
+        There is one for each supervisor.
+        """
+        self._socket.sendall(b"null\n")
+        self._socket.recv(ANSWER)
+        return self._judge.makefile("rwb")
 
     def launch(self, **request: Any) -> tuple[psutil.Process, psutil.Process]:
         """An isolated kernel: the process that ends with it, outside, and the kernel's own.
@@ -200,7 +213,7 @@ class KernelMaker:
         return psutil.Process(pids[0]), psutil.Process(pids[1])
 
 
-def _make_kernels(control: socket.socket) -> None:
+def _make_kernels(control: socket.socket, judges: socket.socket) -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     silence = os.open(os.devnull, os.O_RDWR)
@@ -208,6 +221,11 @@ def _make_kernels(control: socket.socket) -> None:
         os.dup2(silence, number)
     for line in control.makefile("rb"):
         request = json.loads(line)
+        if request is None:
+            _copy(partial(_judge, judges), keep=[judges.fileno()])
+            judges.close()
+            control.sendall(b"\n")
+            continue
         ready, tell = os.pipe()
         pid = _copy(partial(_isolated_kernel, request, tell), keep=[tell])
         os.close(tell)
@@ -217,6 +235,12 @@ def _make_kernels(control: socket.socket) -> None:
             answer = f"{pid} {kernel.pid}\n".encode()
         os.close(ready)
         control.sendall(answer)
+
+
+def _judge(channel: socket.socket) -> None:
+    from transformer_book.course import second_look
+
+    second_look.serve(channel.makefile("rwb"))
 
 
 def _isolated_kernel(request: Mapping[str, Any], ready: int) -> None:

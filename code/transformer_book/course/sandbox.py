@@ -8,6 +8,7 @@ grades, and who means harm needs a container around the whole command (see the t
 
 from __future__ import annotations
 
+import ast
 import copy
 import ctypes
 import functools
@@ -68,11 +69,14 @@ class Run:
         events: what happened that should not: dictionaries with `kind` (`"timeout"`, `"died"`,
             `"memory"`, `"not run"`), `cell` (its index) and `text`.
         seconds: that it took, by the clock.
+        again: by test, on which of its inputs the answer was right in the second look; `None` if
+            there was none.
     """
 
     notebook: dict[str, Any] | None
     events: tuple[dict[str, Any], ...]
     seconds: float
+    again: dict[str, list[bool]] | None = None
 
 
 def run(notebook: dict[str, Any], limits: Limits) -> Run:
@@ -117,7 +121,7 @@ def run(notebook: dict[str, Any], limits: Limits) -> Run:
         events = [*found["events"]]
         if over.is_set():
             events = [e | {"kind": "memory"} if e["kind"] == "died" else e for e in events]
-        return Run(found["notebook"], tuple(events), seconds)
+        return Run(found["notebook"], tuple(events), seconds, found["again"])
     kind = "timeout" if seconds >= patience else "died"
     text = "nothing came back in time" if kind == "timeout" else "its processes ended themselves"
     return Run(None, ({"kind": kind, "cell": None, "text": text},), seconds)
@@ -273,14 +277,12 @@ def main(maker: KernelMaker | None = None) -> None:
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
             resource.setrlimit(resource.RLIMIT_FSIZE, (2**28, 2**28))
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    notebook, events = _run_cells(order, maker)
+    found = _run_cells(order, maker)
     with os.fdopen(answer, "wb") as out:
-        out.write(json.dumps({"notebook": notebook, "events": events}).encode())
+        out.write(json.dumps(found).encode())
 
 
-def _run_cells(
-    order: dict[str, Any], maker: KernelMaker | None
-) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def _run_cells(order: dict[str, Any], maker: KernelMaker | None) -> dict[str, Any]:
     import nbformat
 
     from transformer_book.kernels import meter_of
@@ -306,7 +308,11 @@ def _run_cells(
         if cell.cell_type == "code" and not cell.get("execution_count"):
             _fail(cell, "NotRun", "This cell was not run: the time or the kernels were used up.")
             events.append({"kind": "not run", "cell": index, "text": "not run"})
-    return dict(notebook), events
+    again = None
+    if maker is not None:
+        unsafe = broken | {event["cell"] for event in events}
+        again = _look_again(notebook, unsafe, order, maker, used_up)
+    return {"notebook": dict(notebook), "events": events, "again": again}
 
 
 def _session(
@@ -357,6 +363,69 @@ def _session(
         events.append({"kind": "died", "cell": start, "text": f"no kernel: {error}"[:200]})
         broken.add(start)
         return start + 1
+
+
+def _look_again(
+    notebook: Any,
+    unsafe: set[int],
+    order: dict[str, Any],
+    maker: KernelMaker,
+    used_up: Callable[[], str],
+) -> dict[str, list[bool]]:
+    """What the answers give in a fresh kernel that sees no test; see `second_look`.
+
+    A cell says in its metadata what it is for: `"course"`, `"test"`, or the names that a student's
+    answer defines.
+    """
+    from nbclient.exceptions import DeadKernelError
+
+    from transformer_book.course.second_look import ask_judge, question
+
+    right: dict[str, list[bool]] = {}
+    passed = {
+        index
+        for index, cell in enumerate(notebook.cells)
+        if cell.metadata.get("for") == "test"
+        and cell.metadata.get("finished")
+        and all(out.output_type != "error" for out in cell.outputs)
+    }
+    if not passed:
+        return right
+    client, _ = _client(notebook, order, used_up)
+    _isolate(client, maker, order)
+    judge = maker.judge()
+
+    def ask(made: str, sent: str, build: bool) -> str:
+        code, expression = question(made, sent, build)
+        client.stopped, client.meter = "", None
+        request = client.kc.execute(code, store_history=False, user_expressions={"it": expression})
+        with suppress(LookupError, TypeError, SyntaxError, ValueError):
+            reply = client.wait_for_reply(request)
+            return str(
+                ast.literal_eval(reply["content"]["user_expressions"]["it"]["data"]["text/plain"])
+            )
+        return ""
+
+    try:
+        with client.setup_kernel():
+            for index, cell in enumerate(notebook.cells):
+                role = cell.metadata.get("for")
+                if cell.cell_type != "code" or index in unsafe or cell.metadata.get("guard"):
+                    continue
+                if used_up():
+                    break
+                if index in passed:
+                    test = cell.metadata.nbgrader.grade_id
+                    right[test] = ask_judge(judge, {"test": cell.source}, ask)
+                elif role != "test":
+                    client.execute_cell(copy.deepcopy(cell), index)
+                if role == "course":
+                    ask_judge(judge, {"run": cell.source}, ask)
+                elif isinstance(role, list):
+                    ask_judge(judge, {"names": role}, ask)
+    except (DeadKernelError, RuntimeError, OSError):
+        pass  # what has not been seen is not right
+    return right
 
 
 def _client(
