@@ -51,7 +51,7 @@ def remembered(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def counted(remembered: None, monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Every run of a submission."""
+    """Every run: of a submission, and in each class one of the reference solution."""
     runs: list[int] = []
     before = grading.run
     monkeypatch.setattr(grading, "run", lambda *a: (runs.append(1), before(*a))[1])
@@ -197,20 +197,20 @@ def test_a_class_is_graded_once_and_only_what_changed_is_run_again(
         "carol": ("graded", 0.0),
         "dave": ("missing", None),
     }
-    assert len(counted) == 3
+    assert len(counted) == 3 + 1
     table = (folder / "grades.csv").read_text(encoding="utf-8")
-    assert grade(folder, feedback=False) == first and len(counted) == 3
+    assert grade(folder, feedback=False) == first and len(counted) == 3 + 1
     assert (folder / "grades.csv").read_text(encoding="utf-8") == table
     hand_in(folder, "bob", RIGHT)
     again = {o.student: o.score for o in grade(folder, feedback=False)}
-    assert again["bob"] == 100.0 and len(counted) == 4
+    assert again["bob"] == 100.0 and len(counted) == 4 + 2
     # A mended test: everyone's submission of this set is run again, once.
     source = folder / "source" / NAME / f"{NAME}.ipynb"
     notebook = nbformat.read(str(source), 4)
     cell(notebook, "triple-test").source += "\nchecks.exercise(triple, checks.case(1.0, gives=3.0))"
     nbformat.write(notebook, str(source))
     release(folder)
-    assert {o.student: o.score for o in grade(folder)} == again and len(counted) == 7
+    assert {o.student: o.score for o in grade(folder)} == again and len(counted) == 7 + 3
     rows = list(csv.DictReader((folder / "lms.csv").open(encoding="utf-8")))
     assert rows[0] == {"student": "alice", NAME: "100"}
     assert rows[3] == {"student": "dave", NAME: ""}
@@ -228,7 +228,7 @@ def test_points_given_by_hand_are_taken_over_without_a_run(
         mended.manual_score, mended.needs_manual_grade = 50.0, False
         book.db.commit()
     assert grade(folder, feedback=False)[0].score == 90
-    assert len(counted) == 1
+    assert len(counted) == 1 + 1
     assert ",90,100,0,90," in (folder / "grades.csv").read_text(encoding="utf-8")
 
 

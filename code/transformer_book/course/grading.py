@@ -9,13 +9,14 @@ graded before and has not changed, nor its tests, is not run again.
 
 from __future__ import annotations
 
+import ast
 import csv
 import hashlib
 import html
 import io
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
@@ -31,7 +32,13 @@ from nbgrader.utils import compute_checksum, is_grade, is_locked, is_solution, p
 from traitlets import Float
 
 from transformer_book.choices import check_choice
-from transformer_book.course.release import application, sets_of
+from transformer_book.course.release import (
+    answered,
+    answers_of,
+    application,
+    read_secret,
+    sets_of,
+)
 from transformer_book.course.sandbox import Limits, Run, run
 
 TIMESTAMP = "timestamp.txt"  # nbgrader's: when it was handed in
@@ -41,8 +48,9 @@ STATUSES = {
     "timed out": "a cell, or the whole, took too long and was stopped; the rest was graded",
     "crashed": "Python was ended, or the file could not be read",
     "missing": "nothing was handed in",
-    "tampered": "test cells had been changed or deleted; they were restored, then graded",
+    "tampered": "test cells, or what grades, had been changed; they were restored, then graded",
 }
+ONLY_BESIDE = "right only beside its test"
 
 
 class PerDay(LateSubmissionPlugin):
@@ -152,7 +160,7 @@ def grade(
             running[future] = (student, name, notebook, tampered, digest)
         for future in as_completed(running):
             student, name, _, tampered, digest = running.pop(future)
-            finish(course.save(student, name, future.result(), tampered, digest))
+            finish(course.save(student, name, future.result(), tampered, digest, limits))
     course.report()
     return sorted(outcomes, key=lambda outcome: (outcome.problem_set, outcome.student))
 
@@ -164,6 +172,7 @@ class Course:
         self.folder = folder
         self.feedback = feedback
         self.sets = sets_of(folder)
+        self._seen_twice: dict[str, dict[str, list[bool]]] = {}
         self.api = application(folder)
         self.url = self.api.coursedir.db_url
 
@@ -234,7 +243,25 @@ class Course:
             return self._record(outcome)
         released = nbformat.read(self._release(name), 4)
         notebook, changed = restore(notebook, released, full)
-        return guarded(notebook), [*notes, *changed], digest.hexdigest()
+        return guarded(notebook, released), [*notes, *changed], digest.hexdigest()
+
+    def seen_twice(self, name: str, limits: Limits) -> dict[str, list[bool]]:
+        """By test, the inputs on which the reference solution is right in the second look, too.
+
+        What it cannot show there, no student has to show. Empty if there is no second look, or no
+        source of the set.
+        """
+        if name not in self._seen_twice:
+            source = self.folder / "source" / name / f"{name}.ipynb"
+            released = nbformat.read(self._release(name), 4)
+            solved = answered(released, answers_of(nbformat.read(source, 4), self.secret()))
+            solved, _ = restore(solved, released, self._full_sources(name))
+            self._seen_twice[name] = run(guarded(solved, released), limits).again or {}
+        return self._seen_twice[name]
+
+    def secret(self) -> str:
+        """What the sets were made from."""
+        return read_secret(self.folder)
 
     def _find(self, student: str, name: str) -> tuple[Path | None, list[str]]:
         place = self._place("submitted", student, name)
@@ -261,7 +288,15 @@ class Course:
 
     # --- after it ran -----------------------------------------------------------------------------
 
-    def save(self, student: str, name: str, done: Run, tampered: list[str], digest: str) -> Outcome:
+    def save(
+        self,
+        student: str,
+        name: str,
+        done: Run,
+        tampered: list[str],
+        digest: str,
+        limits: Limits,
+    ) -> Outcome:
         """Scores into the gradebook, the executed notebook and the feedback onto the disk."""
         most = self._max_score(name)
         kinds = {event["kind"] for event in done.events}
@@ -272,14 +307,16 @@ class Course:
                 Outcome(student, name, status, None, most, notes=tuple(notes), digest=digest)
             )
         notebook = nbformat.from_dict(done.notebook)
-        notes += settle(notebook)
+        again = None if done.again is None else (done.again, self.seen_twice(name, limits))
+        notes += settle(notebook, again)
         place = self._place("autograded", student, name)
         place.mkdir(parents=True, exist_ok=True)
         nbformat.write(notebook, place / f"{name}.ipynb")
         score, penalty, manual = self._save_grades(student, name, notebook)
         if self.feedback:
             self.api.generate_feedback(name, student, force=True)
-        changed = [note for note in notes if "test cell" in note or "had been changed" in note]
+        marks = ("test cell", "had been changed", ONLY_BESIDE)
+        changed = [note for note in notes if any(mark in note for mark in marks)]
         status = (
             "crashed"
             if kinds & {"died", "memory"}
@@ -430,6 +467,11 @@ def _emptied(notebook: dict[str, Any]) -> dict[str, Any]:
         if cell.get("cell_type") == "code":
             cell["outputs"], cell["execution_count"] = [], None
         cell.pop("attachments", None)
+        # Of what a cell says about itself only its name and points are read; all else is the
+        # course's to say, and some of it nbclient would follow.
+        own = cell["metadata"].get("nbgrader")
+        named = isinstance(own, dict) and isinstance(own.get("grade_id"), str)
+        cell["metadata"] = {"nbgrader": own} if named else {}
     return notebook
 
 
@@ -503,11 +545,13 @@ course.verify()
 """
 
 
-def guarded(notebook: Any) -> Any:
+def guarded(notebook: Any, released: Any) -> Any:
     """The notebook with a cell before each test: everything that grades is loaded anew, and tried.
 
-    So an answer that replaces a check, or the names `checks` and `torch`, gains nothing by it.
+    So an answer that replaces a check, or the names `checks` and `torch`, is told so. And every
+    cell says what it is for, see `sandbox`: of an answer, the names that the released one defines.
     """
+    known = {_identity(cell): cell for cell in released.cells if _identity(cell)}
     setup = "\n".join(
         cell.source
         for cell in notebook.cells
@@ -515,6 +559,8 @@ def guarded(notebook: Any) -> Any:
     )
     cells = []
     for cell in notebook.cells:
+        if (ours := known.get(_identity(cell))) is not None and cell.cell_type == "code":
+            cell.metadata["for"] = _role(ours)
         if _is_test(cell):
             guard = nbformat.v4.new_code_cell(GUARD.format(setup=setup))
             guard.metadata["guard"] = True
@@ -524,21 +570,36 @@ def guarded(notebook: Any) -> Any:
     return notebook
 
 
+def _role(ours: Any) -> str | list[str]:
+    if not is_locked(ours):
+        parts = ast.parse(ours.source).body
+        return [part.name for part in parts if isinstance(part, ast.FunctionDef | ast.ClassDef)]
+    return "test" if _is_test(ours) else "course"
+
+
 def _is_test(cell: Any) -> bool:
     return cell.cell_type == "code" and is_grade(cell) and not is_solution(cell)
 
 
-def settle(notebook: Any) -> list[str]:
-    """Take the guards out, and make nbgrader's rules fit; what the guards found, for the teacher.
+def settle(
+    notebook: Any, again: tuple[Mapping[str, list[bool]], Mapping[str, list[bool]]] | None = None
+) -> list[str]:
+    """Take the guards out, and make nbgrader's rules fit; what was found out, for the teacher.
 
-    A test cell has failed unless it ran to its end and its guard did. nbgrader gives no points for
-    anything on stderr, and any number for a last value: a warning of a library must not cost, nor
-    an expression pay.
+    A test cell has failed unless it ran to its end, its guard did, and the answer was right in the
+    second look. nbgrader gives no points for anything on stderr, and any number for a last value: a
+    warning of a library must not cost, nor an expression pay.
+
+    Args:
+        again: by test, on which inputs the answer was right in the second look, and on which it has
+            to be; `None` if there was none.
     """
+    seen, needed = again or ({}, {})
     found, kept, sound = [], [], True
     for cell in notebook.cells:
         finished = cell.metadata.pop("finished", False)
         cell.metadata.pop("execution", None)
+        cell.metadata.pop("for", None)
         if cell.metadata.get("guard"):
             sound = finished
             why = [out.evalue for out in cell.outputs if out.output_type == "error"]
@@ -557,11 +618,22 @@ def settle(notebook: Any) -> list[str]:
             text = (
                 "This test was not run to its end." if sound else "What grades did not work here."
             )
-            cell.outputs.append(
-                nbformat.v4.new_output("error", ename="NotRun", evalue=text, traceback=[text])
-            )
+            _add_error(cell, "NotRun", text)
+        identity = cell.metadata.nbgrader.grade_id
+        if not _failed(cell) and not _is_right(seen.get(identity, []), needed.get(identity, [])):
+            _add_error(cell, "NotRight", "Right only beside its test: called alone, it is wrong.")
+            found.append(f"The answer to {identity} was {ONLY_BESIDE}: called alone, it is wrong.")
     notebook.cells = kept
     return found
+
+
+def _is_right(seen: list[bool], needed: list[bool]) -> bool:
+    """Whether it was right wherever it has to be."""
+    return len(seen) >= len(needed) and all(s or not n for s, n in zip(seen, needed, strict=False))
+
+
+def _add_error(cell: Any, name: str, text: str) -> None:
+    cell.outputs.append(nbformat.v4.new_output("error", ename=name, evalue=text, traceback=[text]))
 
 
 def _failed(cell: Any) -> bool:

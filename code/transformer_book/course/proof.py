@@ -14,7 +14,6 @@ and is named by the feedback. The mistakes of a set stand in `mistakes/SET.toml`
 from __future__ import annotations
 
 import contextlib
-import copy
 import io
 import shutil
 import sys
@@ -29,7 +28,15 @@ import nbformat
 from nbgrader.utils import is_grade, is_solution
 
 from transformer_book.course.grading import Course, Outcome, grade
-from transformer_book.course.release import CONFIGURATION, SECRET, instantiate, read_secret, release
+from transformer_book.course.release import (
+    CONFIGURATION,
+    SECRET,
+    answered,
+    answers_of,
+    instantiate,
+    read_secret,
+    release,
+)
 from transformer_book.course.sandbox import Limits
 
 REFERENCE, UNTOUCHED = "reference", "untouched"
@@ -80,10 +87,10 @@ def prove(
         source = nbformat.read(str(course / "source" / name / f"{name}.ipynb"), 4)
         released = nbformat.read(str(course / "release" / name / f"{name}.ipynb"), 4)
         secret = read_secret(course)
-        right = _answered(released, _answers(source, secret))
+        right = answered(released, answers_of(source, secret))
         students = {REFERENCE: right, UNTOUCHED: released}
         for i, mistake in enumerate(mistakes):
-            students[f"mistake-{i:02}"] = _answered(right, {mistake.cell: mistake.source})
+            students[f"mistake-{i:02}"] = answered(right, {mistake.cell: mistake.source})
         for student, notebook in students.items():
             path = course / "submitted" / student / name / f"{name}.ipynb"
             path.parent.mkdir(parents=True)
@@ -95,29 +102,6 @@ def prove(
         }
         points = {student: _points(Course(course), student, name) for student in students}
     return _complaints(mistakes, outcomes, points, graded), outcomes
-
-
-def _answers(source: Any, secret: str) -> dict[str, str]:
-    """The reference solutions by the id of their cell."""
-    return {
-        cell.metadata.nbgrader.grade_id: instantiate(cell.source, secret)
-        if cell.cell_type == "code"
-        else cell.source
-        for cell in source.cells
-        if is_solution(cell)
-    }
-
-
-def _answered(notebook: Any, answers: Mapping[str, str]) -> Any:
-    notebook = copy.deepcopy(notebook)
-    left = dict(answers)
-    for cell in notebook.cells:
-        identity = cell.metadata.get("nbgrader", {}).get("grade_id")
-        if identity in left:
-            cell.source = left.pop(identity)
-    if left:
-        raise ValueError(f"{', '.join(left)}: there is no such answer in the set.")
-    return notebook
 
 
 def _points(course: Course, student: str, name: str) -> dict[str, tuple[float | None, float]]:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import ast
+import copy
 import os
 import re
 import secrets
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import nbformat
 from nbgrader.preprocessors import NbGraderPreprocessor
+from nbgrader.utils import is_solution
 from sqlalchemy.exc import SAWarning
 
 from transformer_book.choices import check_choice
@@ -167,6 +169,34 @@ def release(folder: Path, names: list[str] | None = None) -> list[Path]:
             raise ValueError(f"{name} cannot be released: {(reasons or ['no reason given'])[0]}")
         made.append(folder / "release" / name / f"{name}.ipynb")
     return made
+
+
+def answers_of(source: Any, secret: str) -> dict[str, str]:
+    """The reference solutions by the id of their cell."""
+    return {
+        cell.metadata.nbgrader.grade_id: instantiate(cell.source, secret)
+        if cell.cell_type == "code"
+        else cell.source
+        for cell in source.cells
+        if is_solution(cell)
+    }
+
+
+def answered(notebook: Any, answers: Mapping[str, str]) -> Any:
+    """A copy with these answers, by the id of their cell.
+
+    Raises:
+        ValueError: if there is no such answer.
+    """
+    notebook = copy.deepcopy(notebook)
+    left = dict(answers)
+    for cell in notebook.cells:
+        identity = cell.metadata.get("nbgrader", {}).get("grade_id")
+        if identity in left:
+            cell.source = left.pop(identity)
+    if left:
+        raise ValueError(f"{', '.join(left)}: there is no such answer in the set.")
+    return notebook
 
 
 def solve(folder: Path, name: str) -> Path:

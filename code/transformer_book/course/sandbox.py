@@ -8,31 +8,35 @@ grades, and who means harm needs a container around the whole command (see the t
 
 from __future__ import annotations
 
+import ast
 import copy
 import ctypes
+import functools
 import json
 import os
 import resource
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import psutil
+
+from transformer_book.course.forkserver import ForkServer, KernelMaker, environment
 
 MARK = "TRANSFORMER_BOOK_GRADING"  # in the environment of every process of a submission
 OUTPUT = 100_000  # characters of output that are kept of a cell
 RESTARTS = 3  # of a kernel that died or does not answer, for one submission
 TOO_LONG = "CellTimeout"
 GRACE = 5.0  # seconds to answer an interrupt, of processor time or asleep
-KEPT = ("PATH", "LANG", "LC_ALL", "SYSTEMROOT", "VIRTUAL_ENV")
 
 
 @dataclass(frozen=True)
@@ -65,11 +69,14 @@ class Run:
         events: what happened that should not: dictionaries with `kind` (`"timeout"`, `"died"`,
             `"memory"`, `"not run"`), `cell` (its index) and `text`.
         seconds: that it took, by the clock.
+        again: by test, on which of its inputs the answer was right in the second look; `None` if
+            there was none.
     """
 
     notebook: dict[str, Any] | None
     events: tuple[dict[str, Any], ...]
     seconds: float
+    again: dict[str, list[bool]] | None = None
 
 
 def run(notebook: dict[str, Any], limits: Limits) -> Run:
@@ -77,79 +84,127 @@ def run(notebook: dict[str, Any], limits: Limits) -> Run:
 
     When this returns, none of its processes is left.
     """
-    token = uuid.uuid4().hex
     start = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="grading-") as place:
         folder, private = os.path.join(place, "home"), os.path.join(place, "runtime")
-        os.mkdir(folder)
-        os.mkdir(private)
-        environment = {name: os.environ[name] for name in KEPT if name in os.environ}
-        environment |= {
-            MARK: token,
+        scratch = os.path.join(place, "scratch")
+        for path in (folder, private, scratch):
+            os.mkdir(path)
+        variables = environment() | {
             "HOME": folder,
-            "TMPDIR": private,
-            "IPYTHONDIR": private,
+            "TMPDIR": scratch,
+            "IPYTHONDIR": scratch,
             "JUPYTER_RUNTIME_DIR": private,
             "JUPYTER_PLATFORM_DIRS": "1",
-            "MPLCONFIGDIR": folder,
+            "MPLCONFIGDIR": scratch,
             "MPLBACKEND": "Agg",
             "OMP_NUM_THREADS": "1",
-            "PYTHONDONTWRITEBYTECODE": "1",
             "PYTHONUTF8": "1",
         }
-        order = {
-            "notebook": notebook,
-            "cell_seconds": limits.cell_seconds,
-            "cell_asleep": limits.cell_asleep,
-            "seconds": limits.seconds,
-            "memory": limits.memory,
-        }
-        process = subprocess.Popen(
-            [sys.executable, "-m", "transformer_book.course.sandbox"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            cwd=folder,
-            env=environment,
-            start_new_session=True,
-        )
+        order = {"notebook": notebook, "home": folder, "scratch": scratch, **asdict(limits)}
+        mine, theirs = socket.socketpair()
         over = threading.Event()
         patience = limits.patience * limits.seconds
-        with _watched(token, limits, over):
+        with mine:
+            with theirs:
+                server = fork_server()
+                started = _Forked if server else _Spawned
+                submission = started(theirs, folder, variables)
             try:
-                answer, _ = process.communicate(json.dumps(order).encode(), timeout=patience)
-            except subprocess.TimeoutExpired:
-                answer = b""
+                with _watched(submission, limits, over):
+                    answer = _exchanged(mine, json.dumps(order).encode(), patience)
             finally:
-                end_all(token)
-                process.kill()
-                process.wait()
+                submission.end()
     seconds = time.monotonic() - start
     with suppress(ValueError, KeyError):
         found = json.loads(answer)
         events = [*found["events"]]
         if over.is_set():
             events = [e | {"kind": "memory"} if e["kind"] == "died" else e for e in events]
-        return Run(found["notebook"], tuple(events), seconds)
+        return Run(found["notebook"], tuple(events), seconds, found["again"])
     kind = "timeout" if seconds >= patience else "died"
     text = "nothing came back in time" if kind == "timeout" else "its processes ended themselves"
     return Run(None, ({"kind": kind, "cell": None, "text": text},), seconds)
 
 
-def processes_of(token: str) -> list[psutil.Process]:
-    """Every living process of a submission, also those that left its process group."""
-    found = []
-    for process in psutil.process_iter():
-        with suppress(psutil.Error, OSError):
-            if process.status() != psutil.STATUS_ZOMBIE and process.environ().get(MARK) == token:
-                found.append(process)
-    return found
+@functools.cache
+def fork_server() -> ForkServer | None:
+    """The server of this process, or `None` where the system does not isolate processes."""
+    if sys.platform != "linux":
+        return None
+    server = ForkServer()
+    return server if server.isolates else None
 
 
-def end_all(token: str) -> None:
-    """Kill every process of a submission, and those they started meanwhile."""
+def _exchanged(channel: socket.socket, order: bytes, patience: float) -> bytes:
+    """Send an order, and bring back the answer; what came in time."""
+    channel.settimeout(patience)
+    answer = bytearray()
+    with suppress(OSError):  # it ended, or took too long
+        channel.sendall(order)
+        channel.shutdown(socket.SHUT_WR)
+        while part := channel.recv(2**20):
+            answer += part
+    return bytes(answer)
+
+
+class _Spawned:
+    """A submission whose processes are started as programs: found by a mark they inherit."""
+
+    def __init__(self, channel: socket.socket, folder: str, variables: dict[str, str]) -> None:
+        self.token = uuid.uuid4().hex
+        self.supervisor = subprocess.Popen(
+            [sys.executable, "-P", "-m", __name__],
+            stdin=channel,
+            stdout=channel,
+            stderr=subprocess.DEVNULL,
+            cwd=folder,
+            env={**variables, MARK: self.token},
+            start_new_session=True,
+        )
+
+    def processes(self) -> list[psutil.Process]:
+        """Every living one of its students' code, also those that left its process group."""
+        found = []
+        for process in psutil.process_iter():
+            with suppress(psutil.Error, OSError):
+                if (
+                    process.pid != self.supervisor.pid
+                    and process.status() != psutil.STATUS_ZOMBIE
+                    and process.environ().get(MARK) == self.token
+                ):
+                    found.append(process)
+        return found
+
+    def end(self) -> None:
+        """Kill all, and those they started meanwhile."""
+        self.supervisor.kill()
+        self.supervisor.wait()
+        _end(self.processes)
+
+
+class _Forked:
+    """A submission whose processes are copies: all that the kernel's maker has started."""
+
+    def __init__(self, channel: socket.socket, folder: str, variables: dict[str, str]) -> None:
+        self.supervisor = fork_server().fork(channel, folder, variables)
+
+    def processes(self) -> list[psutil.Process]:
+        """Every living one of its students' code: they cannot leave."""
+        with suppress(psutil.Error):
+            return [p for maker in self.supervisor.children() for p in maker.children(True)]
+        return []
+
+    def end(self) -> None:
+        """Kill all: with the supervisor its kernels die."""
+        with suppress(psutil.Error):
+            everyone = [self.supervisor, *self.supervisor.children(recursive=True)]
+            _end(lambda: [p for p in everyone if p.is_running() and p.status() != "zombie"])
+
+
+def _end(processes: Callable[[], list[psutil.Process]]) -> None:
     for _ in range(50):
-        left = processes_of(token)
+        left = processes()
         if not left:
             return
         for process in left:
@@ -159,22 +214,20 @@ def end_all(token: str) -> None:
 
 
 @contextmanager
-def _watched(token: str, limits: Limits, over: threading.Event) -> Iterator[None]:
+def _watched(
+    submission: _Spawned | _Forked, limits: Limits, over: threading.Event
+) -> Iterator[None]:
     """While it lasts, what uses too much memory, or has too many processes, is killed."""
     done = threading.Event()
 
     def watch() -> None:
         while not done.wait(0.5):
-            sizes = {}
-            for process in processes_of(token):
-                with suppress(psutil.Error):
-                    sizes[process] = process.memory_info().rss
-            if sum(sizes.values()) > limits.memory or len(sizes) > limits.processes:
+            running = submission.processes()
+            if len(running) > limits.processes or _memory(running, limits.memory) > limits.memory:
                 over.set()
-                for process in sizes:
+                for process in running:
                     with suppress(psutil.Error):
-                        if "transformer_book.course.sandbox" not in process.cmdline():
-                            process.kill()
+                        process.kill()
 
     thread = threading.Thread(target=watch, daemon=True)
     thread.start()
@@ -185,30 +238,51 @@ def _watched(token: str, limits: Limits, over: threading.Event) -> Iterator[None
         thread.join()
 
 
+def _memory(processes: Sequence[psutil.Process], enough: int) -> int:
+    """Bytes, what they share counted once; exactly only where it may be more than `enough`."""
+    resident = 0
+    for process in processes:
+        with suppress(psutil.Error):
+            resident += process.memory_info().rss
+    if resident <= enough or not psutil.LINUX:
+        return resident
+    shared_once = 0
+    for process in processes:
+        with suppress(psutil.Error):
+            shared_once += process.memory_full_info().pss
+    return shared_once
+
+
 # --- inside the process of the submission ---------------------------------------------------------
 
 
-def main() -> None:
-    """Read an order from stdin, run its notebook, write the answer to stdout."""
-    order = json.loads(sys.stdin.buffer.read())
-    answer = os.dup(sys.stdout.fileno())
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody else writes there
+def main(maker: KernelMaker | None = None) -> None:
+    """Read an order from stdin, run its notebook, write the answer to stdout.
+
+    Args:
+        maker: of isolated kernels; `None`: kernels are started as Jupyter does it.
+    """
+    with open(0, "rb", closefd=False) as stdin:
+        order = json.loads(stdin.read())
+    answer = os.dup(1)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # nobody else writes there
     with suppress(OSError, AttributeError):
         # Orphans of the submission become children of this process: found, and ended with it.
         ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
-    # A demand far above the limit fails in the student's cell, with Python's own error. Address
-    # space is not memory: torch maps several GiB that it never touches.
-    with suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_AS, (order["memory"] + 2**33,) * 2)
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        resource.setrlimit(resource.RLIMIT_FSIZE, (2**28, 2**28))
+    if maker is None:
+        # A demand far above the limit fails in the student's cell, with Python's own error. Address
+        # space is not memory: torch maps several GiB that it never touches.
+        with suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_AS, (order["memory"] + 2**33,) * 2)
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            resource.setrlimit(resource.RLIMIT_FSIZE, (2**28, 2**28))
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    notebook, events = _run_cells(order)
+    found = _run_cells(order, maker)
     with os.fdopen(answer, "wb") as out:
-        out.write(json.dumps({"notebook": notebook, "events": events}).encode())
+        out.write(json.dumps(found).encode())
 
 
-def _run_cells(order: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def _run_cells(order: dict[str, Any], maker: KernelMaker | None) -> dict[str, Any]:
     import nbformat
 
     from transformer_book.kernels import meter_of
@@ -226,7 +300,7 @@ def _run_cells(order: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, An
     broken: set[int] = set()  # cells that ended a kernel: not run again when others are replayed
     at = 0
     for _ in range(RESTARTS + 1):
-        at = _session(notebook, at, broken, order, used_up, events)
+        at = _session(notebook, at, broken, order, maker, used_up, events)
         if at >= len(notebook.cells) or used_up():
             break
     for index in range(at, len(notebook.cells)):
@@ -234,7 +308,11 @@ def _run_cells(order: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, An
         if cell.cell_type == "code" and not cell.get("execution_count"):
             _fail(cell, "NotRun", "This cell was not run: the time or the kernels were used up.")
             events.append({"kind": "not run", "cell": index, "text": "not run"})
-    return dict(notebook), events
+    again = None
+    if maker is not None:
+        unsafe = broken | {event["cell"] for event in events}
+        again = _look_again(notebook, unsafe, order, maker, used_up)
+    return {"notebook": dict(notebook), "events": events, "again": again}
 
 
 def _session(
@@ -242,6 +320,7 @@ def _session(
     start: int,
     broken: set[int],
     order: dict[str, Any],
+    maker: KernelMaker | None,
     used_up: Callable[[], str],
     events: list[dict[str, Any]],
 ) -> int:
@@ -249,6 +328,8 @@ def _session(
     from nbclient.exceptions import DeadKernelError
 
     client, replies = _client(notebook, order, used_up)
+    if maker is not None:
+        _isolate(client, maker, order)
     try:
         with client.setup_kernel():
             for index, cell in enumerate(notebook.cells):
@@ -282,6 +363,69 @@ def _session(
         events.append({"kind": "died", "cell": start, "text": f"no kernel: {error}"[:200]})
         broken.add(start)
         return start + 1
+
+
+def _look_again(
+    notebook: Any,
+    unsafe: set[int],
+    order: dict[str, Any],
+    maker: KernelMaker,
+    used_up: Callable[[], str],
+) -> dict[str, list[bool]]:
+    """What the answers give in a fresh kernel that sees no test; see `second_look`.
+
+    A cell says in its metadata what it is for: `"course"`, `"test"`, or the names that a student's
+    answer defines.
+    """
+    from nbclient.exceptions import DeadKernelError
+
+    from transformer_book.course.second_look import ask_judge, question
+
+    right: dict[str, list[bool]] = {}
+    passed = {
+        index
+        for index, cell in enumerate(notebook.cells)
+        if cell.metadata.get("for") == "test"
+        and cell.metadata.get("finished")
+        and all(out.output_type != "error" for out in cell.outputs)
+    }
+    if not passed:
+        return right
+    client, _ = _client(notebook, order, used_up)
+    _isolate(client, maker, order)
+    judge = maker.judge()
+
+    def ask(made: str, sent: str, build: bool) -> str:
+        code, expression = question(made, sent, build)
+        client.stopped, client.meter = "", None
+        request = client.kc.execute(code, store_history=False, user_expressions={"it": expression})
+        with suppress(LookupError, TypeError, SyntaxError, ValueError):
+            reply = client.wait_for_reply(request)
+            return str(
+                ast.literal_eval(reply["content"]["user_expressions"]["it"]["data"]["text/plain"])
+            )
+        return ""
+
+    try:
+        with client.setup_kernel():
+            for index, cell in enumerate(notebook.cells):
+                role = cell.metadata.get("for")
+                if cell.cell_type != "code" or index in unsafe or cell.metadata.get("guard"):
+                    continue
+                if used_up():
+                    break
+                if index in passed:
+                    test = cell.metadata.nbgrader.grade_id
+                    right[test] = ask_judge(judge, {"test": cell.source}, ask)
+                elif role != "test":
+                    client.execute_cell(copy.deepcopy(cell), index)
+                if role == "course":
+                    ask_judge(judge, {"run": cell.source}, ask)
+                elif isinstance(role, list):
+                    ask_judge(judge, {"names": role}, ask)
+    except (DeadKernelError, RuntimeError, OSError):
+        pass  # what has not been seen is not right
+    return right
 
 
 def _client(
@@ -328,6 +472,69 @@ def _client(
         also=used_up,
     )
     return client, replies
+
+
+def _isolate(client: Any, maker: KernelMaker, order: dict[str, Any]) -> None:
+    """Let the client's kernel be an isolated copy, reached by files: it has no network."""
+    from jupyter_client.provisioning import LocalProvisioner
+
+    class Provisioner(LocalProvisioner):
+        """Has a copy made where Jupyter starts a program."""
+
+        async def launch_kernel(self, cmd: list[str], **given: Any) -> Any:
+            self.process = _Copy(
+                maker,
+                arguments=cmd[cmd.index("-f") :],
+                variables=given["env"],
+                shared=shared,
+                empty=[order["home"], order["scratch"]],
+                memory=order["memory"],
+                processes=order["processes"],
+            )
+            self.pid = self.process.pid
+            return self.connection_info
+
+    shared = os.environ["JUPYTER_RUNTIME_DIR"]
+    manager = client.create_kernel_manager()
+    manager.transport = "ipc"
+    manager.connection_file = os.path.join(shared, f"{uuid.uuid4().hex[:8]}.json")
+    manager.provisioner = Provisioner(
+        parent=manager, kernel_spec=manager.kernel_spec, kernel_id=uuid.uuid4().hex
+    )
+
+
+class _Copy:
+    """An isolated kernel in the form of a `subprocess.Popen`."""
+
+    stdin = stdout = stderr = None
+
+    def __init__(self, maker: KernelMaker, **request: Any) -> None:
+        self.outer, self.kernel = maker.launch(**request)
+        self.pid = self.outer.pid
+
+    def poll(self) -> int | None:
+        """0 if it has ended."""
+        with suppress(psutil.Error):
+            if self.kernel.is_running() and self.kernel.status() != psutil.STATUS_ZOMBIE:
+                return None
+        return 0
+
+    def wait(self) -> int:
+        """Wait until nothing of it is left."""
+        psutil.wait_procs([self.outer])
+        return 0
+
+    def send_signal(self, number: int) -> None:
+        """To the kernel itself."""
+        with suppress(psutil.Error):
+            self.kernel.send_signal(number)
+
+    def kill(self) -> None:
+        """With all that it has started."""
+        with suppress(psutil.Error):
+            self.outer.kill()
+
+    terminate = kill
 
 
 def _answers(client: Any) -> bool:

@@ -1,0 +1,280 @@
+"""A fork server: one process that has imported all that a submission needs, and copies itself.
+
+PyTorch takes a second or two to import. A copy of a process that has it takes none, and no student
+ever runs in the process that is copied, so each gets a fresh one:
+
+    the grader ── the server ─┬─ one supervisor for each submission ── its kernel maker ─┬─ a kernel
+                              └─ …                                                       └─ …
+
+The server and the kernel makers know nothing of the course: they are copied before anything is
+read. A kernel is isolated (see `isolation`); the others run no code of students.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import json
+import os
+import resource
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import IO, Any
+
+import psutil
+
+from transformer_book import course
+from transformer_book.course import isolation
+
+NEEDED = (
+    "transformer_book.lean_jsonschema",
+    "transformer_book.kernels",
+    "transformer_book.course.sandbox",
+    "ipykernel.kernelapp",
+    "torch.testing",
+    "transformer_book.checks",
+    "transformer_book.course.second_look",
+)
+THREADS = 4  # for each process that a submission may have: the system counts both alike
+ANSWER = 4096  # bytes of a message between these processes, at most
+
+
+class ForkServer:
+    """The grader's end. It ends with the grader, however that ends.
+
+    Attributes:
+        isolates: whether this system isolates a process; if not, `fork` must not be used.
+    """
+
+    def __init__(self) -> None:
+        mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-m", __name__, str(theirs.fileno())],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                cwd="/",
+                env={**environment(), "OMP_NUM_THREADS": "1"},
+                start_new_session=True,
+            )
+        self._socket = mine
+        self._lock = threading.Lock()
+        self.isolates = mine.recv(ANSWER) == b"isolates"
+
+    def fork(
+        self, channel: socket.socket, folder: str, variables: Mapping[str, str]
+    ) -> psutil.Process:
+        """A supervisor, reading its order from `channel` and answering there.
+
+        Raises:
+            OSError: if the server has been ended.
+        """
+        request = json.dumps({"folder": folder, "variables": dict(variables)}).encode()
+        with self._lock:
+            socket.send_fds(self._socket, [request], [channel.fileno()])
+            answer = self._socket.recv(ANSWER)
+        if not answer:
+            raise OSError("the fork server has ended")
+        return psutil.Process(int(answer))
+
+    def close(self) -> None:
+        """End it, and all that it has made."""
+        self._socket.close()
+        self._process.wait()
+
+
+def environment() -> dict[str, str]:
+    """Of the variables here, those that programs need; nothing that is the teacher's."""
+    kept = ("PATH", "LANG", "LC_ALL", "SYSTEMROOT", "VIRTUAL_ENV")
+    found = {name: os.environ[name] for name in kept if name in os.environ}
+    # The package that grades is the one that students' code finds.
+    return {**found, "PYTHONPATH": str(Path(__file__).parents[2]), "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def main() -> None:
+    """The server itself."""
+    control = socket.socket(fileno=int(sys.argv[1]))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for a copy: it leaves no trace
+    if not _tried():
+        control.send(b"does not")
+        return
+    for name in NEEDED:
+        importlib.import_module(name)
+    course.verify()  # what is imported when it is first used
+    gc.freeze()  # what is shared with the copies stays shared
+    control.send(b"isolates")
+    while True:
+        request, files, _, _ = socket.recv_fds(control, 65536, 1)
+        if not request:
+            return  # the death of this process is that of all its copies
+        pid = _copy(partial(_supervise, json.loads(request), files[0]), keep=files)
+        os.close(files[0])
+        control.send(str(pid).encode())
+
+
+def _tried() -> bool:
+    """Whether this system isolates a process: asked of one that does nothing."""
+    with tempfile.TemporaryDirectory(prefix="grading-") as place:
+        home, shared = os.path.join(place, "home"), os.path.join(place, "runtime")
+        os.mkdir(home)
+        os.mkdir(shared)
+        told, tell = os.pipe()
+
+        def isolated() -> None:
+            isolation.enter(isolation.installed(), shared, [home], lambda _: os.write(tell, b"x"))
+
+        _copy(isolated, keep=[tell])
+        os.close(tell)
+        answer = os.read(told, 1)
+        os.close(told)
+    return bool(answer)
+
+
+def _copy(do: Callable[[], Any], keep: list[int]) -> int:
+    """A copy of this process that does one thing and ends; it keeps these open files only."""
+    pid = os.fork()
+    if pid:
+        return pid
+    try:
+        isolation.end_with_parent()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD):
+            signal.signal(number, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for name in os.listdir("/proc/self/fd"):
+            if int(name) > 2 and int(name) not in keep:
+                with suppress(OSError):
+                    os.close(int(name))
+        do()
+    except BaseException:
+        os._exit(1)
+    os._exit(0)
+
+
+def _live_in(variables: Mapping[str, str]) -> None:
+    os.environ.clear()
+    os.environ.update(variables)
+    tempfile.tempdir = None  # it is asked for again
+
+
+def _supervise(request: Mapping[str, Any], channel: int) -> None:
+    from transformer_book.course import sandbox
+
+    os.setsid()
+    os.chdir(request["folder"])
+    _live_in(request["variables"])
+    os.dup2(channel, 0)
+    os.dup2(channel, 1)
+    os.close(channel)
+    sandbox.main(KernelMaker())
+
+
+class KernelMaker:
+    """A process that copies itself into kernels; made by a supervisor before it reads its order."""
+
+    def __init__(self) -> None:
+        self._socket, theirs = socket.socketpair()
+        self._judge, judges = socket.socketpair()
+        keep = [theirs.fileno(), judges.fileno()]
+        _copy(partial(_make_kernels, theirs, judges), keep=keep)
+        theirs.close()
+        judges.close()
+
+    def judge(self) -> IO[bytes]:
+        """A process without code of students that says what is right; see `second_look.serve`.
+
+        There is one for each supervisor.
+        """
+        self._socket.sendall(b"null\n")
+        self._socket.recv(ANSWER)
+        return self._judge.makefile("rwb")
+
+    def launch(self, **request: Any) -> tuple[psutil.Process, psutil.Process]:
+        """An isolated kernel: the process that ends with it, outside, and the kernel's own.
+
+        Raises:
+            OSError: if there is none.
+        """
+        self._socket.sendall(json.dumps(request).encode() + b"\n")
+        answer = self._socket.recv(ANSWER)
+        pids = [int(pid) for pid in answer.split()]
+        if not pids:
+            raise OSError("no kernel could be started")
+        return psutil.Process(pids[0]), psutil.Process(pids[1])
+
+
+def _make_kernels(control: socket.socket, judges: socket.socket) -> None:
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    silence = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1, 2):
+        os.dup2(silence, number)
+    for line in control.makefile("rb"):
+        request = json.loads(line)
+        if request is None:
+            _copy(partial(_judge, judges), keep=[judges.fileno()])
+            judges.close()
+            control.sendall(b"\n")
+            continue
+        ready, tell = os.pipe()
+        pid = _copy(partial(_isolated_kernel, request, tell), keep=[tell])
+        os.close(tell)
+        answer = b"\n"
+        if os.read(ready, 1):
+            kernel = psutil.Process(pid).children(recursive=True)[-1]
+            answer = f"{pid} {kernel.pid}\n".encode()
+        os.close(ready)
+        control.sendall(answer)
+
+
+def _judge(channel: socket.socket) -> None:
+    from transformer_book.course import second_look
+
+    second_look.serve(channel.makefile("rwb"))
+
+
+def _isolated_kernel(request: Mapping[str, Any], ready: int) -> None:
+    _live_in(request["variables"])
+
+    def kernel(settled: Callable[[], None]) -> None:
+        from ipykernel.kernelapp import IPKernelApp
+
+        _limit(request["memory"], request["processes"])
+        app = IPKernelApp.instance()
+        app.initialize(request["arguments"])
+        settled()
+        os.write(ready, b"x")
+        os.close(ready)
+        app.start()
+
+    isolation.enter(isolation.installed(), request["shared"], request["empty"], kernel)
+
+
+def _limit(memory: int, processes: int) -> None:
+    """What one process may use; what all of them use together is watched from outside."""
+    # Address space is not memory, but what is mapped already is known.
+    mapped = psutil.Process().memory_info().vms
+    bounds = {
+        resource.RLIMIT_AS: mapped + memory + 2**30,
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_FSIZE: isolation.SCRATCH,
+        resource.RLIMIT_NOFILE: 1024,
+        resource.RLIMIT_NPROC: THREADS * processes,
+    }
+    for kind, bound in bounds.items():
+        with suppress(ValueError, OSError):
+            resource.setrlimit(kind, (bound, bound))
+
+
+if __name__ == "__main__":
+    main()
