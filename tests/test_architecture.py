@@ -176,6 +176,7 @@ MAY_IMPORT = {
         "translator",
         "validation",
     },
+    "interventions": {"attention", "inspection", "layers", "transformer"},
     # Explorers: each may use the package's own formulas for its numbers.
     "widgets/__init__": set(),
     "widgets/explorer": set(),
