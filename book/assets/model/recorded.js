@@ -52,7 +52,7 @@ export function* recorded_search(model, source, { max_length, cached = true }) {
     for (let at = node; at >= 0; [at] = nodes[at]) tokens.unshift(nodes[at][1]);
     const parent = node < 0 ? null : nodes[node][0];
     const log_p = log_softmax(beginnings.logits(node, parent, [SOS, ...tokens]), [PAD, SOS]);
-    const best = topk(log_p, KEPT).filter((token) => log_p[token] > -Infinity);
+    const best = topk(log_p, KEPT).filter((token) => Math.exp(log_p[token]) > 0);
     children.set(node, best.map((_, i) => nodes.length + i));
     // Five digits after the point, as in Python.
     nodes.push(...best.map((token) => [node, token, Math.min(0, Number(log_p[token].toFixed(5)))]));
