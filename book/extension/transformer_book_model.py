@@ -41,12 +41,14 @@ from sphinx.util.docutils import SphinxDirective
 from transformer_book import pretrained
 from transformer_book.files import read_json
 from transformer_book.tokens import SpacyTokenizer
+from transformer_book.widgets.talk import EXAMPLES, described
 
 PACKAGE = pretrained.FOLDER.parent
 MODULES = Path(__file__).parents[1] / "assets" / "model"
 FILES = ("config.json", "source_vocabulary.json", "target_vocabulary.json", "model.safetensors")
 LICENCE = "README.md"  # the card travels with the model
-SHARED = ("shared.js", "shared.css")  # of the explorers
+# The front end, which notebooks show, too, and what it takes from the explorers.
+FRONT = ("shared", "asking", "beam", "talk", "talk_steps")
 
 # --- Python's text --------------------------------------------------------------------------------
 
@@ -186,50 +188,6 @@ def spacy_rules(language: str) -> dict[str, Any]:
 
 # --- the page -------------------------------------------------------------------------------------
 
-NAMES = {"de": "German", "en": "English", "it": "Italian"}
-# Of the book's own making; no sentence of a corpus.
-EXAMPLES = {
-    "captions-de-en": [
-        "Der kleine Junge spielt im Garten.",
-        "Eine alte Frau liest auf der Bank eine Zeitung.",
-        "Der Drache schläft.",
-    ],
-    "captions-en-it": [
-        "The young woman is sleeping on the sofa.",
-        "A small dog is running in the park.",
-        "The raccoon is sleeping.",
-    ],
-    "multi30k-de-en": [
-        "Zwei junge Männer spielen vor einem großen Haus Fußball.",
-        "Eine Frau mit rotem Hut liest im Park ein Buch.",
-        "Ein Astronaut isst Käsespätzle.",
-    ],
-    "multi30k-en-de": [
-        "Two young men are playing football in front of a big house.",
-        "A woman with a red hat is reading a book in the park.",
-        "An astronaut is eating spaghetti.",
-    ],
-    "series": ["exp(a*x)*sin(b*x)", "cos(a*x)**2/sin(b*x)", "tanh(c*x)+exp(d*x)"],
-}
-TRAINED = {
-    "captions": (
-        "It learned from {pairs:,} captions that the grammar of this book made, and knows the "
-        "{words:,} words of these captions and no other. Whatever else you type, it makes a "
-        "caption of it."
-    ),
-    "multi30k": (
-        "It learned from {pairs:,} captions of photographs (Multi30k) and from nothing else: it "
-        "knows people, dogs and balls, and no politics. For research and education, not for "
-        "commercial use: so are its data."
-    ),
-    "series": (
-        "It learned from {pairs:,} expressions of one or two factors, such as sin(a*x)**2, and "
-        "their series to O(x**6). It computes nothing: it writes what looks right, and may be "
-        "wrong."
-    ),
-}
-
-
 def digest(paths: list[Path]) -> str:
     """A version of some files, for their addresses."""
     total = hashlib.sha256()
@@ -238,27 +196,12 @@ def digest(paths: list[Path]) -> str:
     return total.hexdigest()[:12]
 
 
-def described(name: str) -> dict[str, Any]:
-    """What the page says of a model before it is loaded."""
+def loadable(name: str) -> dict[str, Any]:
+    """What the page says of a model before it is loaded, and what there is to load."""
     folder = pretrained.find(name)
-    config = read_json(folder / "config.json")
-    recipe = config["recipe"]
-    task = recipe["task"]
-    languages = [NAMES.get(task.get(side), "") for side in ("source", "target")]
-    kind = {"captions": "captions of this book", "multi30k": "captions of photographs"}
-    title = "formula → its Taylor series"
-    if task["name"] != "series":
-        title = f"{' → '.join(languages)}, {kind[task['name']]}"
-    words = config["model"]["source_vocab_size"] - 4
     return {
         "name": name,
-        "title": title,
-        "about": TRAINED[task["name"]].format(pairs=recipe["data"]["train"], words=words),
-        "asks": "Your expression" if task["name"] == "series" else f"Your {languages[0]} sentence",
-        "source": task.get("source", "en"),
-        "target": task.get("target", "en"),
-        "subwords": config["source_tokenizer"]["type"] == "subword",
-        "examples": EXAMPLES[name],
+        **described(read_json(folder / "config.json"), name),
         "files": {file: (folder / file).stat().st_size for file in FILES},
         "version": digest([folder / file for file in FILES]),
     }
@@ -270,7 +213,7 @@ class TalkDirective(SphinxDirective):
     has_content = False
 
     def run(self) -> list[nodes.Node]:
-        models = [described(name) for name in EXAMPLES]
+        models = [loadable(name) for name in EXAMPLES]
         for name in EXAMPLES:
             for file in FILES:
                 self.env.note_dependency(str(pretrained.find(name) / file))
@@ -287,8 +230,8 @@ def load_only_there(app: Sphinx, page: str, template: str, context: dict, doctre
     """The script and the styles of the page that talks."""
     if app.env.metadata.get(page, {}).get("talk"):
         app.add_js_file("model/talk-loader.js", loading_method="defer")
-        for style in ("model/shared.css", "model/talk.css"):
-            app.add_css_file(style)
+        for style in ("shared", "beam", "talk"):
+            app.add_css_file(f"model/{style}.css")
 
 
 # --- the same in two languages --------------------------------------------------------------------
@@ -412,8 +355,9 @@ def write_files(app: Sphinx, exception: Exception | None) -> None:
     shutil.copytree(MODULES, folder, dirs_exist_ok=True)
     write_rules(folder / "rules")
     copy_models(folder / "pretrained")
-    for name in SHARED:
-        shutil.copyfile(PACKAGE / "widgets" / name, folder / name)
+    for name in FRONT:
+        for path in (PACKAGE / "widgets").glob(f"{name}.*s"):  # .js, .css
+            shutil.copyfile(path, folder / path.name)
 
 
 def setup(app: Sphinx) -> dict:

@@ -28,6 +28,7 @@ ODD = {
     "bare": {"positions": "none", "feed_forward": False, "causal": False, "score_scale": 0.7},
     "cut": {"residual": False, "tie_embeddings": "decoder"},
     "tied": {"tie_embeddings": "all", "initialization": "scaled_normal"},
+    "gelu": {"activation": "gelu"},
 }
 
 

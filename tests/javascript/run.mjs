@@ -10,7 +10,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-const NAMES = ["attention", "decoding", "interventions", "layers", "masks", "safetensors", "tensors", "tokens", "translator", "unicode"];
+const NAMES = ["answers", "attention", "decoding", "interventions", "layers", "masks", "safetensors", "tensors", "tokens", "translator", "unicode"];
 const rulesFolder = process.argv[2];
 const json = (path) => JSON.parse(readFileSync(path, "utf8"));
 const unicodeTables = json(join(rulesFolder, "unicode.json"));
@@ -21,7 +21,7 @@ const packed = (numbers) => Buffer.from(Float32Array.from(numbers).buffer).toStr
 /** What can be asked of one set of modules. */
 async function operations(folder) {
   const load = (name) => import(pathToFileURL(join(folder, `${name}.js`)).href);
-  const [attention, decoding, interventions, layers, masks, safetensors, tensors, tokens, translators, { Unicode }] = await Promise.all(NAMES.map(load));
+  const [answers, attention, decoding, interventions, layers, masks, safetensors, tensors, tokens, translators, { Unicode }] = await Promise.all(NAMES.map(load));
   const unicode = new Unicode(unicodeTables);
   const known = new Map();
 
@@ -94,17 +94,35 @@ async function operations(folder) {
       return logits;
     },
 
-    changed_search({ folder: name, texts, changes }) {
+    changed_search({ folder: name, texts, changes, beam_size = 1 }) {
       const one = translator(name);
       const { hooks, cached } = interventions.compiled(changes, one.model.config);
       one.hooks.hooks = hooks;
       const said = texts.map((text) => {
         const encoded = one.encode(text);
-        const found = decoding.finished(one.search(encoded, { beam_size: 1, cached }));
+        const found = decoding.finished(one.search(encoded, { beam_size, cached }));
         return one.translation(found, encoded).tokens;
       });
       one.hooks.hooks = [];
       return said;
+    },
+
+    /** What the worker would answer to messages of the page: all steps, then the answer. */
+    async answers({ folder, messages }) {
+      const one = translator(folder);
+      const given = [];
+      for (const { task, ...asked } of messages) {
+        const said = [];
+        const means = { say: (step) => said.push({ state: "step", ...step }), rest: async () => {} };
+        try {
+          said.push({ state: "done", ...(await answers.TASKS[task](one, asked, means)) });
+        } catch (error) {
+          said.push({ state: "failed", message: error.message });
+        }
+        given.push(said);
+      }
+      // Typed arrays as lists.
+      return JSON.parse(JSON.stringify(given, (_, value) => (ArrayBuffer.isView(value) ? [...value] : value)));
     },
 
     tokenize({ description, texts }) {
@@ -153,7 +171,7 @@ for (const { modules, jobs } of JSON.parse(readFileSync(0, "utf8"))) {
   for (const job of jobs) {
     try {
       if (can.error) throw can.error;
-      done.push(can[job.operation](job));
+      done.push(await can[job.operation](job));
     } catch (error) {
       done.push({ error: error.message });
     }

@@ -7,6 +7,7 @@ becomes of them when a token is forced or a part of the model is switched off.
 from __future__ import annotations
 
 import re
+from base64 import b64encode
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -14,13 +15,16 @@ from urllib.parse import urlencode
 
 import pytest
 import torch
-from playwright.sync_api import Error, Page, Route
+from playwright.sync_api import Browser, Error, Page, Route
 
 from tests.site.accessibility import NARROW, resize, violations, width_of
 from transformer_book.inspection import silenced_heads
 from transformer_book.layers import Residual
 from transformer_book.tokens import EOS, PAD, SOS
 from transformer_book.translator import Translation, Translator
+from transformer_book.widgets import BeamExplorer
+from transformer_book.widgets.beam import LONGEST
+from transformer_book.widgets.talk import Talk, answers
 
 PAGE = "book/talk.html"
 CAPTION = "Der kleine Junge spielt mit einem Hund im Garten."
@@ -64,14 +68,14 @@ def settled(page: Page) -> None:
     page.wait_for_function(
         """() => { const talk = document.querySelector(".talk");
         const busy = [...talk.querySelectorAll("button")].some(b => b.textContent === "Stop" && !b.hidden);
-        return !busy && (talk.querySelector(".status").textContent.startsWith("Translation")
+        return !busy && (talk.querySelector(":scope > .status").textContent.startsWith("Translation")
             || talk.querySelector(".notice").textContent !== ""); }"""
     )
 
 
 def ask(page: Page, text: str) -> None:
     page.locator(".talk textarea").fill(text)
-    page.locator(".talk .status").evaluate("e => (e.textContent = '')")
+    page.locator(".talk > .status").evaluate("e => (e.textContent = '')")
     page.get_by_role("button", name="Translate", exact=True).click()
     settled(page)
 
@@ -123,7 +127,7 @@ def test_the_page_says_what_the_package_says(name, text, talk, package, tell) ->
     agree(steps(seen.page, "candidate"), list(greedy.candidates[0]))
     if translator.decoding.beam_size > 1:
         assert shipped(seen.page) == translator.translate(text)
-    assert greedy.text in seen.page.locator(".talk .status").inner_text()
+    assert greedy.text in seen.page.locator(".talk > .status").inner_text()
     assert seen.problems == []
     note = seen.page.locator(".talk .note", has_text="tokens per second").inner_text()
     tell(f"{name} in Chromium, {len(greedy.tokens)} tokens: {note}")
@@ -312,6 +316,131 @@ def test_the_page_is_accessible_while_it_talks(scheme, talk) -> None:
     assert violations(page, ".bd-article") == []
     assert width_of(page) == NARROW
     assert seen.problems == []
+
+
+# --- the tree, the steps ---------------------------------------------------------------------------
+
+
+def test_the_tree_and_the_steps_are_the_packages(talk, package) -> None:
+    """Both for a sentence that the reader types; by keyboard, and read aloud."""
+    changes = ["temperature:2"]
+    seen = talk(model="captions-de-en", text=CAPTION, change=changes)
+    page = seen.page
+    load(page)
+    translator = package("captions-de-en")
+    (greedy,) = translator.search([CAPTION], beam_size=1)
+    page.get_by_role("button", name="Draw the tree of the search").press("Enter")
+    tree = page.locator('[data-explorer="BeamExplorer"]')
+    tree.wait_for()
+    (done,) = answers(translator, {"task": "beam", "text": CAPTION})
+    explorer = BeamExplorer([done["search"]], beam_size=4, length_penalty=0.6, step=LONGEST)
+    numbers = explorer.numbers()
+    for path in ("result.sentence", "greedy.sentence", "verdict"):
+        part = numbers
+        for name in path.split("."):
+            part = part[name]
+        if path == "verdict":
+            while page.locator(".search-tree [aria-disabled=false]", has_text="Step on").count():
+                page.locator(".search-tree button", has_text="Step on").click()
+        assert tree.locator(f'[data-number="{path}"]').first.inner_text() == part
+    assert tree.get_by_label("search").locator("option").all_inner_texts() == [
+        CAPTION,
+        f"{CAPTION}, changed",
+    ]
+
+    page.locator(".steps-of-token summary").press("Enter")
+    fields = page.locator(".steps-of-token")
+    fields.get_by_label("stack").select_option("0")
+    fields.get_by_label("layer").select_option(label="2")
+    fields.get_by_label("token").select_option("3")
+    fields.get_by_role("button", name="step 9: weights").click()
+    ids = translator.target_vocabulary.tokens
+    question = {
+        "task": "steps",
+        "text": CAPTION,
+        "tokens": [ids.index(token) for token in greedy.tokens],
+        "stack": "encoder",
+        "layer": 1,
+        "position": 3,
+        "changes": changes,
+    }
+    (done,) = answers(translator, question)
+    stages = [step["stage"] for step in done["steps"]]
+    page.wait_for_function(
+        "n => document.querySelectorAll('.steps-of-token .stages button').length === n",
+        arg=len(stages),
+    )
+    weights = done["steps"][stages.index("weights")]
+    shown = fields.locator("td").all_inner_texts()
+    H, S = weights["shape"]
+    right = weights["data"].reshape(H, S).T.flatten()
+    assert [float(x.replace("−", "-")) for x in shown] == pytest.approx(right, abs=6e-4)
+    assert f"(H, S) = ({H}, {S})" in fields.inner_text()
+    assert violations(page, ".bd-article") == []
+    resize(page, NARROW, 800)
+    assert width_of(page) == NARROW
+    assert seen.problems == []
+
+
+# --- in a notebook ----------------------------------------------------------------------------------
+
+SHOW = """async ([code, css, about]) => {
+    document.head.append(Object.assign(document.createElement("style"), {textContent: css}));
+    const address = URL.createObjectURL(new Blob([code], {type: "text/javascript"}));
+    const {default: {render}} = await import(address);
+    const bytes = text => new DataView(Uint8Array.from(atob(text), c => c.charCodeAt(0)).buffer);
+    let hear;
+    render({
+        el: document.body,
+        model: {
+            get: () => about,
+            on: (event, heard) => (hear = heard),
+            off: () => {},
+            send: async question => {
+                for (const [answer, numbers] of await python(question)) hear(answer, numbers.map(bytes));
+            },
+        },
+    });
+}"""
+
+
+def test_in_a_notebook_python_answers_the_same_front_end(browser: Browser) -> None:
+    """The widget's own module, style and state; its messages answered as the kernel does."""
+    widget = Talk("captions-de-en", text=CAPTION, changes=["head:cross.1.2"])
+    page = browser.new_page()
+    sent: list[tuple[dict, list[str]]] = []
+
+    def send(content: dict, buffers: list[bytes]) -> None:
+        sent.append((content, [b64encode(each).decode() for each in buffers]))
+
+    def python(question: dict) -> list[tuple[dict, list[str]]]:
+        sent.clear()
+        widget._answer(widget, question, [])
+        return list(sent)
+
+    widget.send = send
+    page.expose_function("python", python)
+    page.set_content('<!doctype html><html lang="en"><title>notebook</title><body>')
+    page.evaluate(SHOW, [widget._esm, widget._css, widget.about])
+    settled(page)
+    translator = widget.translator
+    (before,) = translator.search([CAPTION], beam_size=1)
+    attention = translator.model.decoder.layers[1].cross_attention
+    with silenced_heads(attention, 2):
+        (after,) = translator.search([CAPTION], beam_size=1)
+    assert (said(page), said(page, "changed")) == (before.text, after.text)
+    agree(steps(page), said_by(after))
+    page.locator(".talk .said").nth(1).click()
+    page.locator(".talk .candidate").nth(1).click()
+    settled(page)
+    page.locator(".steps-of-token summary").click()
+    page.locator(".steps-of-token .stages button").first.wait_for()
+    ask(page, CAPTION)
+    page.get_by_role("button", name="Draw the tree of the search").click()
+    page.locator('[data-explorer="BeamExplorer"]').wait_for()
+    ask(page, "")
+    assert "the text is empty" in page.locator(".talk .notice").inner_text()
+    page.close()
 
 
 def test_other_pages_load_nothing_of_it(site: Path) -> None:

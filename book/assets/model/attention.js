@@ -86,7 +86,7 @@ export class MultiHeadAttention {
   }
 
   /** All heads at once, for keys and values that are projected already; `start`: see Hooks. */
-  attend(query, k, v, mask = null, start = 0) {
+  attend(query, k, v, mask = null, start = null) {
     const see = (stage, value) => this.hooks.see(this.name, stage, value, start);
     const q = see("query", this.split_heads(this.query.forward(query))); // (B, H, T, K)
     [k, v] = [see("key", k), see("value", v)]; // (B, H, S, K) each

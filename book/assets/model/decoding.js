@@ -62,7 +62,7 @@ export function decode_step(model, tokens, cache, memory_mask) {
   model.decoder.layers.forEach((layer, i) => {
     x = layer_step(layer, x, cache.layers[i], memory_mask, start); // (N, 1, D)
   });
-  const logits = model.output.forward(model.decoder.norm.forward(x)); // (N, 1, V)
+  const logits = model.logits(model.decoder.norm.forward(x)); // (N, 1, V)
   return logits.view(tokens.length, logits.size(-1)); // (N, V)
 }
 
@@ -117,7 +117,7 @@ class Uncached {
     const rows = this.targets.map((target) => {
       const vectors = this.model.decode([target], this.memory, this.memory_mask); // (1, T, D)
       const D = vectors.size(-1);
-      return this.model.output.forward(new Tensor(vectors.data.slice(-D), 1, D)); // (1, V)
+      return this.model.logits(new Tensor(vectors.data.slice(-D), 1, D)); // (1, V)
     });
     return cat(rows, 0); // (N, V)
   }
@@ -130,7 +130,7 @@ class Uncached {
 // --- what all searches share ---------------------------------------------------------------------
 
 /** log softmax of one row of logits, the banned at −∞. */
-function log_softmax(logits, never) {
+export function log_softmax(logits, never) {
   const log_p = Float32Array.from(logits);
   for (const token of never) log_p[token] = -Infinity;
   let largest = -Infinity;
@@ -144,7 +144,7 @@ function log_softmax(logits, never) {
 }
 
 /** The places of the k largest values, the largest first; of equal ones the first. */
-function topk(values, k) {
+export function topk(values, k) {
   const best = [];
   for (let i = 0; i < values.length; i += 1) {
     if (best.length === k && !(values[i] > values[best[k - 1]])) continue;

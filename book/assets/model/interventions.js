@@ -8,6 +8,7 @@
 //     scale:1               the scores are multiplied by this instead of 1/√d_k
 //     causal:off            the decoder's self-attention sees the future
 //     positions:off         no positions are added
+//     temperature:0.5       the logits are divided by this
 //
 // Attention is named by its kind: `encoder` and `decoder` are the self-attention of these stacks,
 // `cross` is the decoder's look at the source.
@@ -41,12 +42,11 @@ const CHANGES = {
   weight: ([kind, layer, head, query, key, amount]) =>
     atAttention(kind, layer, "weights", (weights, start) => {
       const [, , T, S] = weights.shape;
-      const t = Number(query) - start;
-      if (t < 0 || t >= T || key >= S) return weights;
+      if (key >= S) return weights;
       // A row stays a row of weights: none below 0, and their sum is 1.
       const raised = (weight, j) => Math.max(0, weight + (j === Number(key) ? Number(amount) : 0));
       return withHead(weights, head, (weight, i, data) => {
-        if (Math.floor(i / S) % T !== t) return weight;
+        if ((start ?? Math.floor(i / S) % T) !== Number(query)) return weight;
         const row = Array.from(data.subarray(i - (i % S), i - (i % S) + S), raised);
         return row[i % S] / (row.reduce((total, each) => total + each, 0) || 1);
       });
@@ -66,6 +66,9 @@ const CHANGES = {
   },
 
   positions: () => (value, { stage }) => (stage === "rows" ? zeros(...value.shape) : undefined),
+
+  temperature: ([temperature]) => (logits, { stage }) =>
+    stage === "logits" ? new Tensor(logits.data.map((each) => each / Number(temperature)), ...logits.shape) : undefined,
 };
 
 /** A hook for one stage of one attention. */
@@ -80,7 +83,8 @@ function withHead(x, head, change) {
 }
 
 const WHOLE = (limit) => (text) => /^\d+$/.test(text) && Number(text) < limit;
-const NUMBER = (text) => text.trim() !== "" && Number.isFinite(Number(text)) && Math.abs(Number(text)) <= 100;
+const NUMBER = (text) => /^-?\d+(\.\d+)?$/.test(text) && Math.abs(Number(text)) <= 100;
+const POSITIVE = (text) => NUMBER(text) && Number(text) >= 0.01;
 const OFF = (text) => text === "off";
 
 /** What may stand behind each change, for this configuration of a model. */
@@ -100,13 +104,14 @@ function grammar(config) {
     scale: (parts) => parts.length === 1 && NUMBER(parts[0]),
     causal: (parts) => parts.length === 1 && OFF(parts[0]),
     positions: (parts) => parts.length === 1 && OFF(parts[0]),
+    temperature: (parts) => parts.length === 1 && POSITIVE(parts[0]),
   };
 }
 
 /** The parts of a change: "weight:cross.0.2.3.1.0.5" → ["weight", ["cross", "0", "2", "3", "1", "0.5"]]. */
 export function parts_of(change) {
   const [what, rest = ""] = change.split(/:(.*)/s);
-  if (what === "scale") return [what, [rest]]; // its number has a point
+  if (["scale", "temperature"].includes(what)) return [what, [rest]]; // their number has a point
   const parts = rest.split(".");
   if (what === "weight" && parts.length > 6) parts.splice(5, parts.length, parts.slice(5).join("."));
   return [what, parts];

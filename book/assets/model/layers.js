@@ -50,7 +50,20 @@ function relu(x) {
   return x;
 }
 
-const ACTIVATIONS = { relu, groupsort: group_sort };
+/** The error function, to 1.5e-7. Source: Abramowitz and Stegun (1964), formula 7.1.26. */
+function erf(x) {
+  const t = 1 / (1 + 0.3275911 * Math.abs(x));
+  const sum = ((((1.061405429 * t - 1.453152027) * t + 1.421413741) * t - 0.284496736) * t + 0.254829592) * t;
+  return Math.sign(x) * (1 - sum * Math.exp(-x * x));
+}
+
+/** x Φ(x), with the distribution function Φ of the normal distribution. */
+function gelu(x) {
+  for (let i = 0; i < x.data.length; i += 1) x.data[i] *= (1 + erf(x.data[i] / Math.SQRT2)) / 2;
+  return x;
+}
+
+const ACTIVATIONS = { relu, gelu, groupsort: group_sort };
 
 /**
  * The same two-layer network at every position: f(x W_1 + b_1) W_2 + b_2, (…, D) → (…, D).
@@ -90,7 +103,7 @@ export const feed_forward = (weights, name, config, hooks) =>
  *     pre: x + f(norm(x))    post: norm(x + f(x))
  *
  * x (B, T, D) and a function (B, T, D) → (B, T, D) give (B, T, D). `see` is shown what the sublayer
- * adds ("change") and what it is added to ("stream").
+ * adds ("change"), what it is added to ("stream") and their sum.
  *
  * Source: post: Vaswani et al. (2017), section 5.4; pre: Xiong et al. (2020).
  */
@@ -100,11 +113,12 @@ export class Residual {
     this.norm = new LayerNorm(weights, `${name}.norm`, hooks);
   }
 
-  forward(x, sublayer, start = 0) {
+  forward(x, sublayer, start = null) {
     const see = (stage, value) => this.hooks.see(this.name, stage, value, start);
     const stream = see("stream", this.residual ? x : zeros(...x.shape)); // (B, T, D)
     const change = see("change", sublayer(this.pre_norm ? this.norm.forward(x) : x)); // (B, T, D)
-    return this.pre_norm ? add(stream, change) : this.norm.forward(add(stream, change)); // (B, T, D)
+    const sum = see("sum", add(stream, change)); // (B, T, D)
+    return this.pre_norm ? sum : this.norm.forward(sum); // (B, T, D)
   }
 }
 

@@ -13,7 +13,7 @@
       );
       return;
     }
-    import(new URL("talk.js", here).href).then(
+    import(new URL("page.js", here).href).then(
       ({ start }) => start(),
       (error) => say(`Your browser cannot run the model here (${error.message}); a current version of it can.`),
     );

@@ -147,14 +147,14 @@ export function transpose(x) {
  * Every module shows each stage of its work: `value = see(name, stage, value)`. A hook is a
  * function (value, {name, stage, start}) that returns another value, or nothing to leave it as it
  * is. `name` is the module's, as in the state dict ("encoder.layers.0.self_attention"), `stage`
- * what the module has just made ("scores"), `start` the position of the first row: a decoder with
- * a cache computes one position at a time. This is the only way in: for recording, and for every
- * intervention.
+ * what the module has just made ("scores"). A decoder with a cache computes one position at a time,
+ * for all its beams: that is `start`; it is null where row t is position t. This is the only way in:
+ * for recording, and for every intervention.
  */
 export class Hooks {
   constructor() {
     this.hooks = [];
-    this.see = (name, stage, value, start = 0) =>
+    this.see = (name, stage, value, start = null) =>
       this.hooks.reduce((seen, hook) => hook(seen, { name, stage, start }) ?? seen, value);
   }
 }

@@ -46,7 +46,7 @@ export class Transformer {
   forward(source, target) {
     const memory_mask = padding_mask(source); // (B, 1, 1, S)
     const memory = this.encode(source, memory_mask); // (B, S, D)
-    return this.output.forward(this.decode(target, memory, memory_mask)); // (B, T, V)
+    return this.logits(this.decode(target, memory, memory_mask)); // (B, T, V)
   }
 
   /** The memory: one vector per source token, which has seen the whole source. */
@@ -60,5 +60,9 @@ export class Transformer {
     const mask = this.config.causal ? target_mask(target) : padding_mask(target);
     const y = this.target_positions.forward(this.target_embedding.forward(target)); // (B, T, D)
     return this.decoder.forward(y, memory, mask, memory_mask); // (B, T, D)
+  }
+  /** The score of every token, from the decoder's vectors: (…, D) → (…, V). */
+  logits(vectors) {
+    return this.hooks.see("output", "logits", this.output.forward(vectors));
   }
 }

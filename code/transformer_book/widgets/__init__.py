@@ -24,6 +24,7 @@ _MODULES = {
     "PositionExplorer": "positions",
     "ScheduleExplorer": "schedule",
     "ShapeStepper": "shapes",
+    "Talk": "talk",
 }
 
 __all__ = sorted(_MODULES)

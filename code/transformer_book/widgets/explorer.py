@@ -35,9 +35,51 @@ def module_source(name: str) -> str:
     return (HERE / "shared.js").read_text(encoding="utf-8") + "\n" + own
 
 
+IMPORT = re.compile(
+    r'^import (?P<names>\w+|\{[^}]*\}) from "\./(?P<file>\w+\.js)";\n', re.MULTILINE
+)
+EXPORT = re.compile(
+    r"^export (?:default|(?P<start>(?:const|class|function\*?) (?P<name>\w+)))", re.M
+)
+
+
+def bundled(name: str) -> str:
+    """A module of several files as one: each file it imports, once, in a function of its own.
+
+    What a file exports is what its function returns; names that are not exported stay inside, so
+    files may use the same ones.
+    """
+    done: dict[str, str] = {}
+
+    def module_of(file: str) -> str:
+        return f"${file.removesuffix('.js')}"
+
+    def add(file: str) -> None:
+        text = (HERE / file).read_text(encoding="utf-8")
+        parts = []
+        for found in IMPORT.finditer(text):
+            if found["file"] not in done:
+                add(found["file"])
+            names = found["names"]
+            taken = f"{{ default: {names} }}" if names.isidentifier() else names
+            parts.append(f"const {taken} = {module_of(found['file'])};\n")
+        parts.append(EXPORT.sub(lambda m: m["start"] or "const $default =", IMPORT.sub("", text)))
+        exported = [each["name"] or "default: $default" for each in EXPORT.finditer(text)]
+        parts.append(f"return {{ {', '.join(exported)} }};\n")
+        done[file] = f"const {module_of(file)} = (() => {{\n{''.join(parts)}}})();\n"
+
+    add(name)
+    return "".join([*done.values(), f"export default {module_of(name)}.default;\n"])
+
+
 def style_source(name: str) -> str:
     """The CSS of an explorer: `shared.css`, then the file of its own name, if it has one."""
-    files = [HERE / "shared.css", (HERE / name).with_suffix(".css")]
+    return styles("shared.css", Path(name).with_suffix(".css").name)
+
+
+def styles(*names: str) -> str:
+    """These files of CSS in one, as far as they are there."""
+    files = [HERE / name for name in names]
     return "\n".join(file.read_text(encoding="utf-8") for file in files if file.exists())
 
 

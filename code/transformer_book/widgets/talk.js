@@ -1,8 +1,14 @@
-// “Talk to the model”: the page around the worker. Everything that computes is in the other files.
+// “Talk to the model”: what the reader sees. It computes nothing: it asks, and shows the answers.
+//
+// On the website a worker answers, which holds the model in JavaScript; in a notebook Python does.
 
-import { KINDS, parts_of } from "./interventions.js";
-import { button, choice, html, number, panel, svg, table, uniqueId, upTo } from "./shared.js";
+import { Asking } from "./asking.js";
+import beamExplorer from "./beam.js";
+import { button, choice, html, number, panel, svg, table, upTo, uniqueId } from "./shared.js";
+import { StepsOfToken, field_of, oneStop, scrolling } from "./talk_steps.js";
 
+/** The stack in which each kind of attention stands. */
+const STACKS = { encoder: "encoder", decoder: "decoder", cross: "decoder" };
 const KIND_NAMES = [
   ["cross", "cross: translation looks at the source"],
   ["decoder", "self: translation looks at itself"],
@@ -12,72 +18,7 @@ const SHORT_KIND = { cross: "cross-attention", decoder: "the decoder's self-atte
 const percent = (p) => `${number(100 * p, 1)} %`;
 const megabytes = (bytes) => `${number(bytes / 1e6, 1)} MB`;
 
-// --- the worker ----------------------------------------------------------------------------------
-
-/** Asks the worker; an answer is a promise, and steps on the way are handed to `step`. */
-class Client {
-  constructor() {
-    this.open = new Map();
-    this.last = 0;
-  }
-
-  start() {
-    this.worker = new Worker(new URL("worker.js", import.meta.url), { type: "module" });
-    this.worker.addEventListener("message", ({ data: { id, ...answer } }) => this.answered(id, answer));
-    this.worker.addEventListener("error", () => {
-      // The worker itself is lost: say so, and begin with a new one at the next question.
-      this.worker.terminate();
-      this.worker = null;
-      const message = "The model has stopped working; load it again.";
-      for (const id of [...this.open.keys()]) this.answered(id, { state: "failed", message, lost: true });
-    });
-  }
-
-  answered(id, answer) {
-    const asked = this.open.get(id);
-    if (!asked) return;
-    if (answer.state === "step" || answer.state === "progress") {
-      asked.step(answer);
-      return;
-    }
-    this.open.delete(id);
-    asked.resolve(answer);
-  }
-
-  ask(task, payload, step = () => {}) {
-    if (!this.worker) this.start();
-    const id = (this.last += 1);
-    const answer = new Promise((resolve) => this.open.set(id, { resolve, step }));
-    this.worker.postMessage({ id, task, ...payload });
-    return answer;
-  }
-
-  cancel() {
-    this.worker?.postMessage({ task: "cancel" });
-  }
-}
-
 // --- small parts ---------------------------------------------------------------------------------
-
-const FORWARD = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
-
-/** Buttons with one Tab stop: arrow keys go from one to the next; the pressed one is the stop. */
-function oneStop(buttons) {
-  const stop = buttons.findIndex((each) => each.getAttribute("aria-pressed") === "true");
-  buttons.forEach((each, i) => {
-    each.tabIndex = i === Math.max(0, stop) ? 0 : -1;
-    each.addEventListener("keydown", (event) => {
-      const way = FORWARD[event.key];
-      if (!way || event.ctrlKey || event.metaKey || event.altKey) return;
-      event.preventDefault(); // the page must not scroll
-      const next = buttons[i + way];
-      if (!next) return;
-      [each.tabIndex, next.tabIndex] = [-1, 0];
-      next.focus();
-    });
-  });
-  return buttons;
-}
 
 /** What stands on the button of a token: the token, its probability, and more for screen readers. */
 const shown = (token, p, more) => [
@@ -87,19 +28,29 @@ const shown = (token, p, more) => [
   html("span", { class: "spoken" }, more),
 ];
 
-/** A box that scrolls sideways if it must; then the keyboard reaches it. */
-function scrolling(label, ...children) {
-  const box = html("div", { class: "numbers", role: "group", "aria-label": label }, ...children);
-  const watch = new ResizeObserver(() => {
-    if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
-    else box.removeAttribute("tabindex");
-  });
-  watch.observe(box);
-  return box;
+/** What each kind of change needs to know, in the order in which its text names it. */
+const FIELDS = {
+  head: ["kind", "layer", "head"],
+  average: ["kind", "layer", "head"],
+  weight: ["kind", "layer", "head", "query", "key", "amount"],
+  layer: ["stack", "layer"],
+  residual: ["stack", "layer"],
+  scale: ["scale"],
+  temperature: ["temperature"],
+  causal: [],
+  positions: [],
+};
+
+/** The parts of a change; the last may have a point in it: "scale:0.5" → ["scale", ["0.5"]]. */
+function parts_of(change) {
+  const [what, rest = ""] = change.split(/:(.*)/s);
+  const parts = rest.split(".");
+  const n = Math.max(1, FIELDS[what]?.length ?? 0);
+  return [what, [...parts.slice(0, n - 1), parts.slice(n - 1).join(".")]];
 }
 
 /** A change in words, layers and heads counted from 1 as on the maps. */
-export function described(change) {
+function described(change) {
   const [what, parts] = parts_of(change);
   const one = (text) => Number(text) + 1;
   const where = () => `layer ${one(parts[1])}, head ${one(parts[2])} of ${SHORT_KIND[parts[0]]}`;
@@ -116,6 +67,8 @@ export function described(change) {
       return `layer ${one(parts[1])} of the ${parts[0]} has no residual connections`;
     case "scale":
       return `scores are multiplied by ${parts[0]}`;
+    case "temperature":
+      return `logits are divided by ${parts[0]}: other probabilities, in the same order`;
     case "causal":
       return "the decoder sees the future";
     case "positions":
@@ -127,28 +80,44 @@ export function described(change) {
 
 // --- the page ------------------------------------------------------------------------------------
 
-/** Put the page into its place. */
-export function start() {
-  for (const place of document.querySelectorAll(".talk-place")) {
-    const about = JSON.parse(document.querySelector("script.talk-models").textContent);
-    place.replaceChildren(new Talk(about).element);
-  }
+/** An explorer that stands in this page, without a widget of a notebook around it. */
+function shownExplorer(explorer, traits, start) {
+  const el = html("div");
+  const values = { ...traits, ...start, start };
+  const model = {
+    get: (name) => values[name],
+    set: (name, value) => (values[name] = value),
+    on() {},
+    off() {},
+    save_changes() {},
+  };
+  explorer.render({ model, el });
+  return el;
 }
 
-class Talk {
-  constructor({ models, rules }) {
-    this.client = new Client();
-    this.rules = rules;
-    this.models = models;
-    const address = new URLSearchParams(location.search);
-    this.model = models.find(({ name }) => name === address.get("model")) ?? models[0];
-    this.changes = address.getAll("change");
-    this.forced = (address.get("force") ?? "").split(".").filter((id) => /^\d+$/.test(id)).map(Number);
-    this.loaded = null; // {config, decoding} of the model in the worker
+/**
+ * The page: its `element`.
+ *
+ * models: what can be chosen; client: who answers; state: {model, text, changes, forced} to begin
+ * with, each of them or none; remember(state): called with what the reader has set; rules: their
+ * version, for the worker; loaded: what the client has loaded already.
+ */
+export class Talk {
+  constructor({ models, client, state = {}, remember = () => {}, rules = null, loaded = null }) {
+    Object.assign(this, { models, client, rules, remembered: remember });
+    this.model = models.find(({ name }) => name === state.model) ?? models[0];
+    this.changes = [...(state.changes ?? [])];
+    this.forced = state.forced ?? [];
+    this.loaded = null; // {config, decoding} of the model that answers
     this.results = {}; // trained, changed
     this.chosen = { kind: "cross", layer: 0, head: 0, query: 0, step: 0, column: "trained" };
-    this.build(address.get("text") ?? this.model.examples[0]);
+    this.steps = new StepsOfToken({
+      ask: (question) => this.client.ask("steps", { ...this.question(this.chosen.column), ...question }),
+      names: () => this.read(),
+    });
+    this.build(state.text ?? this.model.examples[0]);
     this.show_model();
+    if (loaded) this.show_loaded(loaded);
   }
 
   build(text) {
@@ -159,6 +128,7 @@ class Talk {
     const options = this.models.map((each) => [each, each.title]);
     this.chooser = choice({ label: "model", options, change: (model) => this.choose_model(model) });
     this.chooser.move(this.model);
+    this.chooser.element.hidden = this.models.length === 1;
     this.load_button = button("Load the model", () => this.load());
     this.cancel_button = button("Cancel", () => this.client.cancel());
     this.progress = html("progress", { max: 1, value: 0, "aria-label": "loading" });
@@ -166,6 +136,7 @@ class Talk {
     this.text = html("textarea", { id, rows: 2, spellcheck: "false", autocomplete: "off" });
     this.text.value = text;
     this.text.addEventListener("keydown", (event) => {
+      event.stopPropagation(); // a notebook has commands of its own
       if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
       event.preventDefault();
       this.begin();
@@ -180,6 +151,7 @@ class Talk {
     this.candidates = html("div", { class: "candidates" });
     this.maps = html("div", { class: "maps" });
     this.intervening = html("div", { class: "intervening" });
+    this.tree = html("div", { class: "search-tree" });
     this.body = html(
       "div",
       { hidden: "" },
@@ -190,6 +162,8 @@ class Talk {
       this.candidates,
       this.intervening,
       this.maps,
+      this.steps.element,
+      this.tree,
     );
     this.element = html(
       "section",
@@ -212,7 +186,8 @@ class Talk {
 
   show_model() {
     const { model } = this;
-    this.load_button.textContent = `Load the model (${megabytes(Object.values(model.files).reduce((a, b) => a + b, 0))})`;
+    const bytes = Object.values(model.files ?? {}).reduce((a, b) => a + b, 0);
+    this.load_button.textContent = `Load the model (${megabytes(bytes)})`;
     this.about.textContent = model.about;
     this.text_label.textContent = model.asks;
     this.text.lang = model.source;
@@ -252,17 +227,24 @@ class Talk {
       this.progress.value = loaded / total;
     });
     if (model !== this.model) return; // another one has been chosen meanwhile
-    if (answer.state === "done") this.loaded = { name: model.name, ...answer };
-    this.loading(false);
-    if (answer.state !== "done") {
-      this.complain(answer.state === "cancelled" ? "Loading was cancelled." : answer.message);
-      this.load_button.focus();
+    if (answer.state === "done") {
+      const run = this.show_loaded(answer);
+      this.text.focus();
+      await run;
       return;
     }
+    this.loading(false);
+    this.complain(answer.state === "cancelled" ? "Loading was cancelled." : answer.message);
+    this.load_button.focus();
+  }
+
+  /** The model is there: {config, decoding}. */
+  show_loaded({ config, decoding }) {
+    this.loaded = { name: this.model.name, config, decoding };
+    this.loading(false);
     this.body.hidden = false;
     this.show_changes();
-    this.text.focus();
-    await this.run();
+    return this.run();
   }
 
   // --- translating ---
@@ -280,10 +262,12 @@ class Talk {
     this.chosen.step = 0;
     this.complain("");
     this.remember();
+    this.show_tree();
     this.stop_button.hidden = false;
     const wanted = [["trained", []], ...(this.changes.length ? [["changed", this.changes]] : [])];
+    this.text_read = this.text.value;
     for (const [column, changes] of wanted) {
-      const payload = { text: this.text.value, changes, forced: this.forced };
+      const payload = { text: this.text_read, changes, forced: this.forced };
       const step = (answer) => {
         if (turn !== this.turn) return;
         this.results[column] = { ...this.results[column], ...answer };
@@ -301,6 +285,7 @@ class Talk {
     }
     this.stop_button.hidden = true;
     this.show();
+    this.show_tree();
     this.tell();
   }
 
@@ -325,12 +310,23 @@ class Talk {
     return this.run();
   }
 
-  /** What the reader has set stands in the address: whoever opens it finds the same. */
   remember() {
-    const address = new URLSearchParams({ model: this.model.name, text: this.text.value });
-    for (const change of this.changes) address.append("change", change);
-    if (this.forced.length) address.set("force", this.forced.join("."));
-    history.replaceState(null, "", `?${address}${location.hash}`);
+    const { model, text, changes, forced } = this;
+    this.remembered({ model: model.name, text: text.value, changes, forced });
+  }
+
+  /** What one column shows, as a question: its text, what was said, what is changed. */
+  question(column) {
+    const changes = column === "changed" ? this.changes : [];
+    return { text: this.text_read, tokens: this.results[column]?.translation?.ids ?? [], changes };
+  }
+
+  /** What each stack reads, token by token: {encoder, decoder}; null before anything is said. */
+  read() {
+    const translation = this.results[this.chosen.column]?.translation;
+    if (!translation) return null;
+    const encoder = translation.source_tokens.map((name, i) => translation.pieces[i] ?? name);
+    return { encoder, decoder: ["<sos>", ...translation.tokens.slice(0, -1)] };
   }
 
   // --- what is shown ---
@@ -450,16 +446,21 @@ class Talk {
 
   /** The names of the queries and of the keys of the kind of attention that is shown. */
   sides() {
-    const { translation } = this.results[this.chosen.column];
-    const source = translation.source_tokens.map((name, i) => translation.pieces[i] ?? name);
-    const read = ["<sos>", ...translation.tokens.slice(0, -1)];
+    const { encoder, decoder } = this.read();
     const { kind } = this.chosen;
-    return { queries: kind === "encoder" ? source : read, keys: kind === "decoder" ? read : source };
+    return { queries: kind === "encoder" ? encoder : decoder, keys: kind === "decoder" ? decoder : encoder };
   }
 
   show_maps() {
     const result = this.results[this.chosen.column];
-    if (!result?.attention) {
+    const there = Boolean(result?.attention);
+    // A number of the steps is asked for only once all is said.
+    this.steps.element.hidden = !there;
+    if (this.steps_of !== result?.attention) {
+      this.steps_of = result?.attention;
+      this.steps.renew(this.loaded?.config);
+    }
+    if (!there) {
       this.maps.replaceChildren();
       return;
     }
@@ -528,11 +529,45 @@ class Talk {
     );
   }
 
+  // --- the search ---
+
+  /** The tree of beam search for this sentence, when the reader asks for it. */
+  show_tree() {
+    const { trained } = this.results;
+    const ready = trained?.state === "done" && this.stop_button.hidden && !this.forced.length;
+    const draw = button("Draw the tree of the search", () => this.draw_tree());
+    this.tree.replaceChildren(
+      ...(ready ? [panel("Beam search", html("p", { class: "note" }, "Several beginnings at once: what goes on, what is dropped, what ends."), draw)] : []),
+    );
+  }
+
+  async draw_tree() {
+    const { turn, changes } = this;
+    const searches = [];
+    const count = html("p", { class: "note", role: "status" }, "Searching.");
+    this.tree.replaceChildren(panel("Beam search", count));
+    const wanted = [["", []], ...(changes.length ? [[", changed", changes]] : [])];
+    for (const [name, these] of wanted) {
+      const step = ({ beginnings }) => (count.textContent = `Searching: ${beginnings} beginnings seen.`);
+      const { state, search, message } = await this.client.ask("beam", { text: this.text_read, changes: these }, step);
+      if (turn !== this.turn) return;
+      if (state !== "done") {
+        count.textContent = state === "cancelled" ? "Stopped." : message;
+        return;
+      }
+      searches.push({ ...search, name: `${search.name}${name}` });
+    }
+    const { beam_size, length_penalty } = this.loaded.decoding;
+    const start = { example: 0, beam_size: Math.min(4, Math.max(2, beam_size)), length_penalty, step: 1 };
+    this.tree.replaceChildren(panel("Beam search", shownExplorer(beamExplorer, { searches }, start)));
+    this.tree.querySelector("button, select, input")?.focus();
+  }
+
   // --- changing the model ---
 
   show_changes() {
     const { config } = this.loaded;
-    const draft = (this.draft ??= { what: "head", kind: "cross", stack: "decoder", layer: 0, head: 0, query: 0, key: 0, amount: 0.5, scale: 1 });
+    const draft = (this.draft ??= { what: "head", kind: "cross", stack: "decoder", layer: 0, head: 0, query: 0, key: 0, amount: 0.5, scale: 1, temperature: 2 });
     const set = (name) => (value) => {
       draft[name] = value;
       this.show_changes();
@@ -541,10 +576,7 @@ class Talk {
     const field = (name, label, options) => {
       const values = options.map(([value]) => value);
       if (!values.includes(draft[name])) draft[name] = values[0];
-      const made = choice({ label, options, change: set(name) });
-      made.move(draft[name]);
-      made.element.dataset.field = name;
-      return made.element;
+      return field_of(name, { label, options, value: draft[name], change: set(name) });
     };
     const count = (n) => upTo(n).map((i) => [i, String(i + 1)]);
     const what = field("what", "change", [
@@ -554,20 +586,12 @@ class Talk {
       ["layer", "switch off a layer"],
       ["residual", "cut the residual connections of a layer"],
       ["scale", "another scale of the scores"],
+      ["temperature", "set a temperature"],
       ["causal", "let the decoder see the future"],
       ["positions", "take the positions away"],
     ]);
-    const place = {
-      head: ["kind", "layer", "head"],
-      average: ["kind", "layer", "head"],
-      weight: ["kind", "layer", "head", "query", "key", "amount"],
-      layer: ["stack", "layer"],
-      residual: ["stack", "layer"],
-      scale: ["scale"],
-      causal: [],
-      positions: [],
-    }[draft.what];
-    const stack = place.includes("stack") ? draft.stack : KINDS[draft.kind].stack;
+    const place = FIELDS[draft.what];
+    const stack = place.includes("stack") ? draft.stack : STACKS[draft.kind];
     const fields = {
       kind: () => field("kind", "attention", KIND_NAMES),
       stack: () => field("stack", "stack", [["encoder", "encoder"], ["decoder", "decoder"]]),
@@ -577,6 +601,7 @@ class Talk {
       key: () => field("key", "key", count(20)),
       amount: () => field("amount", "add", [-1, -0.5, 0.25, 0.5, 1, 2].map((x) => [x, number(x, 2)])),
       scale: () => field("scale", "factor", [0, 0.05, 0.5, 1, 2].map((x) => [x, number(x, 2)])),
+      temperature: () => field("temperature", "temperature", [0.25, 0.5, 0.8, 1.5, 2, 5].map((x) => [x, number(x, 2)])),
     };
     const spec = () => {
       const parts = place.map((name) => draft[name]);
@@ -612,6 +637,53 @@ class Talk {
     return this.run();
   }
 }
+
+// --- a notebook ----------------------------------------------------------------------------------
+
+/** Asks Python, through the widget. Tables of numbers come as bytes beside the answer. */
+class KernelClient extends Asking {
+  constructor(model) {
+    super();
+    this.model = model;
+    this.listen = ({ id, ...answer }, buffers) => this.answered(id, unpacked(answer, buffers));
+    model.on("msg:custom", this.listen);
+  }
+
+  post(question) {
+    this.model.send(question);
+  }
+
+  /** Python answers one question after the other; what it has begun it ends. */
+  cancel() {}
+
+  close() {
+    this.model.off("msg:custom", this.listen);
+  }
+}
+
+/** {buffer: i} stands for the numbers in the buffer i. */
+function unpacked(part, buffers) {
+  if (Array.isArray(part)) return part.map((each) => unpacked(each, buffers));
+  if (part === null || typeof part !== "object") return part;
+  if ("buffer" in part) {
+    const bytes = buffers[part.buffer];
+    // A copy: the bytes may begin at any place.
+    return new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
+  }
+  return Object.fromEntries(Object.entries(part).map(([name, each]) => [name, unpacked(each, buffers)]));
+}
+
+export default {
+  render({ model, el }) {
+    const client = new KernelClient(model);
+    const { element } = new Talk({ ...model.get("about"), client });
+    el.append(element);
+    return () => {
+      client.close();
+      element.remove();
+    };
+  },
+};
 
 // --- drawing -------------------------------------------------------------------------------------
 

@@ -1,0 +1,173 @@
+// What a page may ask a model, and the answers; the worker passes them on.
+//
+// In a notebook Python gives the same answers to the same questions: transformer_book.widgets.talk.
+// Each task is a function (translator, question, {say, rest}): `say` hands out a step on the way,
+// `rest` lets other messages in and throws if the task has been cancelled.
+
+import { SOS } from "./decoding.js";
+import { KINDS, compiled, name_of } from "./interventions.js";
+import { recorded_search } from "./recorded.js";
+
+const CANDIDATES = 6; // the token that is said, and five runners-up
+const LONGEST = 40; // target of a recorded search
+
+/** Run a search step by step, hand out each, and rest after it. */
+async function searched(search, { step = () => {}, rest }) {
+  for (;;) {
+    const { value, done } = search.next();
+    if (done) return value;
+    step(value);
+    await rest();
+  }
+}
+
+/** While `act` runs, these hooks see all stages of the model, in the place of others. */
+function hooked(translator, hooks, act) {
+  const before = translator.hooks.hooks;
+  translator.hooks.hooks = hooks;
+  try {
+    return act();
+  } finally {
+    translator.hooks.hooks = before;
+  }
+}
+
+/** All attention of a model that reads `source` and has said `tokens`: weights and scores. */
+function attention_of(translator, source, tokens, hooks) {
+  const seen = {};
+  const record = (value, { name, stage }) => {
+    // A copy: the model goes on to make weights of the scores in their place.
+    if (stage === "weights" || stage === "scores") seen[`${name}.${stage}`] = { shape: value.shape, data: value.data.slice() };
+  };
+  hooked(translator, [...hooks, record], () => translator.model.forward([source], [[SOS, ...tokens.slice(0, -1)]]));
+  const { config } = translator.model;
+  return Object.fromEntries(
+    Object.entries(KINDS).map(([kind, { stack }]) => [
+      kind,
+      Array.from({ length: config[`n_${stack}_layers`] }, (_, layer) => {
+        const [weights, scores] = ["weights", "scores"].map((stage) => seen[`${name_of(kind, layer)}.${stage}`]);
+        const [, H, T, S] = weights.shape;
+        return { H, T, S, weights: weights.data, scores: scores.data };
+      }),
+    ]),
+  );
+}
+
+/**
+ * Translate greedily, token by token, then as the model is shipped to search.
+ *
+ * `forced` are the first tokens, chosen by the reader: then only the first of the two is done.
+ */
+async function translate(translator, { text, changes = [], forced = [] }, { say, rest }) {
+  const { hooks, cached } = compiled(changes, translator.model.config);
+  const encoded = translator.encode(text);
+  const as_text = (hypothesis) => translator.translation(hypothesis, encoded);
+  const { max_length } = translator.decoding;
+  const options = { cached, max_length, n_candidates: CANDIDATES };
+  const began = performance.now();
+  let first = null;
+  const step = (found) => {
+    first ??= performance.now() - began;
+    say({ translation: as_text(found) });
+  };
+  translator.hooks.hooks = hooks;
+  const greedy = await searched(translator.search(encoded, { ...options, forced, beam_size: 1 }), { rest, step });
+  const seconds = (performance.now() - began) / 1000;
+  const attention = attention_of(translator, encoded.ids, greedy.tokens, hooks);
+  say({ translation: as_text(greedy), attention });
+  let shipped = null;
+  if (!forced.length && translator.decoding.beam_size > 1) {
+    translator.hooks.hooks = hooks;
+    shipped = await searched(translator.search(encoded, { cached }), { rest });
+  }
+  return {
+    translation: as_text(greedy),
+    attention,
+    shipped: shipped && as_text(shipped),
+    first: first ?? 1000 * seconds,
+    rate: greedy.tokens.length / seconds,
+  };
+}
+
+/** A recorded search: {name, max_length, nodes}, as the beam explorer takes it. */
+async function beam(translator, { text, changes = [] }, { say, rest }) {
+  const { hooks, cached } = compiled(changes, translator.model.config);
+  const { ids } = translator.encode(text);
+  const limit = translator.decoding.max_length ?? Math.min(ids.length + 50, translator.model.config.max_length - 1);
+  const max_length = Math.min(limit, LONGEST);
+  translator.hooks.hooks = hooks;
+  const step = (beginnings) => say({ beginnings });
+  const nodes = await searched(recorded_search(translator.model, ids, { max_length, cached }), { rest, step });
+  const names = translator.target_vocabulary.tokens;
+  return { search: { name: text, max_length, nodes: nodes.map(([parent, id, log_p]) => [parent, names[id], log_p]) } };
+}
+
+const SHOWN = ["stream", "query", "key", "value", "scores", "weights", "heads", "hidden", "change", "sum"];
+
+/**
+ * What goes in and out of each step of one layer for one token: [{module, stage, shape, data}, …].
+ *
+ * `tokens` are the ids that were said; `position` counts what this stack reads, from 0. In front
+ * stand the token's vector and its position's, behind the last layer the final norm.
+ */
+async function steps(translator, { text, tokens, stack, layer, position, changes = [] }) {
+  const { hooks } = compiled(changes, translator.model.config);
+  const { ids } = translator.encode(text);
+  const { model } = translator;
+  const read = stack === "encoder" ? ids : [SOS, ...tokens.slice(0, -1)];
+  const n_layers = model.config[`n_${stack}_layers`];
+  if (!(layer in Array.from({ length: n_layers })) || !(position in read)) {
+    throw new Error(`There is no position ${position} in layer ${layer} of the ${stack}.`);
+  }
+  const side = stack === "encoder" ? "source" : "target";
+  const own = `${stack}.layers.${layer}.`;
+  const found = [];
+  const record = (value, { name, stage }) => {
+    const inLayer = name.startsWith(own) && (SHOWN.includes(stage) || name.endsWith(".norm"));
+    const before = [`${side}_embedding.output`, `${side}_positions.rows`].includes(`${name}.${stage}`);
+    const after = name === `${stack}.norm` && layer === n_layers - 1;
+    if (!inLayer && !before && !after) return;
+    found.push({ module: name, stage, ...row(value, stage, position) });
+  };
+  hooked(translator, [...hooks, record], () => model.forward([ids], [[SOS, ...tokens.slice(0, -1)]]));
+  return { steps: found };
+}
+
+/** Of a tensor what belongs to one position: (1, T, D) → (D), (1, H, T, K) → (H, K), keys whole. */
+function row({ data, shape }, stage, position) {
+  if (stage === "key" || stage === "value") return { shape: shape.slice(1), data: data.slice() };
+  const [T, width] = shape.slice(-2);
+  const blocks = data.length / (T * width);
+  const rows = Array.from({ length: blocks }, (_, b) => data.subarray((b * T + position) * width, (b * T + position + 1) * width));
+  return { shape: shape.length === 4 ? [blocks, width] : [width], data: Float32Array.from(rows.flatMap((each) => [...each])) };
+}
+
+/** Queries and keys of one kind of attention, as the neuron view takes them, after a translation. */
+async function vectors(translator, { text, kind, changes = [] }, { rest }) {
+  const { hooks, cached } = compiled(changes, translator.model.config);
+  const encoded = translator.encode(text);
+  translator.hooks.hooks = hooks;
+  const { tokens } = await searched(translator.search(encoded, { beam_size: 1, cached }), { rest });
+  const seen = { query: [], key: [] };
+  const modules = Array.from({ length: translator.model.config[`n_${KINDS[kind].stack}_layers`] }, (_, layer) => name_of(kind, layer));
+  const record = ({ data, shape: [, H, T, K] }, { name, stage }) => {
+    if (!(stage in seen) || !modules.includes(name)) return;
+    const numbers = (h, t) => Array.from(data.subarray((h * T + t) * K, (h * T + t + 1) * K), (x) => Number(x.toFixed(4)));
+    seen[stage].push(Array.from({ length: H }, (_, h) => Array.from({ length: T }, (_, t) => numbers(h, t))));
+  };
+  hooked(translator, [...hooks, record], () => translator.model.forward([encoded.ids], [[SOS, ...tokens.slice(0, -1)]]));
+  return { q: seen.query, k: seen.key, causal: kind === "decoder" && translator.model.config.causal };
+}
+
+/** The rows of the source embedding for these words, as far as the model knows them. */
+async function words(translator, { words: asked }) {
+  const { weight } = translator.model.source_embedding; // (V, D)
+  const D = weight.size(-1);
+  const known = asked.map((word) => [word, translator.source_vocabulary.tokens.indexOf(word)]).filter(([, id]) => id >= 0);
+  return { words: known.map(([word]) => word), rows: known.map(([, id]) => weight.data.slice(id * D, (id + 1) * D)) };
+}
+
+export const TASKS = { translate, beam, steps, vectors, words };
+
+/** What is answered at once, in between: a longer task goes on afterwards. */
+export const QUICK = ["steps", "words"];

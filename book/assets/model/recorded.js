@@ -1,0 +1,76 @@
+// A search for the beam explorer: every beginning that it may come by, with what may follow it.
+//
+// As `record_search` in transformer_book.widgets.beam: the explorer runs the search itself, with any
+// number of beams up to four and any length penalty, on what is recorded here.
+
+import { DecoderCache, EOS, PAD, SOS, decode_step, log_softmax, topk } from "./decoding.js";
+import { padding_mask } from "./masks.js";
+import { Tensor } from "./tensors.js";
+
+const BEAM_SIZES = [1, 2, 3, 4];
+const LONGEST = 40;
+const KEPT = 2 * Math.max(...BEAM_SIZES); // continuations of each beginning
+
+/** What may follow each beginning: what was computed for one serves all that continue it. */
+class Beginnings {
+  constructor(model, source, cached) {
+    this.model = model;
+    this.memory_mask = padding_mask([source]); // (1, 1, 1, S)
+    this.memory = model.encode([source], this.memory_mask); // (1, S, D)
+    this.caches = cached && model.config.causal ? new Map() : null;
+  }
+
+  /** The logits (V) after the tokens that lead to `node`; its parent has been asked before. */
+  logits(node, parent, tokens) {
+    if (!this.caches) {
+      const vectors = this.model.decode([tokens], this.memory, this.memory_mask); // (1, T, D)
+      const D = vectors.size(-1);
+      return this.model.logits(new Tensor(vectors.data.slice(-D), 1, D)).data;
+    }
+    const cache = new DecoderCache(this.model, this.memory);
+    // A step puts new tensors in the place of the old ones: those of the parent stay as they are.
+    if (this.caches.has(parent)) cache.layers = this.caches.get(parent).layers.map((layer) => ({ ...layer }));
+    this.caches.set(node, cache);
+    return decode_step(this.model, [tokens.at(-1)], cache, this.memory_mask).data;
+  }
+}
+
+/**
+ * Record a search for source ids: a generator that hands out how many beginnings it has seen.
+ *
+ * It returns nodes, [parent, token, log-probability], parents first. A parent is a place in this
+ * list, −1 for the empty beginning.
+ */
+export function* recorded_search(model, source, { max_length, cached = true }) {
+  const beginnings = new Beginnings(model, source, cached);
+  const nodes = [];
+  const children = new Map();
+
+  function expand(node) {
+    if (children.has(node)) return;
+    const tokens = [];
+    for (let at = node; at >= 0; [at] = nodes[at]) tokens.unshift(nodes[at][1]);
+    const parent = node < 0 ? null : nodes[node][0];
+    const log_p = log_softmax(beginnings.logits(node, parent, [SOS, ...tokens]), [PAD, SOS]);
+    const best = topk(log_p, KEPT).filter((token) => Math.exp(log_p[token]) > 0);
+    children.set(node, best.map((_, i) => nodes.length + i));
+    // Five digits after the point, as in Python.
+    nodes.push(...best.map((token) => [node, token, Math.min(0, Number(log_p[token].toFixed(5)))]));
+  }
+
+  for (const beam_size of BEAM_SIZES) {
+    let beams = [[-1, 0]]; // [a place in nodes, the sum of its log-probabilities]
+    for (let length = 1; length <= Math.min(max_length, LONGEST); length += 1) {
+      for (const [node] of beams) {
+        expand(node);
+        yield children.size;
+      }
+      const ranked = beams
+        .flatMap(([node, total]) => children.get(node).map((child) => [child, total + nodes[child][2]]))
+        .sort((a, b) => b[1] - a[1]);
+      if (ranked.slice(0, beam_size).every(([node]) => nodes[node][1] === EOS)) break;
+      beams = ranked.filter(([node]) => nodes[node][1] !== EOS).slice(0, beam_size);
+    }
+  }
+  return nodes;
+}

@@ -1,0 +1,28 @@
+// Questions to a model and their answers, whoever gives them: a worker of the page, or Python.
+
+/** Asks through `post`; an answer is a promise, and steps on the way are handed to `step`. */
+export class Asking {
+  constructor() {
+    this.open = new Map();
+    this.last = 0;
+  }
+
+  /** What has come back for the question `id`. */
+  answered(id, answer) {
+    const asked = this.open.get(id);
+    if (!asked) return;
+    if (answer.state === "step" || answer.state === "progress") {
+      asked.step(answer);
+      return;
+    }
+    this.open.delete(id);
+    asked.resolve(answer);
+  }
+
+  ask(task, question, step = () => {}) {
+    const id = (this.last += 1);
+    const answer = new Promise((resolve) => this.open.set(id, { resolve, step }));
+    this.post({ id, task, ...question });
+    return answer;
+  }
+}
