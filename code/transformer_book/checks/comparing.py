@@ -70,6 +70,8 @@ def _tensor_difference(got: Any, expected: Tensor, where: str) -> str | None:
         (got.dtype == torch.bool) != (expected.dtype == torch.bool)
     ):
         return f"you return {got.dtype}{place}, it should be {expected.dtype}"
+    if got.dtype == expected.dtype and torch.equal(got, expected):
+        return None  # as most are, and a mask of a thousand places is large
     differ = apart(got, expected)
     if not differ.any():
         return None
