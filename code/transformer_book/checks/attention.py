@@ -185,7 +185,8 @@ ATTENTION = Component(
         "average": lambda weights, key, value: weights @ value,
     },
     cases=attention_cases,
-    returns="the output `(…, T, K)` alone, without the weights; a query that may attend to "
+    returns="the output `(…, T, K)` alone, without the weights; scores are divided by the root of "
+    "the keys' width; `mask` is boolean, True = may attend, and a query that may attend to "
     "nothing gets zeros",
     settled=partly_masked,
 )
@@ -205,7 +206,10 @@ def token_cases() -> Sequence[Case]:
         Case("a row of padding", (torch.tensor([[4, 2, 0, 0], [0, 0, 0, 0]]),)),
         Case("the target of a decoder", (torch.tensor([[1, 6, 3, 2], [1, 2, 0, 0]]),)),
         Case("one sentence with padding", (torch.tensor([[1, 7, 2, 0, 0]]),)),
-        Case("special tokens at every place", (torch.tensor([every[i:] + every[:i] for i in range(4)]),)),
+        Case(
+            "special tokens at every place",
+            (torch.tensor([every[i:] + every[:i] for i in range(4)]),),
+        ),
         Case("one token", (torch.tensor([[1]]),)),
         Case("three sentences of one token", (torch.tensor([[3], [2], [9]]),)),
         Case("a text longer than any buffer", (sentences(1030, seed=5),)),
@@ -241,7 +245,7 @@ CAUSAL_MASK = Component(
     pipeline=lambda s, length: s.kind(s.triangle(torch.ones(length, length))),
     steps={"triangle": torch.tril, "kind": lambda triangle: triangle.bool()},
     cases=length_cases,
-    returns="a boolean mask `(T, T)`, `True` = may attend",
+    returns="a boolean mask `(T, T)`, `True` = may attend: to itself and to what came before",
     differentiable=False,
 )
 
@@ -426,8 +430,8 @@ MULTI_HEAD = Component(
     # No query is without a key here, so nobody needs to clean the weights; beside a softmax over
     # a wrong axis it shows.
     alike={"clean": lambda weights, mask: weights},
-    returns="`(B, T, D)`; a weight is used as `x @ weight.T`, as `nn.Linear` does; no mask hides all "
-    "keys from a query",
+    returns="`(B, T, D)`; a weight is used as `x @ weight.T`, as `nn.Linear` does; `mask` is "
+    "boolean, True = may attend, for all heads alike, and hides from no query all keys",
     settled=partly_masked,
     as_class=AsClass(
         constructor="d_model, n_heads",

@@ -88,8 +88,9 @@ BUILD_VOCABULARY = Component(
         ),
     },
     cases=corpus_cases,
-    returns="a dictionary from token to id: `<pad>` 0, `<sos>` 1, `<eos>` 2, `<unk>` 3, then the "
-    "words that come at least `min_frequency` times, in any order; none of the four is a word",
+    returns="a dictionary from token to id, without gaps; `sentences` are lists of words: `<pad>` "
+    "0, `<sos>` 1, `<eos>` 2, `<unk>` 3, then the words that come at least `min_frequency` times, "
+    "in any order; none of the four is a word",
     differentiable=False,
     observe=observe_vocabulary,
 )
@@ -124,7 +125,8 @@ ENCODE = Component(
         "finish": lambda ids: [*ids, 2],
     },
     cases=encode_cases,
-    returns="a list of ids: of the tokens, `<unk>` for those not in the dictionary, then `<eos>`",
+    returns="a list of ids: of the tokens, `<unk>` (3) for those not in the dictionary, then "
+    "`<eos>` (2)",
     differentiable=False,
 )
 
@@ -217,8 +219,8 @@ TRAINING_WORDS = Component(
     steps={"counted": lambda splits: splits["train"], "keep": frequent},
     cases=split_cases,
     returns="the words that a vocabulary may hold, as a set or a list, in any order: those that "
-    "come at least `min_frequency` times where a model may learn from; `splits` has the sentences "
-    "of `train`, `validation` and `test`",
+    "come at least `min_frequency` times where a model may learn from; `splits` is a dictionary "
+    "with the sentences, lists of words, of `train`, `validation` and `test`",
     differentiable=False,
     observe=lambda function: lambda splits, least: sorted(set(function(splits, least))),
 )
@@ -254,7 +256,8 @@ COLLATE = Component(
     pipeline=lambda s, rows: s.pad(rows),
     steps={"pad": padded},
     cases=collate_cases,
-    returns="a tensor `(B, S)` of whole numbers, padded with 0 behind, no longer than needed",
+    returns="a tensor `(B, S)` of whole numbers, padded with 0 behind, no longer than needed; "
+    "`rows` are lists of ids, none of them empty",
     differentiable=False,
 )
 
@@ -375,7 +378,8 @@ POSITIONS = Component(
         "arrange": lambda first, second: torch.stack([first, second], dim=-1).flatten(1),
     },
     cases=position_cases,
-    returns="`(T, D)`: sines in the even columns, cosines in the odd ones",
+    returns="`(T, D)`, D even: sines in the even columns, cosines in the odd ones, of p / "
+    "10000^(2i/D) in the columns 2i and 2i + 1 of position p, which counts from 0",
     differentiable=False,
 )
 

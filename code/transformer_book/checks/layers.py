@@ -203,7 +203,7 @@ DROPOUT = Component(
     },
     cases=dropout_cases,
     returns="in training, x with zeros where the boolean `keep` is False, which happens with "
-    "probability p, and the other entries enlarged so that the expected value stays; else x",
+    "probability p < 1, and the other entries enlarged so that the expected value stays; else x",
 )
 
 
@@ -344,7 +344,8 @@ GROUP_SORT = Component(
     pipeline=lambda s, x: s.sort(x),
     steps={"sort": lambda x: x.unflatten(-1, (-1, 2)).sort(dim=-1).values.flatten(-2)},
     cases=group_sort_cases,
-    returns="x with each pair of neighbouring features sorted, the smaller first",
+    returns="x, which has an even number of features, with each pair of neighbouring features (0 "
+    "and 1, 2 and 3, …) sorted, the smaller first",
 )
 
 # --- layers --------------------------------------------------------------------------------------
@@ -528,8 +529,8 @@ ENCODER_LAYER = Component(
     },
     cases=encoder_layer_cases,
     returns="`(B, S, D)`, pre-norm: self-attention, then the feed-forward network, each with a "
-    "residual connection; `attention(query, key, value, mask)` gives one tensor, the other "
-    "three take one and give one",
+    "residual connection; `attention(query, key, value, mask)` gives one tensor, the other three "
+    "take one and give one",
     as_class=AsClass(
         constructor=LAYER_CONSTRUCTOR,
         forward="x, mask=None",
@@ -640,9 +641,9 @@ SELF_ATTENTION = Component(
         "weights": lambda scores, seen: scores.masked_fill(~seen, -torch.inf).softmax(dim=-1),
     },
     cases=modes_cases,
-    returns="`(B, T, D)`: attention of x to itself (queries, keys and values are x), each position "
-    "to itself and what came before; `training` is the module's mode, `self.training`, and there "
-    "is no dropout",
+    returns="`(B, T, D)`: attention of x to itself (queries, keys and values are x), each "
+    "position to itself and what came before; `training` is the module's mode, `self.training`, "
+    "and there is no dropout; scores are divided by the root of D",
 )
 
 # --- stacks --------------------------------------------------------------------------------------

@@ -31,7 +31,9 @@ def loss_cases() -> Sequence[Case]:
         Case("three sentences", _batch(2, 6, 3, seed=3)),
         Case("as many sentences as tokens", _batch(1, 3, 2, seed=5)),
         Case("certain logits", (20 * _batch(4, 1, seed=7)[0], _batch(4, 1, seed=7)[1])),
-        Case("special tokens", (normal(2, 4, 6, seed=9), torch.tensor([[1, 3, 5, 2], [3, 2, 0, 0]]))),
+        Case(
+            "special tokens", (normal(2, 4, 6, seed=9), torch.tensor([[1, 3, 5, 2], [3, 2, 0, 0]]))
+        ),
         Case("one sentence, padded", (normal(1, 4, 5, seed=10), torch.tensor([[4, 2, 0, 0]]))),
         Case("ends alone", (normal(3, 1, 5, seed=11), torch.tensor([[2], [2], [0]]))),
         Case("a word given up for lost", (far, torch.tensor([[2, 4]])), rough=True),
@@ -58,7 +60,8 @@ CROSS_ENTROPY = Component(
     cases=loss_cases,
     # The logarithm of a softmax that underflows is another mistake than those beside it.
     settled=lambda case, answer: 0.0 if case.rough else answer,
-    returns="a tensor `()`, the mean of −log p over all real tokens (padding is 0), in nats",
+    returns="a tensor `()`, the mean of −log p over all real tokens (padding is 0), of which "
+    "there is one at least, in nats",
 )
 
 
@@ -90,7 +93,7 @@ SMOOTHED = Component(
     ),
     settled=CROSS_ENTROPY.settled,
     returns="a tensor `()`: (1 − ε) (−log p of the right token) + ε / V · Σ (−log p), averaged "
-    "over real tokens",
+    "over real tokens (padding is 0), of which there is one at least",
 )
 
 
@@ -119,7 +122,7 @@ PERPLEXITY = Component(
     },
     cases=perplexity_cases,
     returns="exp of the mean loss per token, from each batch's mean loss (nats) and its number of "
-    "tokens",
+    "tokens, two lists of numbers",
     differentiable=False,
 )
 
@@ -150,7 +153,8 @@ SCHEDULE = Component(
             (100000, 256, 8000),
         )
     ),
-    returns="the learning rate of the 2017 paper; updates count from 1",
+    returns="the learning rate of the 2017 paper, D^(−1/2) · min(n^(−1/2), n · warmup^(−3/2)); "
+    "updates n count from 1",
     differentiable=False,
 )
 
@@ -187,8 +191,9 @@ CLIP = Component(
         ]
     },
     cases=clip_cases,
-    returns="a list of tensors: the same direction, and a common length of at most `limit`; the "
-    "gradients that came in stay as they are",
+    returns="a list of tensors: if their common length, the root of the sum of all squares, is "
+    "above `limit`, the same direction with a common length of `limit`; else the same numbers. "
+    "The gradients that came in stay as they are",
     differentiable=False,
 )
 
@@ -261,7 +266,7 @@ UPDATE = Component(
     },
     cases=update_cases,
     returns="nothing that is looked at: one update, with the gradients clipped at a common length "
-    "of 1; judged by the weights after three updates",
+    "of 1; `compute_loss()` gives the loss; judged by the weights after three updates",
     differentiable=False,
     observe=observe_updates,
 )
@@ -334,8 +339,8 @@ ACCUMULATION = Component(
     },
     cases=accumulation_cases,
     returns="nothing that is looked at: one update for a batch cut into equally large parts, "
-    "`compute_loss(part)` is the mean loss of one; then the schedule moves on by one. Judged by "
-    "the weights and the rate after each of three updates",
+    "`compute_loss(part)` is the mean loss of one; nothing is clipped; then the schedule moves on "
+    "by one. Judged by the weights and the rate after each of three updates",
     differentiable=False,
     observe=observe_accumulation,
 )
@@ -386,7 +391,7 @@ BEST = Component(
     cases=best_cases,
     returns="the place (0, 1, …) of the checkpoint with the lowest validation loss per token; "
     "`batches` are lists of tokens, and `loss_of(checkpoint, batch)` is the mean loss per token "
-    "of one batch",
+    "of one batch; no two are equally good",
     differentiable=False,
 )
 
@@ -420,7 +425,8 @@ AVERAGE = Component(
     pipeline=lambda s, checkpoints: s.average(checkpoints),
     steps={"average": mean_of},
     cases=checkpoint_cases,
-    returns="a dictionary of tensors: the mean of each weight over the checkpoints",
+    returns="a dictionary of tensors: the mean of each weight, a tensor of floating-point "
+    "numbers, over the checkpoints",
     differentiable=False,
 )
 

@@ -71,7 +71,7 @@ TEMPERATURE = Component(
     pipeline=lambda s, logits, temperature: s.heat(logits, temperature),
     steps={"heat": lambda logits, temperature: (logits / temperature).softmax(dim=-1)},
     cases=temperature_cases,
-    returns="the probabilities that are sampled from",
+    returns="the probabilities `(B, V)` that are sampled from; the temperature is above 0",
 )
 
 
@@ -100,8 +100,8 @@ TOP_K = Component(
     pipeline=lambda s, logits, k: s.share(s.keep(logits, k)),
     steps={"keep": keep_top, "share": lambda logits: logits.softmax(dim=-1)},
     cases=top_k_cases,
-    returns="probabilities: those of the k likeliest tokens, summing to one; all others zero; no "
-    "two tokens are equally likely",
+    returns="probabilities `(B, V)`: those of the k likeliest tokens, summing to one; all others "
+    "zero; no two tokens are equally likely",
     differentiable=False,
 )
 
@@ -193,7 +193,8 @@ GREEDY = Component(
     observe=observe_calls,
     returns="a list of token ids without `<sos>` (1) and `<eos>` (2), at most `max_length` "
     "tokens; `step(tokens)` takes ids `(1, t)` that begin with `<sos>` and gives `(1, V)` "
-    "log-probabilities",
+    "log-probabilities, of which those of `<sos>` and `<pad>` (0) are never the highest, and no "
+    "two are equal",
     differentiable=False,
 )
 
@@ -262,10 +263,10 @@ BEAM = Component(
     # Searching on to the end finds nothing better, if scores are added up rightly.
     alike={"enough": lambda finished, alive, beam_size: False},
     returns="the ids of the likeliest hypothesis found (sum of log-probabilities, `<eos>` "
-    "included), without `<sos>` and `<eos>`; of all continuations of the living hypotheses the "
-    "best `beam_size` are kept, the finished ones among them are put aside; a hypothesis that "
-    "reaches `max_length` tokens counts as it is; `step(tokens)` takes ids `(n, t)` that begin "
-    "with `<sos>` and gives `(n, V)` log-probabilities",
+    "included), without `<sos>` and `<eos>`; of all continuations of the living hypotheses every "
+    "step keeps the best `beam_size` and puts the finished ones among them aside; a hypothesis "
+    "that reaches `max_length` tokens counts as it is; `step(tokens)` takes ids `(n, t)` that "
+    "begin with `<sos>` and gives `(n, V)` log-probabilities",
     differentiable=False,
 )
 
@@ -298,7 +299,8 @@ EMBED_NEXT = Component(
     steps={"rows": lambda table, past, new: table[past : past + new]},
     cases=embed_cases,
     returns="`(B, t, D)`: of the new tokens `(B, t)` alone, the rows of the embedding `weight` "
-    "plus their rows of the `table` of positions; `past` tokens stand in the cache already",
+    "plus (it is not scaled) their rows of the `table` of positions; `past` tokens stand in the "
+    "cache already",
     # Before the first row there is none, and what people get there differs.
     settled=lambda case, answer: answer if case.arguments[1] else 0.0,
 )
@@ -425,7 +427,8 @@ GREEDY_BATCH = Component(
     cases=batch_cases,
     returns="`(B, t)` whole numbers: the likeliest tokens of all sentences, without `<sos>` (1), "
     "with `<eos>` (2) where a sentence ended and padding (0) behind it; `step(tokens)` takes ids "
-    "`(B, t)` that begin with `<sos>` and gives `(B, V)` log-probabilities",
+    "`(B, t)` that begin with `<sos>` and gives `(B, V)` log-probabilities; `max_length` counts "
+    "`<eos>`, and columns of nothing but padding at the end are no matter",
     differentiable=False,
     observe=observe_batch,
 )
@@ -498,7 +501,8 @@ CUT = Component(
     pipeline=lambda s, ids: s.cut(ids),
     steps={"cut": until_end},
     cases=cut_cases,
-    returns="the ids before the first `<eos>` (2); all of them if there is none",
+    returns="of a list of ids those before the first `<eos>` (2), as a list; all of them if there "
+    "is none",
     differentiable=False,
     # Who removes special tokens removes <unk> with them, or does not.
     settled=lambda case, answer: 0.0 if 3 in case.arguments[0] else answer,
