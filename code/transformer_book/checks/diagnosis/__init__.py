@@ -163,12 +163,11 @@ def _told(wrong: Sequence[Trial]) -> list[str]:
         for find in (shaped, _kinds, _nowhere, extent):
             if not any(told):
                 told.append(_tried(find, leaves))
-    single = len(wrong) == 1
-    return [_of(wrong[0].name, text) if single else text for text in told if text]
-
-
-def _of(name: str, sentence: str) -> str:
-    return f"On the input {name!r}: {sentence[0].lower()}{sentence[1:]}"
+    told = [text for text in told if text]
+    if len(wrong) != 1 or not told:
+        return told
+    parts_of_it = "; ".join(f"{text[0].lower()}{text[1:]}".removesuffix(".") for text in told)
+    return [f"On the input {wrong[0].name!r}: {parts_of_it}."]
 
 
 def shaped(leaves: Sequence[Leaf]) -> str | None:

@@ -131,6 +131,13 @@ def _changes(trials: Sequence[Trial], kinds: Sequence[str]) -> Iterator[Change]:
             yield Change(f"with `{a}` and `{b}` exchanged", _exchanged(a, b))
             yield Change(f"with `{b}` in the place of `{a}`", _copied(b, a))
             yield Change(f"with `{a}` in the place of `{b}`", _copied(a, b))
+    for source in one:
+        alike = [name for name in one if one[name] == one[source] != "None" and name != source]
+        for a, b in itertools.combinations(alike, 2):
+            yield Change(
+                f"with `{source}` in the place of `{a}` and of `{b}`",
+                lambda given, s=source, a=a, b=b: given | {a: given[s], b: given[s]},
+            )
     if not kinds:
         yield from _of_all()
 

@@ -190,6 +190,8 @@ def _rearranged(leaves: Sequence[Leaf], dim: int) -> Iterator[Relation]:
             f"Yours is the right answer, reversed along {along}.",
             lambda leaf, x=axis: leaf.right.flip(x),
         )
+        if _boolean(first):
+            continue  # of two values, too much is the same by chance
         for step, where in ((1, "the last comes first"), (-1, "the first comes last")):
             yield Relation(
                 f"Yours is the right answer moved by one along {along}: {where}.",
@@ -572,7 +574,7 @@ def _of_numbers(leaves: Sequence[Leaf]) -> Iterator[Relation]:
             )
     if len({round(x, 6) for leaf in leaves for _, x in _entries(leaf)}) == 1 and len(leaves) > 2:
         yield Relation(
-            f"Yours is {_entries(leaves[0])[0][1]:.4g} on each of them.",
+            f"Yours is {_entries(leaves[0])[0][1]:.4g} on each input that differs.",
             lambda leaf: _entries(leaves[0])[0][1],
         )
     for text, function in _entrywise(leaves):
