@@ -341,6 +341,16 @@ STRUCTURES: dict[str, tuple[str, Callable[..., Any], str]] = {
         ).mean(),
         "for each sentence by itself: yours is the mean of the answers",
     ),
+    "a step along another axis": (
+        "layer_norm",
+        lambda x, weight, bias, eps=1e-5: (
+            weight
+            * (x - x.mean(-2, keepdim=True))
+            / torch.sqrt(x.var(-1, keepdim=True, unbiased=False) + eps)
+            + bias
+        ),
+        "its step “mean” done along the axis before the last",
+    ),
     "a step left out": (
         "softmax",
         lambda scores: (

@@ -506,6 +506,7 @@ AFTER: tuple[tuple[str, Callable[[Any], Any]], ...] = (
     ("with 0 for {}", lambda x: x * 0),
     ("with 1 for {}", lambda x: x * 0 + 1),
     ("with exp of {}", lambda x: x.exp()),
+    ("with a sigmoid of {}", lambda x: x.sigmoid()),
     ("with the logarithm of {}", lambda x: x.log()),
     ("with the absolute value of {}", abs),
     ("with relu of {}", lambda x: x.relu()),
@@ -519,6 +520,23 @@ AFTER: tuple[tuple[str, Callable[[Any], Any]], ...] = (
     ("without the last of {}", lambda x: x[:-1]),
     ("without the first of {}", lambda x: x[1:]),
 )
+
+
+AXES = (
+    ("the axis before the last", -1, -2),
+    ("the first axis", 0, -1),
+    ("the third axis from the end", -1, -3),
+)
+
+
+def _along_another(step: Callable[..., Any], a: int, b: int) -> Callable[..., Any]:
+    """A step whose tensors have two axes exchanged, and back afterwards."""
+
+    def changed(*given: Any) -> Any:
+        turn = _transposed(a, b)
+        return turn(step(*map(turn, given)))
+
+    return changed
 
 
 def versions_of(steps: Mapping[str, Callable[..., Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -535,6 +553,13 @@ def versions_of(steps: Mapping[str, Callable[..., Any]]) -> Iterator[tuple[str, 
             f"with the arguments of {said} exchanged",
             {name: lambda *all, s=step: s(*all[::-1]) if len(all) > 1 else 1 / 0},
         )
+        for text, a, b in AXES:
+            yield f"with {said} done along {text}", {name: _along_another(step, a, b)}
+        for text, power in (("times", 1), ("divided by", -1)):
+            yield (
+                f"with what {said} gives {text} the last size of what it is given",
+                {name: lambda *all, s=step, p=power: s(*all) * all[0].size(-1) ** p},
+            )
         for text, after in AFTER:
             yield (
                 text.format(f"what {said} gives"),
