@@ -142,7 +142,7 @@ STRUCTURES: dict[str, tuple[str, Callable[..., Any], str]] = {
     "a softmax missing": (
         "temperature_probabilities",
         lambda logits, temperature: logits / temperature,
-        "With a softmax along the last axis taken of yours it would be right",
+        "After a softmax along the last axis, yours would be right",
     ),
     "a norm too many": (
         "tied_logits",

@@ -597,7 +597,7 @@ def judge(
     if comparable and not same(again.answer, once):
         told: tuple[str, ...] = (
             "Called again with the first input, it gives another answer than before: it keeps "
-            "something from one call to the next.",
+            "something from one call to the next, or draws at random.",
         )
     else:
         told = diagnosis.of_outcomes(plain, given, found, expected)

@@ -273,7 +273,7 @@ def _along(name: str, axis: int, text: str) -> Iterator[Change]:
             _put(name, lambda x, s=step: x.roll(s, axis) if long(x) else None),
         )
     yield Change(
-        f"with the first along {text} of `{name}` for all",
+        f"with the first of `{name}` along {text} repeated for all",
         _put(name, lambda x: x.narrow(axis, 0, 1).expand(x.shape) if long(x) else None),
     )
     for cut, start in (("last", 0), ("first", 1)):
