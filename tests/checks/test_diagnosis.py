@@ -142,7 +142,7 @@ STRUCTURES: dict[str, tuple[str, Callable[..., Any], str]] = {
     "a softmax missing": (
         "temperature_probabilities",
         lambda logits, temperature: logits / temperature,
-        "With a softmax along the last axis taken of yours it would be right",
+        "After a softmax along the last axis, yours would be right",
     ),
     "a norm too many": (
         "tied_logits",
@@ -285,6 +285,13 @@ STRUCTURES: dict[str, tuple[str, Callable[..., Any], str]] = {
         ),
         "with `key` in the place of `value`",
     ),
+    "one argument for two others": (
+        "scaled_dot_product_attention",
+        lambda query, key, value, mask=None: right("scaled_dot_product_attention")(
+            key, key, key, mask
+        ),
+        "with `key` in the place of `query` and of `value`",
+    ),
     "a weight transposed": (
         "multi_head_attention",
         lambda q, k, v, wq, wk, wv, wo, n_heads, mask=None: right("multi_head_attention")(
@@ -333,6 +340,16 @@ STRUCTURES: dict[str, tuple[str, Callable[..., Any], str]] = {
             ]
         ).mean(),
         "for each sentence by itself: yours is the mean of the answers",
+    ),
+    "a step along another axis": (
+        "layer_norm",
+        lambda x, weight, bias, eps=1e-5: (
+            weight
+            * (x - x.mean(-2, keepdim=True))
+            / torch.sqrt(x.var(-1, keepdim=True, unbiased=False) + eps)
+            + bias
+        ),
+        "its step “mean” done along the axis before the last",
     ),
     "a step left out": (
         "softmax",
@@ -486,6 +503,12 @@ def test_one_wrong_input_is_named_in_the_sentence() -> None:
 
     (sentence,) = told("softmax", spoilt)
     assert sentence == "On the input 'random scores': yours is the right answer times 2."
+
+
+def test_what_cannot_be_compared_is_not_called_changing() -> None:
+    """An array of NumPy is no right answer, but it is the same every time."""
+    text = " ".join(told("causal_mask", after("causal_mask", lambda m: m.numpy())))
+    assert "Called again" not in text and "ndarray" in text
 
 
 @pytest.mark.parametrize(

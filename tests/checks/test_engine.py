@@ -267,6 +267,8 @@ def test_differences_are_put_in_words() -> None:
     assert difference({"a": 1}, {"b": 1}) == "your dictionary differs in its keys: a, b"
     assert difference(True, 1) == "you return True, it should be 1"
     assert difference(torch.tensor(2), 2) is None
+    assert difference(10**9000, 2) == "you return a number of thousands of digits, it should be 2"
+    assert difference(1, 10**70).endswith("10000000…00000000 (71 digits)")
     assert difference("a", "b") == "you return 'a', it should be 'b'"
     assert difference(torch.tensor([1.0, float("nan")]), torch.tensor([1.0, float("nan")])) is None
     assert "entry [1]" in difference(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.1]))

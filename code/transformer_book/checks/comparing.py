@@ -99,8 +99,11 @@ def brief(value: Any) -> str:
     """A value in a few words: itself if it is short, else its kind."""
     if isinstance(value, Tensor):
         return f"a tensor of shape {tuple(value.shape)}"
+    if isinstance(value, int) and value.bit_length() > 10_000:
+        return "a number of thousands of digits"  # Python does not write it out
     if isinstance(value, (type(None), bool, int, float, str)) and len(repr(value)) < 60:
         return repr(value)
     if isinstance(value, int):
-        return f"a number of {len(str(abs(value)))} digits"
+        digits = str(value)
+        return f"{digits[:8]}…{digits[-8:]} ({len(digits)} digits)"
     return f"a {type(value).__name__}"

@@ -592,10 +592,12 @@ def judge(
         where_else = diagnosis.which_inputs(plain, given, found, expected)
         return replace(verdict, sentences=(*verdict.sentences, where_else))
     again = call(tried, cases[0], gradients=gradients, seconds=seconds, source=function)
-    if not again.trouble and not found[0].trouble and not same(again.answer, found[0].answer):
+    once = found[0].answer
+    comparable = not again.trouble and not found[0].trouble and same(once, once)
+    if comparable and not same(again.answer, once):
         told: tuple[str, ...] = (
             "Called again with the first input, it gives another answer than before: it keeps "
-            "something from one call to the next.",
+            "something from one call to the next, or draws at random.",
         )
     else:
         told = diagnosis.of_outcomes(plain, given, found, expected)

@@ -12,10 +12,12 @@ verdict of one paragraph.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from transformer_book.checks import diagnosis
 from transformer_book.checks.comparing import difference, same
 from transformer_book.checks.engine import (
     CONFIRMATIONS,
@@ -136,7 +138,41 @@ def judge_exercise(
         return stopped(title, tried, outcome)
     share = f"Right on {len(cases) - len(bad)} of {len(cases)} inputs; " if len(cases) > 1 else ""
     named = f"on the input {tried.name!r}, " if tried.name else ""
-    return Verdict("wrong", title, (_sentence(share + named + complaint),))
+    told = _diagnosed(function, cases, found) if len(found) == len(cases) else ()
+    return Verdict("wrong", title, (_sentence(share + named + complaint), *told))
+
+
+def _diagnosed(
+    function: Callable[..., Any],
+    cases: Sequence[ExerciseCase],
+    found: Sequence[tuple[Outcome, str | None]],
+) -> tuple[str, ...]:
+    """Where the answers differ from the right ones, and how, if it is known which those are."""
+    if any(each.gives is _NOTHING for each in cases):
+        return ()
+    try:
+        names = list(inspect.signature(function).parameters)
+    except (TypeError, ValueError):  # a function that is not written in Python
+        names = []
+    if any(each.through is not None or len(each.case.arguments) > len(names) for each in cases):
+        names = [f"argument {i + 1}" for i in range(max(len(e.case.arguments) for e in cases))]
+    return diagnosis.diagnose(
+        [
+            diagnosis.Trial(
+                each.case.name,
+                {
+                    **dict.fromkeys(names),
+                    **dict(zip(names, each.case.arguments, strict=False)),
+                    **each.case.keywords,
+                },
+                outcome.answer,
+                each.gives,
+                stops=bool(outcome.trouble),
+                wrong=bool(complaint),
+            )
+            for each, (outcome, complaint) in zip(cases, found, strict=True)
+        ]
+    )
 
 
 def _right(

@@ -99,7 +99,7 @@ def _arguments(component: Any) -> dict[str, Any]:
 
 def diagnose(
     trials: Sequence[Trial],
-    answer: Answer,
+    answer: Answer | None = None,
     versions: Sequence[tuple[str, Answer]] = (),
     kinds: Sequence[str] = (),
 ) -> tuple[str, ...]:
@@ -107,7 +107,7 @@ def diagnose(
 
     Args:
         trials: all inputs, in their order, one of them wrong at least.
-        answer: the right version, on arguments by name; it may raise an exception.
+        answer: the right version, on arguments by name, if there is one; it may raise an exception.
         versions: others, with what is other in them.
         kinds: of arguments that may be changed to see whether that explains the answers; all, if
             none is given.
@@ -122,7 +122,7 @@ def diagnose(
         explained = (
             _tried(unmoved, wrong)
             or _tried(unchanged, trials)
-            or _tried(as_if, trials, changes(trials, answer, kinds))
+            or (answer and _tried(as_if, trials, changes(trials, answer, kinds)))
             or (_tried(by_arguments, leaves) if len(wrong) > 1 else None)
         )
         if explained:
@@ -130,9 +130,9 @@ def diagnose(
         steps = None
         if not _tried(related, leaves, loose=False):
             steps = _tried(as_if, trials, others(versions), least=STEPS)
-        found = [steps] if steps else _told(wrong)
+        found = [steps] if steps else _told(wrong, of=len(trials))
         if not found and len(wrong) > 1:
-            found = _told(wrong[:1])
+            found = _told(wrong[:1], of=len(trials))
         found.append(None if steps else _tried(condition, trials))
         return tuple(dict.fromkeys(sentence for sentence in found if sentence))
 
@@ -153,8 +153,8 @@ def unchanged(trials: Sequence[Trial]) -> str | None:
     return None
 
 
-def _told(wrong: Sequence[Trial]) -> list[str]:
-    """Where and how the answers differ, on all of these inputs."""
+def _told(wrong: Sequence[Trial], of: int) -> list[str]:
+    """Where and how the answers differ, on all of these inputs; there are so many in all."""
     leaves = [leaf for trial in wrong for leaf in trial.leaves()]
     told = [_tried(parts, wrong)] if wrong else []
     if leaves:
@@ -163,12 +163,12 @@ def _told(wrong: Sequence[Trial]) -> list[str]:
         for find in (shaped, _kinds, _nowhere, extent):
             if not any(told):
                 told.append(_tried(find, leaves))
-    single = len(wrong) == 1
-    return [_of(wrong[0].name, text) if single else text for text in told if text]
-
-
-def _of(name: str, sentence: str) -> str:
-    return f"On the input {name!r}: {sentence[0].lower()}{sentence[1:]}"
+    told = [text for text in told if text]
+    if len(wrong) != 1 or of == 1 or not told:
+        return told
+    what = f"On the input {wrong[0].name!r}" if wrong[0].name else "On the first that differs"
+    facts = "; ".join(f"{text[0].lower()}{text[1:]}".removesuffix(".") for text in told)
+    return [f"{what}: {facts}."]
 
 
 def shaped(leaves: Sequence[Leaf]) -> str | None:

@@ -131,6 +131,13 @@ def _changes(trials: Sequence[Trial], kinds: Sequence[str]) -> Iterator[Change]:
             yield Change(f"with `{a}` and `{b}` exchanged", _exchanged(a, b))
             yield Change(f"with `{b}` in the place of `{a}`", _copied(b, a))
             yield Change(f"with `{a}` in the place of `{b}`", _copied(a, b))
+    for source in one:
+        alike = [name for name in one if one[name] == one[source] != "None" and name != source]
+        for a, b in itertools.combinations(alike, 2):
+            yield Change(
+                f"with `{source}` in the place of `{a}` and of `{b}`",
+                lambda given, s=source, a=a, b=b: given | {a: given[s], b: given[s]},
+            )
     if not kinds:
         yield from _of_all()
 
@@ -266,7 +273,7 @@ def _along(name: str, axis: int, text: str) -> Iterator[Change]:
             _put(name, lambda x, s=step: x.roll(s, axis) if long(x) else None),
         )
     yield Change(
-        f"with the first along {text} of `{name}` for all",
+        f"with the first of `{name}` along {text} repeated for all",
         _put(name, lambda x: x.narrow(axis, 0, 1).expand(x.shape) if long(x) else None),
     )
     for cut, start in (("last", 0), ("first", 1)):
@@ -499,6 +506,7 @@ AFTER: tuple[tuple[str, Callable[[Any], Any]], ...] = (
     ("with 0 for {}", lambda x: x * 0),
     ("with 1 for {}", lambda x: x * 0 + 1),
     ("with exp of {}", lambda x: x.exp()),
+    ("with a sigmoid of {}", lambda x: x.sigmoid()),
     ("with the logarithm of {}", lambda x: x.log()),
     ("with the absolute value of {}", abs),
     ("with relu of {}", lambda x: x.relu()),
@@ -512,6 +520,23 @@ AFTER: tuple[tuple[str, Callable[[Any], Any]], ...] = (
     ("without the last of {}", lambda x: x[:-1]),
     ("without the first of {}", lambda x: x[1:]),
 )
+
+
+AXES = (
+    ("the axis before the last", -1, -2),
+    ("the first axis", 0, -1),
+    ("the third axis from the end", -1, -3),
+)
+
+
+def _along_another(step: Callable[..., Any], a: int, b: int) -> Callable[..., Any]:
+    """A step whose tensors have two axes exchanged, and back afterwards."""
+
+    def changed(*given: Any) -> Any:
+        turn = _transposed(a, b)
+        return turn(step(*map(turn, given)))
+
+    return changed
 
 
 def versions_of(steps: Mapping[str, Callable[..., Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -528,6 +553,13 @@ def versions_of(steps: Mapping[str, Callable[..., Any]]) -> Iterator[tuple[str, 
             f"with the arguments of {said} exchanged",
             {name: lambda *all, s=step: s(*all[::-1]) if len(all) > 1 else 1 / 0},
         )
+        for text, a, b in AXES:
+            yield f"with {said} done along {text}", {name: _along_another(step, a, b)}
+        for text, power in (("times", 1), ("divided by", -1)):
+            yield (
+                f"with what {said} gives {text} the last size of what it is given",
+                {name: lambda *all, s=step, p=power: s(*all) * all[0].size(-1) ** p},
+            )
         for text, after in AFTER:
             yield (
                 text.format(f"what {said} gives"),

@@ -176,8 +176,8 @@ def _of_answers(trials: Sequence[Trial]) -> Iterator[Condition]:
     """What the right answer is like: an argument, empty, as long as is allowed."""
     for name in trials[0].given:
         yield Condition(
-            f"on which `{name}` is the right answer already",
-            f"on which `{name}` is not the right answer already",
+            f"whose right answer is `{name}` itself",
+            f"whose right answer is not `{name}` itself",
             lambda t, n=name: same(t.given[n], t.right),
         )
     if not all(isinstance(trial.right, list) for trial in trials):

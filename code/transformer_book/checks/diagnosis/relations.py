@@ -190,6 +190,8 @@ def _rearranged(leaves: Sequence[Leaf], dim: int) -> Iterator[Relation]:
             f"Yours is the right answer, reversed along {along}.",
             lambda leaf, x=axis: leaf.right.flip(x),
         )
+        if _boolean(first):
+            continue  # of two values, too much is the same by chance
         for step, where in ((1, "the last comes first"), (-1, "the first comes last")):
             yield Relation(
                 f"Yours is the right answer moved by one along {along}: {where}.",
@@ -514,25 +516,23 @@ def _normalised(dim: int, leaves: Sequence[Leaf]) -> Iterator[Relation]:
 def _mended(leaves: Sequence[Leaf], dim: int) -> Iterator[Relation]:
     """What would have to be done to the learner's answer."""
     functions: list[tuple[str, Callable[[Tensor], Tensor]]] = [
-        ("exp", torch.exp),
-        ("the logarithm", torch.log),
-        ("relu", torch.relu),
-        ("the root", torch.sqrt),
-        ("the square", torch.square),
+        ("After exp", torch.exp),
+        ("After a logarithm", torch.log),
+        ("After relu", torch.relu),
+        ("After a root", torch.sqrt),
+        ("Squared", torch.square),
     ]
     for axis in range(-1, -dim - 1, -1):
         along = _axis(leaves[0], axis)
         functions += [
-            (f"a softmax along {along}", lambda x, a=axis: x.softmax(a)),
-            (f"a log-softmax along {along}", lambda x, a=axis: x.log_softmax(a)),
-            (f"the sum along {along} divided out", lambda x, a=axis: x / x.sum(a, True)),
-            (f"a sum along {along}, up to each place", lambda x, a=axis: x.cumsum(a)),
+            (f"After a softmax along {along}", lambda x, a=axis: x.softmax(a)),
+            (f"After a log-softmax along {along}", lambda x, a=axis: x.log_softmax(a)),
+            (f"Divided by its sum along {along}", lambda x, a=axis: x / x.sum(a, True)),
+            (f"Added up along {along}", lambda x, a=axis: x.cumsum(a)),
         ]
     for text, function in functions:
         yield Relation(
-            f"With {text} taken of yours it would be right."
-            if not text.startswith("the sum")
-            else f"With {text} yours would be right.",
+            f"{text}, yours would be right.",
             lambda leaf, f=function: leaf.mine if same(f(leaf.mine), leaf.right) else None,
         )
 
@@ -572,7 +572,7 @@ def _of_numbers(leaves: Sequence[Leaf]) -> Iterator[Relation]:
             )
     if len({round(x, 6) for leaf in leaves for _, x in _entries(leaf)}) == 1 and len(leaves) > 2:
         yield Relation(
-            f"Yours is {_entries(leaves[0])[0][1]:.4g} on each of them.",
+            f"Yours is {_entries(leaves[0])[0][1]:.4g} on each input that differs.",
             lambda leaf: _entries(leaves[0])[0][1],
         )
     for text, function in _entrywise(leaves):
