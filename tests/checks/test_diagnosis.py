@@ -142,7 +142,7 @@ STRUCTURES: dict[str, tuple[str, Callable[..., Any], str]] = {
     "a softmax missing": (
         "temperature_probabilities",
         lambda logits, temperature: logits / temperature,
-        "After a softmax along the last axis, yours would be right",
+        "After a softmax along the axis of the words, yours would be right",
     ),
     "a norm too many": (
         "tied_logits",
@@ -211,7 +211,9 @@ STRUCTURES: dict[str, tuple[str, Callable[..., Any], str]] = {
     "the last position": ("embedding", after("embedding", last_only), "only at the last position"),
     "later positions": (
         "causal_self_attention",
-        lambda x, training: F.scaled_dot_product_attention(x, x, x, is_causal=True, scale=1.0),
+        lambda x, training: F.scaled_dot_product_attention(
+            x, x, x, is_causal=True, scale=1 / (x.size(-1) + 0.3)
+        ),
         "The first position is right; it differs only behind it",
     ),
     "later sentences": (
@@ -228,8 +230,13 @@ STRUCTURES: dict[str, tuple[str, Callable[..., Any], str]] = {
     ),
     "a special token": (
         "target_mask",
-        lambda tokens: right("target_mask")(tokens) & (tokens != 2)[:, None, None],
+        lambda tokens: right("target_mask")(tokens) | (tokens == 2)[:, None, None],
         "only where `tokens` is <eos> (2)",
+    ),
+    "a special token taken for padding": (
+        "target_mask",
+        lambda tokens: right("target_mask")(tokens) & (tokens != 2)[:, None, None],
+        "with <eos>, 2, in `tokens` taken for padding",
     ),
     "the diagonal": (
         "causal_mask",
