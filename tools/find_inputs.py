@@ -9,16 +9,17 @@ For each component there are families of programs that are not right, or not eve
 * `apart`: one known mistake in the place of another, so that the right name is given;
 * `boundaries`: right but where an argument is at a boundary (one sentence, one place, each special
   token at each place, padding, a length beyond any buffer, …), see `boundaries`;
-* `rivals`: for the searches, programs with a rule of their own for what stays in the beam, when to
-  stop and who wins, singly and in pairs, see `searches`.
+* `rivals`: for the searches, programs with a rule of their own for what stays in the beam, when
+  to stop and who wins, singly and in pairs, see `searches`.
 
-Every program runs on every input; the table of what differs is the report, `tests/checks/inputs.json`,
-which a test holds to the code. An input that no program needs must not stand: it needs one if without
-it fewer than three inputs would tell the program from the right one (or fewer than there are now).
+Every program runs on every input. The table of what differs is the report,
+`tests/checks/inputs.json`, which a test holds to the code. An input that no program needs must not
+stand: one is needed if without it fewer than three inputs would tell some program from the right
+one (or fewer than there are now).
 
-`--models N` holds the searches' references against an independent implementation and, where the beam
-is wide enough for all hypotheses, against brute force, on N random small models. `--beams` looks among
-random small models for the inputs of `beam_search`.
+`--cover` says which inputs would do. `--models N` holds the searches' references against an
+independent implementation and, with a beam wide enough for all hypotheses, against brute force, on
+N random small models. `--beams N` looks among N of them for the inputs of `beam_search`.
 """
 
 from __future__ import annotations
@@ -53,7 +54,9 @@ def modules(checks: Any) -> tuple[Any, ...]:
 def families(checks: Any, component: Any) -> dict[str, list[Program]]:
     """The programs of each family, by name."""
     known = [m for m in checks.MISTAKES if m.component == component.name and m.kind != "harmless"]
-    pairs = [p for p in itertools.combinations(known, 2) if not p[0].steps.keys() & p[1].steps.keys()]
+    pairs = [
+        p for p in itertools.combinations(known, 2) if not p[0].steps.keys() & p[1].steps.keys()
+    ]
     found = {
         "mutants": list(damaged(checks, component)),
         "mistakes": [(m.name, component.version(m.steps)) for m in known],

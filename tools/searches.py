@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -271,7 +271,10 @@ def agreement(checks: Any, n: int) -> str:
         counts["brute force"] += wide == best_of_all(model, small)
         steps = search.batch_step(seed, (end, -end))
         rows = search.GREEDY_BATCH.reference(steps, 2, length).tolist()
-        alone = [greedy(asked(search.automaton(seed + i, end=e)), length) for i, e in enumerate((end, -end))]
+        alone = [
+            greedy(asked(search.automaton(seed + i, end=e)), length)
+            for i, e in enumerate((end, -end))
+        ]
         counts["batch"] += all(
             checks.search.until_end(row) == mine for row, mine in zip(rows, alone, strict=True)
         )

@@ -225,7 +225,11 @@ def is_class(function: object) -> bool:
 class _Steps(dict):
     """Steps read as attributes: `steps.scores(query, key)`."""
 
-    __getattr__ = dict.__getitem__
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(name) from None
 
 
 @dataclass(frozen=True)

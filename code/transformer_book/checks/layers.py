@@ -801,7 +801,8 @@ FORWARD = Component(
     },
     cases=forward_cases,
     returns="the logits `(B, T, V)`, of which the rows at the target's padding are not looked at; "
-    "padding is token 0, masks are boolean, True = may attend, and the parts are called as "
+    "padding is token 0 and stands behind, masks are boolean, True = may attend, "
+    "and the parts are called as "
     "`embed_source(source)`, `encoder(x, mask)`, `decoder(y, memory, target_mask, memory_mask)` "
     "and `output(y)`",
     observe=observe_forward,

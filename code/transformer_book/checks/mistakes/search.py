@@ -888,18 +888,6 @@ def stops_at_unknown(tokens: list[int]) -> bool:
 
 @mistake(
     "greedy_search",
-    "stop",
-    "stops when a word comes twice in a row",
-    symptom="The sentence ends where a word is repeated.",
-    cause="A word may come again: only <eos> ends the sentence.",
-    section="A tree of words, by hand",
-)
-def stops_at_repetition(tokens: list[int]) -> bool:
-    return tokens[-1] == EOS or tokens[-1] == tokens[-2]
-
-
-@mistake(
-    "greedy_search",
     "choose",
     "<eos> never chosen",
     symptom="No sentence ends before the limit.",
@@ -948,14 +936,14 @@ def batch_one_step_more(max_length: int) -> int:
 
 @mistake(
     "greedy_batch",
-    "fill",
+    "finish",
     "<eos> overwritten with padding",
     symptom="The ends are missing: padding stands in their place.",
     cause="A row is done once its <eos> is written: fill those that were done before the step.",
     section=MANY,
 )
-def end_overwritten(chosen: Tensor, done: Tensor) -> Tensor:
-    return chosen.masked_fill(done | (chosen == EOS), 0)
+def end_overwritten(tokens: Tensor) -> Tensor:
+    return tokens[:, 1:].masked_fill(tokens[:, 1:] == EOS, 0)
 
 
 @mistake(
@@ -1267,8 +1255,8 @@ def one_longer(length: int, alpha: float) -> float:
     "cut",
     "last word lost where there is no end",
     symptom="A sentence without <eos> loses its last word.",
-    cause="str.find gives −1 for what is not there, and ids[:-1] leaves the last one out: first ask "
-    "whether there is an <eos>.",
+    cause="str.find gives −1 for what is not there, and ids[:-1] leaves the last one out: ask "
+    "first whether there is an <eos>.",
     section="A tree of words, by hand",
 )
 def last_lost(ids: Sequence[int]) -> list[int]:
@@ -1371,8 +1359,8 @@ def to_the_end(finished: Hypotheses, alive: Hypotheses, beam_size: int) -> bool:
     "keep",
     "beam filled up with living hypotheses",
     symptom="Nothing changes but the work: more is searched than is asked for.",
-    cause="What is kept beyond the best beam_size scores less than a hypothesis that has just ended, "
-    "and scores only fall. (With a length penalty it may win.)",
+    cause="What is kept beyond the best beam_size scores less than a hypothesis that has just "
+    "ended, and scores only fall. (With a length penalty it may win.)",
     section="When may it stop?",
     kind="harmless",
 )
