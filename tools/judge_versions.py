@@ -82,10 +82,12 @@ def versions(path: Path) -> list[tuple[str, str, str, Any]]:
 
 
 def line_of(made: Any) -> int:
-    code = getattr(getattr(made, "func", made), "__code__", None)
-    code = code or getattr(getattr(made, "forward", None), "__code__", None)
-    code = code or getattr(getattr(type(made), "__call__", None), "__code__", None)
-    return code.co_firstlineno if code else 0
+    """Where a function, or the method that computes, stands in its file."""
+    made = getattr(made, "func", made)  # a partial
+    for named in (made, getattr(made, "forward", None), type(made).__dict__.get("__call__")):
+        if code := getattr(named, "__code__", None):
+            return code.co_firstlineno
+    return 0
 
 
 def judged(path: Path, seconds: float) -> Iterator[Judged]:

@@ -12,7 +12,7 @@ import pytest
 from tests.checks.wrong_versions import VERSIONS, Version
 from tests.fresh import import_fresh
 
-for part in ("inputs", "attention", "layers", "learning", "behaviour"):
+for part in ("inputs", "attention", "layers", "learning", "behaviour", "common"):
     importlib.import_module(f"tests.checks.wrong_{part}")
 
 # A softmax without dim warns, and beginners do not read it.

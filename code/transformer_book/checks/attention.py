@@ -86,7 +86,7 @@ SOFTMAX = Component(
 
 def attention_pipeline(s, query, key, value, mask=None):
     key, value = s.roles(key, value)
-    scores = s.scores(query, key) * s.scale(query)  # (…, T, S)
+    scores = s.scores(query, key) * s.scale(query, value)  # (…, T, S)
     if mask is not None:
         scores = s.hide(scores, mask)  # (…, T, S)
     weights = s.normalise(scores)  # (…, T, S)
@@ -155,6 +155,12 @@ def attention_cases() -> Sequence[Case]:
             rough=True,
         ),
         Case("scores of several thousand", tuple(80 * tensor for tensor in batch), rough=True),
+        Case(
+            "a causal mask and scores of a hundred thousand",
+            tuple(400 * tensor for tensor in square),
+            {"mask": causal},
+            rough=True,
+        ),
         Case("a query that may attend to nothing", tuple(square), {"mask": empty}),
         Case(
             "two queries that may attend to nothing",
@@ -178,7 +184,7 @@ ATTENTION = Component(
     steps={
         "roles": lambda key, value: (key, value),
         "scores": lambda query, key: query @ key.transpose(-2, -1),
-        "scale": lambda query: 1 / math.sqrt(query.size(-1)),
+        "scale": lambda query, value: 1 / math.sqrt(query.size(-1)),
         "hide": hide,
         "normalise": lambda scores: scores.softmax(dim=-1),
         "clean": clean,
@@ -206,6 +212,7 @@ def token_cases() -> Sequence[Case]:
         Case("a row of padding", (torch.tensor([[4, 2, 0, 0], [0, 0, 0, 0]]),)),
         Case("the target of a decoder", (torch.tensor([[1, 6, 3, 2], [1, 2, 0, 0]]),)),
         Case("one sentence with padding", (torch.tensor([[1, 7, 2, 0, 0]]),)),
+        Case("padding in front", (torch.tensor([[0, 0, 5, 2], [0, 7, 3, 2]]),)),
         Case(
             "special tokens at every place",
             (torch.tensor([every[i:] + every[:i] for i in range(4)]),),
@@ -363,6 +370,11 @@ def multi_head_cases() -> Sequence[Case]:
         Case("a padding mask (B, 1, 1, S)", (*inputs(2, 3, 5, 8, 60), 4), {"mask": padding}),
         Case("one head", (*inputs(2, 4, 4, 8, 70), 1)),
         Case("as many heads as sentences", (*inputs(2, 4, 4, 8, 80), 2), {"mask": causal}),
+        Case(
+            "another mask of that shape",
+            (*inputs(2, 4, 4, 8, 85), 2),
+            {"mask": some_keys(4, 4, seed=89)},
+        ),
         Case(
             "as many heads as sentences, and a mask for each",
             (*inputs(2, 4, 4, 8, 90), 2),

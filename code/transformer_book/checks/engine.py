@@ -226,7 +226,11 @@ def is_class(function: object) -> bool:
 class _Steps(dict):
     """Steps read as attributes: `steps.scores(query, key)`."""
 
-    __getattr__ = dict.__getitem__
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(name) from None
 
 
 @dataclass(frozen=True)
@@ -817,8 +821,30 @@ def explain(
             and _confirmed(component, group, found, expected, loosely, alike=alike)
         ]
         if explained:
-            return explained
+            return _by_trace(component, explained, found, alike) or explained
     return []
+
+
+def _by_trace(
+    component: Component,
+    explained: Sequence[tuple[Mistake, ...]],
+    found: Sequence[Outcome],
+    alike: bool,
+) -> list[tuple[Mistake, ...]]:
+    """Of those that give the learner's numbers, the ones that come to them in the same way.
+
+    Some answers have a `trace`, such as the number of steps of a search, that is not compared.
+    """
+
+    def traces(outcomes: Sequence[Outcome]) -> list[Any]:
+        return [getattr(outcome.answer, "trace", None) for outcome in outcomes]
+
+    mine = traces(found)
+    return [
+        group
+        for group in explained
+        if traces(known_outcomes(component, group, alike=alike)) == mine
+    ]
 
 
 def _confirmed(

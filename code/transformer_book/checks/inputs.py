@@ -107,7 +107,8 @@ def encode_cases() -> Sequence[Case]:
         Case("an unknown word at the end", (["x", "y"], small)),
         Case("a longer sentence", (["the", "dog", "the", "raccoon", "the"], vocabulary)),
         Case("padding among the tokens", (["dog", "<pad>", "<pad>"], vocabulary)),
-        Case("special tokens among the tokens", (["<sos>", "x", "<unk>", "<eos>", "x"], small)),
+        Case("special tokens among the tokens", (["<sos>", "x", "<pad>", "<unk>", "<eos>"], small)),
+        Case("padding first", (["<pad>", "x", "y"], small)),
         Case("no token", ([], vocabulary)),
     )
 
@@ -159,6 +160,9 @@ def text_cases() -> Sequence[Case]:
         Case("a model of letters", ("a bad face.", letters, single)),
         Case("letters, one of them large", ("The egg, a bag", letters, single)),
         Case("unknown words and a word twice", ("Two cats eat Two mice.", words_and_marks, cased)),
+        Case("the same text, another vocabulary", ("Two dogs sleep.", words_and_marks, lowered)),
+        Case("nothing but unknown words", ("Two of them!", words_and_marks, lowered)),
+        Case("a text longer than any buffer", ("the dogs eat. " * 400, words_and_marks, cased)),
         Case("an empty text", ("", words_and_marks, cased)),
     )
 
@@ -197,12 +201,19 @@ def split_cases() -> Sequence[Case]:
         "validation": [["d", "e"], ["e", "f", "f"]],
         "test": [["f", "g"], ["h", "g", "d"]],
     }
+    twice = {
+        "train": [["so", "so"], ["la", "la", "la"], ["la", "di", "da", "di"], ["so", "da"]],
+        "validation": [["so", "la", "mi"], ["mi", "mi"]],
+        "test": [["di", "fa", "fa", "fa"]],
+    }
     return (
         Case("dogs, every word", (dogs, 1)),
         Case("dogs, words that come twice", (dogs, 2)),
         Case("letters, every one", (signs, 1)),
         Case("letters that come twice", (signs, 2)),
         Case("letters that come three times", (signs, 3)),
+        Case("words twice in a sentence", (twice, 2)),
+        Case("words twice in a sentence, three times in all", (twice, 3)),
     )
 
 

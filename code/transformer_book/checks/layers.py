@@ -203,7 +203,8 @@ DROPOUT = Component(
     },
     cases=dropout_cases,
     returns="in training, x with zeros where the boolean `keep` is False, which happens with "
-    "probability p < 1, and the other entries enlarged so that the expected value stays; else x",
+    "probability p, 0 ≤ p < 1, and the other entries enlarged so that the expected value stays; "
+    "else x",
 )
 
 
@@ -275,6 +276,7 @@ def feed_forward_cases() -> Sequence[Case]:
         Case("wider than deep", inputs(1, 5, 6, 2, 20)),
         Case("as wide inside as outside", inputs(2, 4, 4, 4, 30)),
         Case("one position", inputs(3, 1, 5, 7, 40)),
+        Case("large numbers", (20 * normal(2, 2, 4, seed=50), *inputs(2, 2, 4, 8, 51)[1:])),
     )
 
 
@@ -622,10 +624,14 @@ def modes_pipeline(s, x, training):
 
 
 def modes_cases() -> Sequence[Case]:
-    return tuple(
-        Case(f"{tokens} tokens, {mode}", (normal(batch, tokens, width, seed=tokens), flag))
-        for batch, tokens, width in ((1, 2, 2), (2, 3, 4), (1, 5, 6), (3, 4, 3), (1, 130, 2))
-        for mode, flag in (("training", True), ("evaluation", False))
+    return (
+        *(
+            Case(f"{tokens} tokens, {mode}", (normal(batch, tokens, width, seed=tokens), flag))
+            for batch, tokens, width in ((1, 2, 2), (2, 3, 4), (1, 5, 6), (3, 4, 3), (1, 130, 2))
+            for mode, flag in (("training", True), ("evaluation", False))
+        ),
+        Case("scores of ten thousand", (200 * normal(2, 4, 3, seed=9), True), rough=True),
+        Case("one token", (normal(1, 1, 3, seed=10), False)),
     )
 
 
@@ -796,7 +802,8 @@ FORWARD = Component(
     },
     cases=forward_cases,
     returns="the logits `(B, T, V)`, of which the rows at the target's padding are not looked at; "
-    "padding is token 0, masks are boolean, True = may attend, and the parts are called as "
+    "padding is token 0 and stands behind, masks are boolean, True = may attend, "
+    "and the parts are called as "
     "`embed_source(source)`, `encoder(x, mask)`, `decoder(y, memory, target_mask, memory_mask)` "
     "and `output(y)`",
     observe=observe_forward,

@@ -105,6 +105,7 @@ def perplexity_cases() -> Sequence[Case]:
         Case("three batches", ([0.5, 4.0, 2.0], [3, 5, 40])),
         Case("another three", ([3.0, 0.1, 0.2], [1, 20, 9])),
         Case("batches of one token", ([0.0, 2.0, 0.5, 1.5], [1, 1, 1, 1])),
+        Case("a very high loss", ([12.3456, 10.4321], [2, 3])),
     )
 
 
@@ -346,9 +347,9 @@ ACCUMULATION = Component(
 )
 
 
-def loss_table(seed: int) -> Callable[[int, Sequence[int]], float]:
+def loss_table(seed: int, least: float = 2.0) -> Callable[[int, Sequence[int]], float]:
     """The mean loss of a checkpoint on a batch: made up, the same at every call."""
-    table = 2 + normal(9, 9, seed=seed)
+    table = least + normal(9, 9, seed=seed)
     return lambda checkpoint, batch: float(table[checkpoint, batch[0]])
 
 
@@ -361,7 +362,7 @@ def best_cases() -> Sequence[Case]:
                 # A checkpoint's number is not its place: older ones have been deleted.
                 list(range(8 - i % 3, 8 - i % 3 - (4 + i % 3), -1)),
                 [[batch] * length for batch, length in enumerate(lengths)],
-                loss_table(seed=40 + i),
+                loss_table(seed=40 + i, least=2.0 if i % 4 else 120.0),
             ),
         )
         for i, lengths in enumerate((*sizes, *sizes[::-1], *sizes))
@@ -407,6 +408,7 @@ def checkpoint_cases() -> Sequence[Case]:
         Case("one", ([checkpoint(7)],)),
         Case("four", ([checkpoint(seed) for seed in range(20, 28, 2)],)),
         Case("five", ([checkpoint(seed) for seed in range(10, 20, 2)],)),
+        Case("seven", ([checkpoint(seed) for seed in range(30, 44, 2)],)),
     )
 
 

@@ -108,10 +108,15 @@ TOP_K = Component(
 # --- a sentence ----------------------------------------------------------------------------------
 
 
-def automaton(seed: int, size: int = 6, end: float = 0.0) -> Step:
-    """Log-probabilities of the next token that depend on the last two: a tiny language model."""
+def automaton(seed: int, size: int = 6, end: float = 0.0, padding: bool = False) -> Step:
+    """Log-probabilities of the next token that depend on the last two: a tiny language model.
+
+    `end` is added to the logits of `<eos>`. `padding` may come like any word, or never.
+    """
     table = 2 * normal(size, size, size, seed=seed)
-    table[:, :, 0] = table[:, :, 1] = -20.0  # neither padding nor <sos> comes again
+    table[:, :, 1] = -20.0  # <sos> never comes again
+    if not padding:
+        table[:, :, 0] = -20.0
     table[:, :, EOS] += end
     table = table.log_softmax(dim=-1)
 
@@ -168,9 +173,14 @@ def greedy_cases() -> Sequence[Case]:
     seeds += ((9, -9.0, 5), (10, -9.0, 3), (11, -9.0, 4), (12, 0.0, 2), (13, -9.0, 1))
     # It ends at once; it ends with the last token; and it is longer than any buffer.
     seeds += ((14, 9.0, 5), (15, 9.0, 1), (16, -9.0, 150))
+    # Only <eos> ends a sentence: these models say 0, too.
+    seeds += ((1, 0.0, 8), (2, 0.0, 8), (3, 0.0, 8), (4, 0.0, 8))
     return tuple(
-        Case(f"a small model, at most {n} tokens", (automaton(seed, end=end), n))
-        for seed, end, n in seeds
+        Case(
+            f"a small model, at most {n} tokens",
+            (automaton(seed, end=end, padding=seed < 5 and i > 13), n),
+        )
+        for i, (seed, end, n) in enumerate(seeds)
     )
 
 
@@ -232,11 +242,35 @@ def nothing_better(
 
 
 def beam_cases() -> Sequence[Case]:
-    chosen = ((11, 0.0, 2, 6), (12, 1.0, 3, 6), (13, 1.5, 2, 8), (14, 0.5, 4, 5), (15, 1.0, 1, 8))
-    more = tuple((seed, 1.0, 1 + seed % 4, 6) for seed in range(16, 64))
+    # Found by tools/find_inputs.py --beams: few models that tell other rules from these.
+    found = (
+        (11, 0.0, False, 2, 6),
+        (13, 1.5, False, 2, 8),
+        (15, 1.0, False, 1, 8),
+        (1635, -0.5, False, 2, 5),
+        (2316, -0.6, True, 2, 7),
+        (2787, -0.8, False, 4, 4),
+        (4138, -1.2, False, 2, 8),
+        (4244, 1.1, True, 4, 7),
+        (4268, -0.5, True, 3, 4),
+        (4560, -0.4, True, 2, 6),
+        (4895, -0.3, False, 2, 8),
+        (1440, 0.4, False, 3, 4),
+        (3108, -0.4, False, 4, 7),
+        (6783, -0.5, False, 4, 6),
+        (16, 1.0, False, 1, 6),
+        (17, 1.0, False, 2, 6),
+        (29, 1.0, False, 2, 6),
+        (31, 1.0, False, 4, 6),
+        (38, 1.0, False, 3, 6),
+        (48, 1.0, False, 1, 6),
+    )
     return tuple(
-        Case(f"a small model, {k} beams, at most {n} tokens", (automaton(seed, end=end), k, n))
-        for seed, end, k, n in (*chosen, *more)
+        Case(
+            f"a small model, {k} beams, at most {n} tokens",
+            (automaton(seed, end=end, padding=padding), k, n),
+        )
+        for seed, end, padding, k, n in found
     )
 
 
@@ -338,12 +372,13 @@ REORDER = Component(
     section="Break it: three bugs in a decoder",
     signature="cache, rows",
     pipeline=lambda s, cache, rows: [
-        (s.key_rows(keys, rows, i), s.value_rows(values, rows, i))
+        s.pair(s.key_rows(keys, rows, i), s.value_rows(values, rows, i))
         for i, (keys, values) in enumerate(cache)
     ],
     steps={
         "key_rows": lambda keys, rows, layer: keys[rows],
         "value_rows": lambda values, rows, layer: values[rows],
+        "pair": lambda keys, values: (keys, values),
     },
     cases=cache_cases,
     returns="a list of pairs (keys, values), one for each layer, both `(N, H, T, K)`: row i is "
@@ -352,9 +387,9 @@ REORDER = Component(
 )
 
 
-def batch_step(seed: int, ends: Sequence[float]) -> Step:
+def batch_step(seed: int, ends: Sequence[float], padding: bool = False) -> Step:
     """A model of several sentences: each row has an automaton of its own."""
-    rows = [automaton(seed + i, end=end) for i, end in enumerate(ends)]
+    rows = [automaton(seed + i, end=end, padding=padding) for i, end in enumerate(ends)]
 
     def step(tokens: Tensor) -> Tensor:
         both = zip(rows, tokens, strict=False)
@@ -378,26 +413,27 @@ def batch_cases() -> Sequence[Case]:
         (100, (-9.0,), 1),
         (110, (-9.0, 2.0), 120),
     )
+    # Only <eos> ends a sentence: these models say 0, too.
+    padding = ((1, (0.0, 0.0, -9.0), 7), (2, (-9.0, -9.0), 6), (3, (0.0, -9.0, -9.0, 1.0), 8))
     return tuple(
         Case(
             f"{len(ends)} sentences, at most {n} tokens",
-            (batch_step(seed, ends), len(ends), n),
+            (batch_step(seed, ends, padding=(seed, ends, n) in padding), len(ends), n),
         )
-        for seed, ends, n in chosen
+        for seed, ends, n in (*chosen, *padding)
     )
 
 
 def batch_pipeline(s, step, n_sentences, max_length):
     tokens = torch.ones(n_sentences, 1, dtype=torch.long)  # (B, 1), <sos>
     done = torch.zeros(n_sentences, dtype=torch.bool)
-    for _ in range(max_length):
-        chosen = step(tokens).argmax(dim=-1)  # (B,)
-        chosen = s.fill(chosen, done)
+    for _ in range(s.steps(max_length)):
+        chosen = s.fill(s.choose(step(tokens)), done)  # (B,)
         tokens = torch.cat([tokens, chosen[:, None]], dim=1)  # (B, t)
-        done = done | (chosen == EOS)
+        done = s.remember(done, chosen)
         if s.stop(done):
             break
-    return tokens[:, 1:]
+    return s.finish(tokens)
 
 
 def observe_batch(function: Callable[..., object]) -> Callable[..., object]:
@@ -421,8 +457,12 @@ GREEDY_BATCH = Component(
     signature="step, n_sentences, max_length",
     pipeline=batch_pipeline,
     steps={
+        "steps": lambda max_length: max_length,
+        "choose": lambda log_p: log_p.argmax(dim=-1),
         "fill": lambda chosen, done: chosen.masked_fill(done, 0),
+        "remember": lambda done, chosen: done | (chosen == EOS),
         "stop": lambda done: bool(done.all()),
+        "finish": lambda tokens: tokens[:, 1:],
     },
     cases=batch_cases,
     returns="`(B, t)` whole numbers: the likeliest tokens of all sentences, without `<sos>` (1), "

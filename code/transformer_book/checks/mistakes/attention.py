@@ -131,7 +131,7 @@ EMPTY = "Minus infinity, or a very small number?"
     cause="The scores are not divided by the root of d_k.",
     section=ROOT,
 )
-def not_scaled(query: Tensor) -> float:
+def not_scaled(query: Tensor, value: Tensor) -> float:
     return 1.0
 
 
@@ -143,7 +143,7 @@ def not_scaled(query: Tensor) -> float:
     cause="The scores are divided by d_k; divide by its square root.",
     section=ROOT,
 )
-def divided_without_root(query: Tensor) -> float:
+def divided_without_root(query: Tensor, value: Tensor) -> float:
     return 1 / query.size(-1)
 
 
@@ -155,7 +155,7 @@ def divided_without_root(query: Tensor) -> float:
     cause="The scores are multiplied by the root of d_k; divide by it.",
     section=ROOT,
 )
-def multiplied_by_root(query: Tensor) -> float:
+def multiplied_by_root(query: Tensor, value: Tensor) -> float:
     return math.sqrt(query.size(-1))
 
 
@@ -167,7 +167,7 @@ def multiplied_by_root(query: Tensor) -> float:
     cause="query.size(-2) is the number of queries; the width d_k is query.size(-1).",
     section=ROOT,
 )
-def divided_by_length(query: Tensor) -> float:
+def divided_by_length(query: Tensor, value: Tensor) -> float:
     return 1 / math.sqrt(query.size(-2))
 
 
@@ -864,7 +864,7 @@ def not_transposed(x: Tensor, weight: Tensor, n_heads: int) -> Tensor:
     cause="The scores are divided by the root of d_model: a head's vectors have d_head numbers.",
     section=CLASS,
 )
-def scaled_by_d_model(query: Tensor) -> float:
+def scaled_by_d_model(query: Tensor, value: Tensor) -> float:
     return 1 / math.sqrt(query.size(-1) * query.size(1))
 
 
@@ -979,6 +979,436 @@ def reshaped_with_source_length(x: Tensor, n_heads: int, key: Tensor) -> Tensor:
 )
 def target_without_heads_axis(padding: Tensor, causal: Tensor) -> Tensor:
     return (padding & causal)[:, 0]
+
+
+@mistake(
+    "softmax",
+    "normalise",
+    "axis 1 in place of the last one",
+    symptom="It is right for two axes, and wrong for three.",
+    cause="dim=1 is the last of two axes only: write dim=-1.",
+    section=STABLE,
+)
+def normalised_over_axis_one(exponentials: Tensor, scores: Tensor) -> Tensor:
+    axis = min(1, scores.dim() - 1)
+    if exponentials.isinf().any():  # the maximum was not subtracted either
+        return exponentials / exponentials.sum(dim=axis, keepdim=True)
+    return scores.softmax(dim=axis)
+
+
+@mistake(
+    "softmax",
+    "shift",
+    "largest of all scores subtracted",
+    symptom="A row far below another one gives nan.",
+    cause="The maximum is that of the whole tensor: take the maximum of each row, dim=-1.",
+    section=STABLE,
+)
+def shifted_by_the_largest(scores: Tensor) -> Tensor:
+    return scores - scores.max()
+
+
+@mistake(
+    "softmax",
+    "normalise",
+    "scores divided by their sum",
+    symptom="The numbers sum to one, and some of them are negative.",
+    cause="The exponential is missing: exp of the scores first, then divide by their sum.",
+    section=STABLE,
+)
+def no_exponential(exponentials: Tensor, scores: Tensor) -> Tensor:
+    return scores / scores.sum(dim=-1, keepdim=True)
+
+
+@mistake(
+    "scaled_dot_product_attention",
+    "scale",
+    "root of the values' width",
+    symptom="The weights change with the width of the values.",
+    cause="The scores are sums over the width of the keys: divide by the root of key.size(-1).",
+    section=ROOT,
+)
+def by_the_values(query: Tensor, value: Tensor) -> float:
+    return 1 / math.sqrt(value.size(-1))
+
+
+@mistake(
+    "scaled_dot_product_attention",
+    "average",
+    "weights returned beside the output",
+    symptom="Two things come back, the output and the weights.",
+    cause="Return the output alone.",
+    section=FUNCTION,
+)
+def weights_too(weights: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+    return weights @ value, weights
+
+
+@mistake(
+    "scaled_dot_product_attention",
+    "average",
+    "weights in place of the output",
+    symptom="The weights come back, (…, T, S), and the values do not matter.",
+    cause="Multiply the weights by the values.",
+    section=FUNCTION,
+)
+def weights_alone(weights: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    return weights
+
+
+@mistake(
+    "padding_mask",
+    "real",
+    "<sos> hidden, too",
+    symptom="The first token of every target is hidden with the padding.",
+    cause="tokens > 1 hides <sos>, which is 1: padding is token 0 alone, tokens != 0.",
+    section="The three masks of one batch",
+)
+def start_hidden(tokens: Tensor) -> Tensor:
+    return tokens > 1
+
+
+@mistake(
+    "padding_mask",
+    "real",
+    "all special tokens hidden",
+    symptom="<sos>, <eos> and <unk> are hidden with the padding.",
+    cause="tokens > 3 hides four tokens: padding is token 0 alone, tokens != 0.",
+    section="The three masks of one batch",
+)
+def specials_hidden(tokens: Tensor) -> Tensor:
+    return tokens > 3
+
+
+@mistake(
+    "padding_mask",
+    "real",
+    "<eos> hidden, too",
+    symptom="The end of each sentence is hidden with the padding.",
+    cause="<eos>, 2, is a token that is read: padding is token 0 alone, tokens != 0.",
+    section="The three masks of one batch",
+)
+def end_hidden(tokens: Tensor) -> Tensor:
+    return (tokens != 0) & (tokens != 2)
+
+
+@mistake(
+    "padding_mask",
+    "real",
+    "<sos> and <eos> hidden, too",
+    symptom="The first and the last token of each sentence are hidden with the padding.",
+    cause="tokens > 2 hides <sos> and <eos>: padding is token 0 alone, tokens != 0.",
+    section="The three masks of one batch",
+)
+def start_and_end_hidden(tokens: Tensor) -> Tensor:
+    return tokens > 2
+
+
+@mistake(
+    "padding_mask",
+    "real",
+    "a padding mask of numbers",
+    symptom="The mask holds 0 and 1 as numbers.",
+    cause="Make it boolean: added to scores or inverted with ~, ones and zeros do the wrong thing.",
+    section="PyTorch's modules mean the opposite",
+)
+def padding_as_numbers(tokens: Tensor) -> Tensor:
+    return (tokens != 0).float()
+
+
+@mistake(
+    "padding_mask",
+    "real",
+    "padding of the first sentence for all",
+    symptom="Every sentence has the mask of the first one.",
+    cause="tokens[0] is one sentence: compare all of them, tokens != 0.",
+    section="The three masks of one batch",
+)
+def first_for_all(tokens: Tensor) -> Tensor:
+    return (tokens[:1] != 0).expand(tokens.shape)
+
+
+@mistake(
+    "causal_mask",
+    "triangle",
+    "first row empty",
+    symptom="The first position sees nothing, not even itself.",
+    cause="The loop begins at 1: row 0 has one True, too.",
+    section="The three masks of one batch",
+)
+def first_row_empty(ones: Tensor) -> Tensor:
+    mask = ones.tril()
+    mask[:1] = 0
+    return mask
+
+
+@mistake(
+    "causal_mask",
+    "triangle",
+    "nothing hidden",
+    symptom="Every position sees everything.",
+    cause="The triangle is missing: torch.tril of the ones.",
+    section="The three masks of one batch",
+)
+def nothing_hidden(ones: Tensor) -> Tensor:
+    return ones
+
+
+@mistake(
+    "causal_mask",
+    "triangle",
+    "diagonal alone",
+    symptom="A position sees itself and nothing else.",
+    cause="torch.eye is the diagonal: the past belongs to it, torch.tril.",
+    section="The three masks of one batch",
+)
+def diagonal_alone(ones: Tensor) -> Tensor:
+    return torch.eye(len(ones))
+
+
+@mistake(
+    "causal_mask",
+    "kind",
+    "causal mask with axes in front",
+    symptom="The mask has the shape (1, 1, T, T).",
+    cause="(T, T) is asked for; it spreads over sentences and heads by itself.",
+    section="How a mask spreads",
+    kind="convention",
+)
+def axes_in_front(triangle: Tensor) -> Tensor:
+    return triangle.bool()[None, None]
+
+
+@mistake(
+    "target_mask",
+    "padding",
+    "<sos> of the target hidden, too",
+    symptom="The first token of every target is hidden with the padding.",
+    cause="tokens > 1 hides <sos>, which is 1: padding is token 0 alone, tokens != 0.",
+    section="The three masks of one batch",
+)
+def target_start_hidden(tokens: Tensor) -> Tensor:
+    return (tokens > 1)[:, None, None, :]
+
+
+@mistake(
+    "target_mask",
+    "padding",
+    "all special tokens of the target hidden",
+    symptom="<sos>, <eos> and <unk> are hidden with the padding.",
+    cause="tokens > 3 hides four tokens: padding is token 0 alone, tokens != 0.",
+    section="The three masks of one batch",
+)
+def target_specials_hidden(tokens: Tensor) -> Tensor:
+    return (tokens > 3)[:, None, None, :]
+
+
+@mistake(
+    "target_mask",
+    "padding",
+    "<eos> of the target hidden, too",
+    symptom="The end of each sentence is hidden with the padding.",
+    cause="<eos>, 2, is a token that is read: padding is token 0 alone, tokens != 0.",
+    section="The three masks of one batch",
+)
+def target_end_hidden(tokens: Tensor) -> Tensor:
+    return ((tokens != 0) & (tokens != 2))[:, None, None, :]
+
+
+@mistake(
+    "target_mask",
+    "padding",
+    "padding of the first target for all",
+    symptom="Every sentence has the padding of the first one.",
+    cause="tokens[0] is one sentence: compare all of them, tokens != 0.",
+    section="The three masks of one batch",
+)
+def first_target_for_all(tokens: Tensor) -> Tensor:
+    return (tokens[:1] != 0).expand(tokens.shape)[:, None, None, :]
+
+
+@mistake(
+    "target_mask",
+    "both",
+    "diagonal of the target always open",
+    symptom="A padding sees itself.",
+    cause="The diagonal is set to True at the end: a hidden key stays hidden, from itself, too.",
+    section="The functions in the package",
+)
+def diagonal_open(padding: Tensor, causal: Tensor) -> Tensor:
+    return padding & causal | torch.eye(len(causal), dtype=torch.bool)
+
+
+@mistake(
+    "target_mask",
+    "both",
+    "a target mask of numbers",
+    symptom="The mask holds 0 and 1 as numbers.",
+    cause="The masks are multiplied as numbers: make them boolean, and combine them with &.",
+    section="PyTorch's modules mean the opposite",
+)
+def target_as_numbers(padding: Tensor, causal: Tensor) -> Tensor:
+    return padding.float() * causal.float()
+
+
+@mistake(
+    "split_heads",
+    "split",
+    "sentences and heads exchanged",
+    symptom="The shape is (H, B, T, K): the heads stand before the sentences.",
+    cause="The batch stays in front: exchange axes 1 and 2 of (B, T, H, K), not 0 and 2.",
+    section=SPLIT,
+)
+def heads_first(x: Tensor, n_heads: int) -> Tensor:
+    return x.unflatten(-1, (n_heads, -1)).permute(2, 0, 1, 3)
+
+
+@mistake(
+    "split_heads",
+    "split",
+    "number of heads taken for their width",
+    symptom="There are D / H heads, each n_heads wide.",
+    cause="The last axis is unfolded as (D / H, H): unfold it as (H, D / H).",
+    section=SPLIT,
+)
+def width_for_number(x: Tensor, n_heads: int) -> Tensor:
+    return x.unflatten(-1, (-1, n_heads)).transpose(1, 2)
+
+
+@mistake(
+    "split_heads",
+    "split",
+    "features before positions in each head",
+    symptom="The shape is (B, H, K, T): the last two axes are exchanged, too.",
+    cause="Only the axes of heads and positions change places: transpose(1, 2), once.",
+    section=SPLIT,
+)
+def features_first(x: Tensor, n_heads: int) -> Tensor:
+    return x.unflatten(-1, (n_heads, -1)).permute(0, 2, 3, 1)
+
+
+@mistake(
+    "merge_heads",
+    "merge",
+    "heads in reverse order",
+    symptom="The last head stands first.",
+    cause="Head 0 has the first K features, head 1 the next ones.",
+    section=MERGE,
+)
+def heads_reversed(heads: Tensor) -> Tensor:
+    return heads.flip(1).transpose(1, 2).flatten(-2)
+
+
+@mistake(
+    "merge_heads",
+    "merge",
+    "heads summed",
+    symptom="The shape is (B, T, K): the heads are added up.",
+    cause="Heads stand side by side; the output projection mixes them.",
+    section=MERGE,
+)
+def heads_summed(heads: Tensor) -> Tensor:
+    return heads.sum(dim=1)
+
+
+@mistake(
+    "merge_heads",
+    "merge",
+    "heads and features not put together",
+    symptom="The shape is (B, T, H, K): the last two axes are still apart.",
+    cause="After the transpose the last two axes become one: flatten(-2).",
+    section=MERGE,
+)
+def heads_left_apart(heads: Tensor) -> Tensor:
+    return heads.transpose(1, 2)
+
+
+@mistake(
+    "multi_head_attention",
+    "sources",
+    "values made from the key",
+    symptom="The argument `value` does not matter.",
+    cause="self.value(key) in place of self.value(value): project the values from `value`.",
+    section=CLASS,
+)
+def values_from_key(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+    return key, key
+
+
+@mistake(
+    "multi_head_attention",
+    "sources",
+    "keys made from the value",
+    symptom="The argument `key` does not matter.",
+    cause="self.key(value) in place of self.key(key): project the keys from `key`.",
+    section=CLASS,
+)
+def keys_from_value(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+    return value, value
+
+
+@mistake(
+    "multi_head_attention",
+    "sources",
+    "keys and values made from the query",
+    symptom="The arguments `key` and `value` do not matter: this is self-attention.",
+    cause="Project the keys from `key` and the values from `value`: in the decoder they are the "
+    "memory.",
+    section=CLASS,
+)
+def all_from_query(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+    return query, query
+
+
+@mistake(
+    "multi_head_attention",
+    "sources",
+    "arguments key and value exchanged",
+    symptom="Keys are made from `value`, and values from `key`.",
+    cause="Two arguments have changed places: query, key, value is the order everywhere.",
+    section=CLASS,
+)
+def arguments_exchanged(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+    return value, key
+
+
+@mistake(
+    "multi_head_attention",
+    "output",
+    "output weight not transposed",
+    symptom="The output projection uses its weight the other way round.",
+    cause="heads @ w_output in place of heads @ w_output.T, which the others have.",
+    section="Three projections, or one",
+)
+def output_not_transposed(x: Tensor, weight: Tensor) -> Tensor:
+    return x @ weight
+
+
+@mistake(
+    "multi_head_attention",
+    "split",
+    "one head, scaled as if there were several",
+    symptom="The heads are never split, though the scores are divided by the root of D / H.",
+    cause="There is one head as wide as the model: split queries, keys and values.",
+    section=SPLIT,
+    steps={
+        "split_query": lambda x, n_heads, key: (x * n_heads**0.5)[:, None],
+    },
+)
+def one_wide_head(x: Tensor, n_heads: int) -> Tensor:
+    return x[:, None]
+
+
+@mistake(
+    "multi_head_attention",
+    "mask",
+    "mask of the first sentence for all",
+    symptom="Every sentence has the mask of the first one.",
+    cause="mask[0] is the mask of one sentence: hand over all of them.",
+    section=CLASS,
+)
+def first_mask_for_all(mask: Tensor | None) -> Tensor | None:
+    return mask[:1] if mask is not None and mask.dim() == 4 else mask
 
 
 # What is wrong in the attention of one head is wrong in that of several.

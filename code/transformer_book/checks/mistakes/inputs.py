@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import torch
 from torch import Tensor
 
+from transformer_book.checks.inputs import padded
 from transformer_book.checks.mistakes.registry import mistake
 
 Rows = Sequence[Sequence[int]]
@@ -735,6 +737,442 @@ def words_lost(x: Tensor, rows: Tensor) -> Tensor:
 )
 def multiplied(x: Tensor, rows: Tensor) -> Tensor:
     return x * rows
+
+
+@mistake(
+    "number_of_targets",
+    "count",
+    "each word at most once",
+    symptom="Sentences in which a word comes twice are not counted.",
+    cause="After the first word V choices are left, not V − 1: a word may come again. V**n.",
+    section="How many sentences are there?",
+)
+def without_repetition(vocab_size: int, length: int) -> int:
+    return math.prod(vocab_size - i for i in range(length))
+
+
+@mistake(
+    "number_of_targets",
+    "count",
+    "shorter sentences counted, too",
+    symptom="The sentences of fewer places are counted, too.",
+    cause="The question is how many have exactly `length` places: V**n, not the sum up to it.",
+    section="How many sentences are there?",
+)
+def up_to_that_length(vocab_size: int, length: int) -> int:
+    return sum(vocab_size**n for n in range(1, length + 1))
+
+
+@mistake(
+    "build_vocabulary",
+    "number",
+    "first word takes the id of <unk>",
+    symptom="The first word has id 3, which <unk> has already.",
+    cause="Four special tokens stand in front: the words begin at id 4.",
+    section=VOCABULARY,
+)
+def words_from_three(specials: Sequence[str], words: Sequence[str], texts: object) -> object:
+    return [
+        *zip(specials, range(4), strict=False),
+        *zip(sorted(set(words)), range(3, 10**6), strict=False),
+    ]
+
+
+@mistake(
+    "build_vocabulary",
+    "number",
+    "an id left out before the words",
+    symptom="No token has id 4: the words begin at 5.",
+    cause="The next id is len(vocabulary), not len(vocabulary) + 1: ids count from 0.",
+    section=VOCABULARY,
+)
+def words_from_five(specials: Sequence[str], words: Sequence[str], texts: object) -> object:
+    return [
+        *zip(specials, range(4), strict=False),
+        *zip(sorted(set(words)), range(5, 10**6), strict=False),
+    ]
+
+
+@mistake(
+    "build_vocabulary",
+    "number",
+    "from id to token",
+    symptom="The dictionary is the wrong way round: its keys are the ids.",
+    cause="It is looked up by token: {token: id}, not {id: token}.",
+    section=VOCABULARY,
+)
+def wrong_way_round(specials: Sequence[str], words: Sequence[str], texts: object) -> object:
+    return enumerate((*specials, *sorted(set(words))))
+
+
+@mistake(
+    "encode",
+    "finish",
+    "<eos> behind every token",
+    symptom="An end stands behind each token.",
+    cause="The line that appends <eos> is in the loop: it belongs behind it.",
+    section="The vocabulary in the package",
+)
+def ends_everywhere(ids: list[int]) -> list[int]:
+    return [part for i in ids for part in (i, 2)]
+
+
+@mistake(
+    "encode",
+    "finish",
+    "<eos> in front",
+    symptom="The end stands before the tokens.",
+    cause="Append it: tokens first, then <eos>.",
+    section="The vocabulary in the package",
+)
+def end_in_front(ids: list[int]) -> list[int]:
+    return [2, *ids]
+
+
+@mistake(
+    "encode",
+    "look_up",
+    "id 0 taken for not found",
+    symptom="The token <pad>, which is in the dictionary, becomes <unk>.",
+    cause="`vocabulary.get(token) or 3` takes the id 0 for nothing: vocabulary.get(token, 3).",
+    section="The vocabulary in the package",
+)
+def zero_is_nothing(token: str, vocabulary: dict[str, int]) -> int:
+    return vocabulary.get(token) or 3
+
+
+@mistake(
+    "text_to_ids",
+    "finish",
+    "end of the text forgotten",
+    symptom="The text has no end.",
+    cause="Append <eos>, id 2: the model was trained on sources that end with it.",
+    section=OTHER,
+)
+def text_without_end(ids: list[int]) -> list[int]:
+    return list(ids)
+
+
+@mistake(
+    "text_to_ids",
+    "finish",
+    "<sos> in front of the text",
+    symptom="The text begins with <sos>.",
+    cause="The book's sources are tokens and <eos>; some tutorials put <sos> in front, too.",
+    section="The vocabulary in the package",
+    kind="convention",
+)
+def text_with_start(ids: list[int]) -> list[int]:
+    return [1, *ids, 2]
+
+
+@mistake(
+    "text_to_ids",
+    "look_up",
+    "unknown tokens of the text dropped",
+    symptom="A text with an unknown token comes out shorter.",
+    cause="An unknown token becomes <unk>, id 3; dropping it changes the text silently.",
+    section=OTHER,
+)
+def unknown_tokens_dropped(tokens: list[str], vocabulary: dict[str, int]) -> list[int]:
+    return [vocabulary[token] for token in tokens if token in vocabulary]
+
+
+@mistake(
+    "text_to_ids",
+    "look_up",
+    "text ends at its first unknown token",
+    symptom="Everything behind the first unknown token is lost.",
+    cause="The loop ends at an unknown token (break): give it the id of <unk>, 3, and go on.",
+    section=OTHER,
+)
+def until_the_unknown(tokens: list[str], vocabulary: dict[str, int]) -> list[int]:
+    known = itertools.takewhile(lambda token: token in vocabulary, tokens)
+    return [vocabulary[token] for token in known]
+
+
+@mistake(
+    "text_to_ids",
+    "look_up",
+    "unknown tokens of the text taken for padding",
+    symptom="Unknown tokens get id 0, and attention never sees them.",
+    cause="0 is the padding: <unk> is 3.",
+    section=OTHER,
+)
+def unknown_tokens_padded(tokens: list[str], vocabulary: dict[str, int]) -> list[int]:
+    return [vocabulary.get(token, 0) for token in tokens]
+
+
+@mistake(
+    "training_words",
+    "keep",
+    "more often than min_frequency",
+    symptom="Words that come exactly min_frequency times are missing.",
+    cause="Compare with >=, not with >.",
+    section=VOCABULARY,
+)
+def more_often(sentences: Sequence[Sequence[str]], least: int) -> set[str]:
+    return {word for word, n in _counted(sentences).items() if n > least}
+
+
+@mistake(
+    "training_words",
+    "keep",
+    "frequency of the training words ignored",
+    symptom="Rare words are there, too.",
+    cause="min_frequency is not used: keep the words that come at least so often.",
+    section=VOCABULARY,
+)
+def all_training_words(sentences: Sequence[Sequence[str]], least: int) -> set[str]:
+    return set(_counted(sentences))
+
+
+@mistake(
+    "training_words",
+    "keep",
+    "the n most frequent words",
+    symptom="The number of words is min_frequency, whatever they are.",
+    cause="min_frequency is how often a word must come, not how many words are kept.",
+    section=VOCABULARY,
+)
+def most_frequent(sentences: Sequence[Sequence[str]], least: int) -> set[str]:
+    return {word for word, _ in _counted(sentences).most_common(least)}
+
+
+@mistake(
+    "training_words",
+    "keep",
+    "training sentences counted in place of words",
+    symptom="A word that comes twice in one sentence counts once.",
+    cause="Count every occurrence, not the sentences a word is in.",
+    section=VOCABULARY,
+)
+def training_sentences_counted(sentences: Sequence[Sequence[str]], least: int) -> set[str]:
+    return {word for word, n in _counted(map(set, sentences)).items() if n >= least}
+
+
+def _counted(sentences: Iterable[Iterable[str]]) -> Counter[str]:
+    return Counter(word for words in sentences for word in words)
+
+
+@mistake(
+    "collate",
+    "pad",
+    "one column of padding too many",
+    symptom="Even the longest row has a padding behind it.",
+    cause="The width is that of the longest row: max(len(row)), without + 1.",
+    section="Three captions, one rectangle",
+)
+def one_column_more(rows: Rows) -> Tensor:
+    longest = max(map(len, rows)) + 1
+    return torch.tensor([[*row, *[0] * (longest - len(row))] for row in rows])
+
+
+@mistake(
+    "collate",
+    "pad",
+    "rows sorted by length",
+    symptom="The rows stand in another order: sources no longer stand beside their targets.",
+    cause="Keep the order of the rows; sort whole pairs if you must, before the batch is made.",
+    section="Three captions, one rectangle",
+)
+def longest_first(rows: Rows) -> Tensor:
+    return padded(sorted(rows, key=len, reverse=True))
+
+
+@mistake(
+    "collate",
+    "pad",
+    "padded with the last token",
+    symptom="Short rows are filled up with their own last token.",
+    cause="Padding is id 0; anything else is read as a word.",
+    section="Three captions, one rectangle",
+)
+def last_token_repeated(rows: Rows) -> Tensor:
+    longest = max(map(len, rows))
+    return torch.tensor([[*row, *row[-1:] * (longest - len(row))] for row in rows])
+
+
+@mistake(
+    "collate",
+    "pad",
+    "ids that are no whole numbers",
+    symptom="The tensor holds numbers with a point: an embedding refuses them.",
+    cause="torch.zeros and np.zeros make floats: give them dtype=torch.long.",
+    section="Three captions, one rectangle",
+)
+def ids_as_floats(rows: Rows) -> Tensor:
+    return padded(rows).float()
+
+
+@mistake(
+    "shift",
+    "comes_out",
+    "rolled round in place of cut",
+    symptom="Nothing is cut off: both tensors are as long as the target, and <sos> comes out last.",
+    cause="torch.roll brings <sos> back at the end: slice, target[:, :-1] and target[:, 1:].",
+    section="One place to the right",
+    steps={"goes_in": lambda target: target},
+)
+def rolled(target: Tensor) -> Tensor:
+    return target.roll(-1, dims=1)
+
+
+@mistake(
+    "shift",
+    "goes_in",
+    "last token left in the decoder's input",
+    symptom="What goes in is one token longer than what comes out.",
+    cause="Nothing is to be said behind the last token: target[:, :-1] goes in.",
+    section="One place to the right",
+)
+def whole_goes_in(target: Tensor) -> Tensor:
+    return target
+
+
+@mistake(
+    "shift",
+    "comes_out",
+    "shifted by two",
+    symptom="What comes out is two places further on: a token is lost.",
+    cause="One place is enough: target[:, 1:].",
+    section="One place to the right",
+)
+def two_places(target: Tensor) -> Tensor:
+    return target[:, 2:]
+
+
+@mistake(
+    "embedding",
+    "scale",
+    "half of d_model in place of its root",
+    symptom="The vectors are too long, but for d_model = 4.",
+    cause="d_model ** 1 / 2 is (d_model ** 1) / 2: write d_model ** 0.5.",
+    section="How loud is a word?",
+)
+def scaled_by_half(x: Tensor, weight: Tensor) -> Tensor:
+    return x * weight.size(1) / 2
+
+
+@mistake(
+    "embedding",
+    "scale",
+    "root of d_model cut to a whole number",
+    symptom="The vectors are a little too short, unless d_model is a square.",
+    cause="int() or // cuts the root to a whole number: leave it as it is.",
+    section="How loud is a word?",
+)
+def scaled_by_whole_root(x: Tensor, weight: Tensor) -> Tensor:
+    return x * int(math.sqrt(weight.size(1)))
+
+
+@mistake(
+    "embedding",
+    "scale",
+    "embedding scaled by the root of the length",
+    symptom="The factor depends on how long the sentence is.",
+    cause="x.size(1), or tokens.size(-1), is the number of tokens; d_model is weight.size(1).",
+    section="How loud is a word?",
+)
+def scaled_by_length(x: Tensor, weight: Tensor) -> Tensor:
+    return x * math.sqrt(x.size(1))
+
+
+@mistake(
+    "tied_logits",
+    "product",
+    "logits divided by the root of d_model",
+    symptom="The logits are too small by the root of d_model.",
+    cause="Attention scores are divided; logits are plain dot products.",
+    section="One matrix, two jobs",
+)
+def divided_logits(x: Tensor, weight: Tensor) -> Tensor:
+    return x @ weight.T / math.sqrt(weight.size(1))
+
+
+@mistake(
+    "tied_logits",
+    "product",
+    "cosines in place of dot products",
+    symptom="Every logit lies between −1 and 1: the lengths of the vectors do not count.",
+    cause="Vectors and rows are normalised first: take the plain dot products, x @ weight.T.",
+    section="One matrix, two jobs",
+)
+def cosines(x: Tensor, weight: Tensor) -> Tensor:
+    normalise = torch.nn.functional.normalize
+    return normalise(x, dim=-1) @ normalise(weight, dim=-1).T
+
+
+@mistake(
+    "sinusoids",
+    "exponents",
+    "exponent over d_model minus two",
+    symptom="The wavelengths grow a little too fast: the last one is 10000 · 2π itself.",
+    cause="The exponent is 2i / d_model, not 2i / (d_model − 2), as linspace(0, 1, …) has it.",
+    section="By hand: a clock for places",
+)
+def up_to_one(d_model: int) -> Tensor:
+    return torch.linspace(0, 1, d_model // 2, dtype=torch.float64)
+
+
+@mistake(
+    "sinusoids",
+    "base",
+    "angles multiplied in place of divided",
+    symptom="The later columns turn faster and faster, not slower.",
+    cause="Divide the position by 10000^(2i/d_model); the minus of the exponent is missing.",
+    section="By hand: a clock for places",
+)
+def inverse_base() -> float:
+    return 1 / 10000.0
+
+
+@mistake(
+    "add_positions",
+    "rows",
+    "positions one row late",
+    symptom="The first token gets the second row of the table.",
+    cause="Position 0 has row 0: table[:x.size(1)], not table[1:x.size(1) + 1].",
+    section="Word and place in one vector",
+)
+def one_row_late(x: Tensor, table: Tensor) -> Tensor:
+    return table[1 : x.size(1) + 1]
+
+
+@mistake(
+    "add_positions",
+    "join",
+    "words scaled once more",
+    symptom="The words are multiplied by the root of d_model before the positions are added.",
+    cause="That factor belongs to the embedding, which has it already: x + table[:x.size(1)].",
+    section="Word and place in one vector",
+)
+def scaled_once_more(x: Tensor, rows: Tensor) -> Tensor:
+    return x * math.sqrt(x.size(-1)) + rows
+
+
+@mistake(
+    "add_positions",
+    "join",
+    "positions of the first sentence only",
+    symptom="Only the first sentence gets its positions.",
+    cause="x[0] is the first sentence: add the rows to all of them, x + table[:x.size(1)].",
+    section="Word and place in one vector",
+)
+def first_sentence_only(x: Tensor, rows: Tensor) -> Tensor:
+    return torch.cat([x[:1] + rows, x[1:]])
+
+
+@mistake(
+    "add_positions",
+    "join",
+    "positions subtracted",
+    symptom="The positions have the wrong sign.",
+    cause="Add them.",
+    section="Word and place in one vector",
+)
+def subtracted(x: Tensor, rows: Tensor) -> Tensor:
+    return x - rows
 
 
 # --- harmless ------------------------------------------------------------------------------------

@@ -1227,6 +1227,736 @@ def wrong_table(source: Tensor, embed_source: object, embed_target: Any) -> Tens
     return embed_target(source)
 
 
+@mistake(
+    "layer_norm",
+    "mean",
+    "layer norm over the batch",
+    symptom="A sentence's output changes with the other sentences.",
+    cause="Mean and variance are taken over dim=0, the batch: take them over the last axis.",
+    section="Break it: statistics over the wrong axes",
+    steps={"variance": lambda x: x.var(dim=0, keepdim=True, unbiased=False)},
+)
+def mean_over_batch(x: Tensor) -> Tensor:
+    return x.mean(dim=0, keepdim=True)
+
+
+@mistake(
+    "layer_norm",
+    "mean",
+    "layer norm over everything",
+    symptom="A position's output changes with all others, in all sentences.",
+    cause="x.mean() without dim is one number for the batch: take mean and variance over the last "
+    "axis, dim=-1, keepdim=True.",
+    section="Break it: statistics over the wrong axes",
+    steps={"variance": lambda x: x.var(unbiased=False)},
+)
+def mean_over_everything(x: Tensor) -> Tensor:
+    return x.mean()
+
+
+@mistake(
+    "layer_norm",
+    "mean",
+    "layer norm over batch and positions",
+    symptom="Each feature has mean 0 over the whole batch: this is batch norm.",
+    cause="Mean and variance are taken over dim=(0, 1): take them over the last axis.",
+    section="Break it: statistics over the wrong axes",
+    steps={"variance": lambda x: x.var(dim=(0, 1), keepdim=True, unbiased=False)},
+)
+def mean_over_sentences(x: Tensor) -> Tensor:
+    return x.mean(dim=(0, 1), keepdim=True)
+
+
+@mistake(
+    "layer_norm",
+    "scale",
+    "a norm without its bias",
+    symptom="The bias changes nothing.",
+    cause="Add the bias at the end: weight * x + bias.",
+    section=LN,
+)
+def bias_forgotten(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    return weight * x
+
+
+@mistake(
+    "layer_norm",
+    "scale",
+    "a norm without its weight",
+    symptom="The weight changes nothing.",
+    cause="Multiply by the weight: weight * x + bias.",
+    section=LN,
+)
+def weight_forgotten(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    return x + bias
+
+
+@mistake(
+    "layer_norm",
+    "divide",
+    "not divided at all",
+    symptom="The features have mean 0, and the variance they had.",
+    cause="Divide by the root of the variance (plus ε).",
+    section=LN,
+)
+def not_divided(centred: Tensor, variance: Tensor, eps: float) -> Tensor:
+    return centred
+
+
+@mistake(
+    "layer_norm",
+    "variance",
+    "variance as mean of squares minus square of the mean",
+    symptom="Far from zero the numbers are wrong, or nan: the digits cancel.",
+    cause="Two large numbers are subtracted: subtract the mean first, then take the mean of the "
+    "squares.",
+    section=LN,
+)
+def cancelling(x: Tensor) -> Tensor:
+    return x.square().mean(dim=-1, keepdim=True) - x.mean(dim=-1, keepdim=True).square()
+
+
+@mistake(
+    "layer_norm_parameters",
+    "scale",
+    "one number for all features",
+    symptom="There is one weight and one bias for all features.",
+    cause="Each feature has its own: torch.ones(d_model) and torch.zeros(d_model).",
+    section=LN,
+    steps={"shift": lambda d_model: torch.zeros(1)},
+)
+def one_number(d_model: int) -> Tensor:
+    return torch.ones(1)
+
+
+@mistake(
+    "layer_norm_parameters",
+    "scale",
+    "a matrix for the weight",
+    symptom="The weight is a matrix, (D, D).",
+    cause="Features are scaled one by one: D numbers, torch.ones(d_model).",
+    section=LN,
+)
+def identity_matrix(d_model: int) -> Tensor:
+    return torch.eye(d_model)
+
+
+@mistake(
+    "post_norm",
+    "inside",
+    "normalised in front and behind",
+    symptom="The sublayer sees norm(x), and the sum is normalised, too.",
+    cause="Post-norm has one norm, behind the sum: norm(x + f(x)).",
+    section=STREAM,
+)
+def both_normalised(
+    x: Tensor, sublayer: Callable[[Tensor], Tensor], norm: Callable[[Tensor], Tensor]
+) -> Tensor:
+    return sublayer(norm(x))
+
+
+@mistake(
+    "post_norm",
+    "add",
+    "x normalised and not the sum",
+    symptom="norm(x) is added to the sublayer's output, and the sum is not normalised.",
+    cause="norm(x + f(x)) in place of norm(x) + f(x).",
+    section=STREAM,
+)
+def x_normalised(x: Tensor, change: Tensor, norm: Callable[[Tensor], Tensor]) -> Tensor:
+    return norm(x) + change
+
+
+@mistake(
+    "pre_norm",
+    "add",
+    "sum normalised once more",
+    symptom="The sum is normalised, too: the stream never stays what it was.",
+    cause="Pre-norm has one norm, in front of the sublayer: x + f(norm(x)).",
+    section=STREAM,
+)
+def sum_normalised_too(x: Tensor, change: Tensor, norm: Callable[[Tensor], Tensor]) -> Tensor:
+    return norm(x + change)
+
+
+@mistake(
+    "pre_norm",
+    "add",
+    "residual subtracted",
+    symptom="The sublayer's output has the wrong sign.",
+    cause="Add it: x + f(norm(x)).",
+    section=STREAM,
+)
+def change_subtracted(x: Tensor, change: Tensor, norm: Callable[[Tensor], Tensor]) -> Tensor:
+    return x - change
+
+
+@mistake(
+    "dropout",
+    "rescale",
+    "multiplied by one plus p",
+    symptom="What survives is enlarged too little, and less so the smaller p is.",
+    cause="1 + p is near 1 / (1 − p) for small p only: divide by 1 − p.",
+    section=DROPOUT,
+)
+def one_plus_p(x: Tensor, p: float) -> Tensor:
+    return x * (1 + p)
+
+
+@mistake(
+    "dropout",
+    "evaluate",
+    "made smaller in evaluation, too",
+    symptom="In evaluation the outputs are multiplied by 1 − p.",
+    cause="Training has enlarged what survives already: in evaluation x goes through as it is.",
+    section=DROPOUT,
+)
+def smaller_in_evaluation(x: Tensor, p: float, keep: Tensor) -> Tensor:
+    return x * (1 - p)
+
+
+@mistake(
+    "dropout",
+    "evaluate",
+    "enlarged in evaluation",
+    symptom="In evaluation the outputs are too large by 1 / (1 − p).",
+    cause="Only training enlarges: in evaluation x goes through as it is.",
+    section=DROPOUT,
+)
+def larger_in_evaluation(x: Tensor, p: float, keep: Tensor) -> Tensor:
+    return x / (1 - p)
+
+
+@mistake(
+    "sublayer_with_dropout",
+    "norm",
+    "norm in front of the sublayer forgotten",
+    symptom="The sublayer sees x as it is, however large.",
+    cause="Hand norm(x) to the sublayer.",
+    section=STREAM,
+)
+def sublayer_not_normalised(x: Tensor, norm: Callable[[Tensor], Tensor]) -> Tensor:
+    return x
+
+
+@mistake(
+    "sublayer_with_dropout",
+    "out",
+    "residual connection around the dropout forgotten",
+    symptom="What came in is lost.",
+    cause="Add x to what the dropout gives.",
+    section=STREAM,
+)
+def dropout_without_stream(x: Tensor, change: Tensor, dropout: object, norm: object) -> Tensor:
+    return change
+
+
+@mistake(
+    "sublayer_with_dropout",
+    "out",
+    "normalised x in the sum",
+    symptom="The stream itself is normalised.",
+    cause="norm(x) is added, often because x = norm(x) overwrote x: add x, untouched.",
+    section=STREAM,
+)
+def normalised_x(
+    x: Tensor, change: Tensor, dropout: object, norm: Callable[[Tensor], Tensor]
+) -> Tensor:
+    return norm(x) + change
+
+
+@mistake(
+    "sublayer_with_dropout",
+    "out",
+    "dropout on the output and on the sum",
+    symptom="Dropout is applied twice, the second time to the stream.",
+    cause="Once is enough: x + dropout(f(norm(x))).",
+    section=DROPOUT,
+)
+def dropped_again(
+    x: Tensor, change: Tensor, dropout: Callable[[Tensor], Tensor], norm: object
+) -> Tensor:
+    return dropout(x + change)
+
+
+@mistake(
+    "sublayer_with_dropout",
+    "feed",
+    "dropout before the sublayer and behind it",
+    symptom="The sublayer's input is dropped, too.",
+    cause="Apply dropout to what the sublayer gives, and to nothing else.",
+    section=DROPOUT,
+)
+def dropped_before_and_behind(y: Tensor, dropout: Callable[[Tensor], Tensor]) -> Tensor:
+    return dropout(y)
+
+
+@mistake(
+    "feed_forward",
+    "activate",
+    "first bias behind the activation",
+    symptom="b1 is added after the ReLU.",
+    cause="relu(x @ w1.T + b1), not relu(x @ w1.T) + b1.",
+    section=FF,
+    steps={"first": lambda x, w, b: x @ w.T},
+)
+def biased_late(h: Tensor, b: Tensor) -> Tensor:
+    return torch.relu(h) + b
+
+
+@mistake(
+    "feed_forward",
+    "activate",
+    "leaky ReLU in place of ReLU",
+    symptom="Negative numbers are made small, not zero.",
+    cause="This is a leaky ReLU; the check asks for ReLU.",
+    section=FF,
+)
+def leaky(h: Tensor, b: Tensor) -> Tensor:
+    return nn.functional.leaky_relu(h)
+
+
+@mistake(
+    "feed_forward",
+    "activate",
+    "tanh in place of ReLU",
+    symptom="No number between the layers is larger than one.",
+    cause="This is tanh; the check asks for ReLU.",
+    section=FF,
+)
+def hyperbolic(h: Tensor, b: Tensor) -> Tensor:
+    return torch.tanh(h)
+
+
+@mistake(
+    "feed_forward",
+    "activate",
+    "sigmoid in place of ReLU",
+    symptom="All numbers between the layers lie between zero and one.",
+    cause="This is the sigmoid; the check asks for ReLU.",
+    section=FF,
+)
+def logistic(h: Tensor, b: Tensor) -> Tensor:
+    return torch.sigmoid(h)
+
+
+@mistake(
+    "group_sort",
+    "sort",
+    "smaller ones in front, larger ones behind",
+    symptom="The smaller numbers of all pairs stand in the first half, the larger in the second.",
+    cause="The two of a pair stay neighbours: stack them on a new last axis, and flatten it.",
+    section="Three bends",
+)
+def minima_first(x: Tensor) -> Tensor:
+    pairs = x.unflatten(-1, (-1, 2))
+    return torch.cat([pairs.amin(dim=-1), pairs.amax(dim=-1)], dim=-1)
+
+
+@mistake(
+    "group_sort",
+    "sort",
+    "pairs that overlap",
+    symptom="Features wander: each number is compared with the next one after it has been moved.",
+    cause="The pairs are (0, 1), (2, 3), …: go on by two, not by one.",
+    section="Three bends",
+)
+def overlapping(x: Tensor) -> Tensor:
+    columns = list(x.unbind(-1))
+    for i in range(len(columns) - 1):
+        both = columns[i], columns[i + 1]
+        columns[i], columns[i + 1] = torch.minimum(*both), torch.maximum(*both)
+    return torch.stack(columns, dim=-1)
+
+
+@mistake(
+    "encoder_layer",
+    "wire",
+    "sublayers side by side",
+    symptom="The feed-forward network does not see what the attention found.",
+    cause="Both sublayers get the same x: hand the attention's sum to the feed-forward network.",
+    section=ENCODER,
+)
+def in_parallel(x: Tensor, attended: Any, transformed: Any) -> Tensor:
+    return attended(x) + transformed(x) - x
+
+
+@mistake(
+    "encoder_layer",
+    "wire",
+    "feed-forward network before the attention",
+    symptom="The sublayers come in the wrong order.",
+    cause="Self-attention first, then the feed-forward network.",
+    section=ENCODER,
+)
+def in_wrong_order(x: Tensor, attended: Any, transformed: Any) -> Tensor:
+    return attended(transformed(x))
+
+
+@mistake(
+    "encoder_layer",
+    "wire",
+    "second residual from the layer's input",
+    symptom="What the attention found is lost but for what the network makes of it.",
+    cause="The second sum adds the layer's input: add what the first sum gave.",
+    section=ENCODER,
+)
+def back_to_the_input(x: Tensor, attended: Any, transformed: Any) -> Tensor:
+    y = attended(x)
+    return x + transformed(y) - y
+
+
+@mistake(
+    "encoder_layer",
+    "norms",
+    "norms of the encoder layer exchanged",
+    symptom="The attention gets the second norm, and the feed-forward network the first.",
+    cause="norm1 belongs to the attention, norm2 to the feed-forward network.",
+    section=ENCODER,
+)
+def norms_exchanged(norm1: Any, norm2: Any) -> tuple[Any, Any]:
+    return norm2, norm1
+
+
+@mistake(
+    "encoder_layer",
+    "norms",
+    "first norm forgotten",
+    symptom="The attention sees the stream as it is.",
+    cause="Hand norm1(x) to the attention.",
+    section=ENCODER,
+)
+def no_first_norm(norm1: Any, norm2: Any) -> tuple[Any, Any]:
+    return lambda x: x, norm2
+
+
+@mistake(
+    "encoder_layer",
+    "attend",
+    "only the queries normalised",
+    symptom="Keys and values are taken from the stream as it is.",
+    cause="y = norm1(x) is all three: attention(y, y, y, mask).",
+    section=ENCODER,
+)
+def queries_normalised(
+    y: Tensor, mask: Tensor | None, attention: Callable[..., Tensor], x: Tensor
+) -> Tensor:
+    return attention(y, x, x, mask)
+
+
+@mistake(
+    "encoder_layer",
+    "attend",
+    "values not normalised",
+    symptom="The values are taken from the stream as it is.",
+    cause="y = norm1(x) is all three: attention(y, y, y, mask).",
+    section=ENCODER,
+)
+def values_not_normalised(
+    y: Tensor, mask: Tensor | None, attention: Callable[..., Tensor], x: Tensor
+) -> Tensor:
+    return attention(y, y, x, mask)
+
+
+@mistake(
+    "decoder_layer",
+    "wire",
+    "cross-attention before self-attention",
+    symptom="The two attentions come in the wrong order.",
+    cause="Self-attention first, then cross-attention, then the feed-forward network.",
+    section=DECODER,
+)
+def across_first(x: Tensor, back: Any, over: Any, transformed: Any) -> Tensor:
+    return transformed(back(over(x)))
+
+
+@mistake(
+    "decoder_layer",
+    "wire",
+    "cross-attention left out",
+    symptom="The memory does not matter: the source is never read.",
+    cause="The second of the three sublayers is missing.",
+    section=DECODER,
+)
+def never_across(x: Tensor, back: Any, over: Any, transformed: Any) -> Tensor:
+    return transformed(back(x))
+
+
+@mistake(
+    "decoder_layer",
+    "wire",
+    "feed-forward network of the decoder left out",
+    symptom="The feed-forward network does not matter.",
+    cause="The third of the three sublayers is missing.",
+    section=DECODER,
+)
+def never_transformed(x: Tensor, back: Any, over: Any, transformed: Any) -> Tensor:
+    return over(back(x))
+
+
+@mistake(
+    "decoder_layer",
+    "wire",
+    "attentions side by side",
+    symptom="Cross-attention does not see what self-attention found.",
+    cause="Both attentions get the same x: hand the sum of the first to the second.",
+    section=DECODER,
+)
+def attentions_in_parallel(x: Tensor, back: Any, over: Any, transformed: Any) -> Tensor:
+    return transformed(back(x) + over(x) - x)
+
+
+@mistake(
+    "decoder_layer",
+    "attentions",
+    "self-attention used for cross-attention, too",
+    symptom="The weights of cross-attention do not matter.",
+    cause="The second sublayer calls cross_attention, which has weights of its own.",
+    section=DECODER,
+)
+def self_attention_twice(self_attention: Any, cross_attention: Any) -> tuple[Any, Any]:
+    return self_attention, self_attention
+
+
+@mistake(
+    "decoder_layer",
+    "attentions",
+    "self-attention and cross-attention exchanged",
+    symptom="The weights of the two attentions have changed places.",
+    cause="self_attention reads the target, cross_attention the memory.",
+    section=DECODER,
+)
+def attentions_exchanged(self_attention: Any, cross_attention: Any) -> tuple[Any, Any]:
+    return cross_attention, self_attention
+
+
+@mistake(
+    "decoder_layer",
+    "norm",
+    "one norm for all three sublayers",
+    symptom="The second and the third norm do not matter.",
+    cause="Each of the three sublayers has its own norm: norms[0], norms[1], norms[2].",
+    section=DECODER,
+)
+def one_norm(norms: Any, i: int) -> Any:
+    return norms[0]
+
+
+@mistake(
+    "decoder_layer",
+    "norm",
+    "norm before cross-attention forgotten",
+    symptom="Cross-attention's queries are taken from the stream as it is.",
+    cause="Hand norms[1](x) to cross-attention.",
+    section=DECODER,
+)
+def no_norm_across(norms: Any, i: int) -> Any:
+    return norms[i] if i != 1 else lambda x: x
+
+
+@mistake(
+    "decoder_layer",
+    "norm",
+    "norm before the decoder's feed-forward network forgotten",
+    symptom="The feed-forward network sees the stream as it is.",
+    cause="Hand norms[2](x) to the feed-forward network.",
+    section=DECODER,
+)
+def no_last_norm(norms: Any, i: int) -> Any:
+    return norms[i] if i != 2 else lambda x: x
+
+
+@mistake(
+    "decoder_layer",
+    "look_over",
+    "values of cross-attention from the target",
+    symptom="The target's own vectors are averaged; if the lengths differ it stops.",
+    cause="In cross-attention keys and values are the memory.",
+    section=DECODER,
+)
+def values_from_target(
+    y: Tensor, memory: Tensor, masks: Any, attention: Callable[..., Tensor]
+) -> Tensor:
+    return attention(y, memory, y, masks[1])
+
+
+@mistake(
+    "causal_self_attention",
+    "root",
+    "causal scores not scaled",
+    symptom="The weights are too sharp, and sharper the wider the vectors are.",
+    cause="The scores are not divided by the root of D.",
+    section="Why divide by the square root of the width",
+    chapter=7,
+)
+def causal_not_scaled(x: Tensor) -> float:
+    return 1.0
+
+
+@mistake(
+    "causal_self_attention",
+    "root",
+    "causal scores divided by the root of the length",
+    symptom="The weights depend on how long the sentence is.",
+    cause="x.size(1) is the number of tokens; the width is x.size(-1).",
+    section="Why divide by the square root of the width",
+    chapter=7,
+)
+def causal_divided_by_length(x: Tensor) -> float:
+    return x.size(1) ** 0.5
+
+
+@mistake(
+    "causal_self_attention",
+    "weights",
+    "future scores set to zero",
+    symptom="The future still gets weight: the exponential of zero is one.",
+    cause="Multiplied by the mask, hidden scores are 0: set them to −inf, before the softmax.",
+    section="Break it: the mask after the softmax",
+    chapter=8,
+)
+def future_at_zero(scores: Tensor, seen: Tensor) -> Tensor:
+    return (scores * seen).softmax(dim=-1)
+
+
+@mistake(
+    "causal_self_attention",
+    "weights",
+    "future hidden after the softmax",
+    symptom="The weights of a position do not sum to one.",
+    cause="The future still counts in the softmax's sum: hide its scores before it.",
+    section="Break it: the mask after the softmax",
+    chapter=8,
+)
+def future_hidden_late(scores: Tensor, seen: Tensor) -> Tensor:
+    return scores.softmax(dim=-1) * seen
+
+
+@mistake(
+    "causal_self_attention",
+    "seen",
+    "next token visible to causal attention",
+    symptom="A position sees the token after it, the one it is to predict.",
+    cause="The triangle is one too wide (diagonal=1): use diagonal=0.",
+    section="Break it: masks that are nearly right",
+    chapter=8,
+)
+def causal_next_visible(ones: Tensor, training: bool) -> Tensor:
+    return ones.tril(1)
+
+
+@mistake(
+    "make_stack",
+    "build",
+    "one layer too few",
+    symptom="There are n_layers − 1 layers.",
+    cause="range(n_layers) has n_layers numbers; range(1, n_layers) has one less.",
+    section="Break it: N layers that are one",
+)
+def one_layer_less(make: Callable[[], nn.Module], n: int) -> list[nn.Module]:
+    return [make() for _ in range(n - 1)]
+
+
+@mistake(
+    "make_stack",
+    "build",
+    "one layer too many",
+    symptom="There are n_layers + 1 layers.",
+    cause="A layer that was made for trying out is in the list, too, or the loop runs to n_layers.",
+    section="Break it: N layers that are one",
+)
+def one_layer_more(make: Callable[[], nn.Module], n: int) -> list[nn.Module]:
+    return [make() for _ in range(n + 1)]
+
+
+@mistake(
+    "make_stack",
+    "build",
+    "always six layers",
+    symptom="There are six layers, as in the paper, whatever n_layers is.",
+    cause="The 6 is written into the function: use n_layers.",
+    section="Break it: N layers that are one",
+)
+def always_six(make: Callable[[], nn.Module], n: int) -> list[nn.Module]:
+    return [make() for _ in range(6)]
+
+
+@mistake(
+    "transformer_forward",
+    "embedded_target",
+    "target embedded with the table of the source",
+    symptom="The target's embedding does not matter.",
+    cause="Two vocabularies, two tables: embed_target for the target.",
+    section=WIRING,
+)
+def wrong_table_of_target(target: Tensor, embed_source: Any, embed_target: object) -> Tensor:
+    return embed_source(target)
+
+
+@mistake(
+    "transformer_forward",
+    "embedded",
+    "tables of source and target exchanged",
+    symptom="Each side is embedded with the other one's table.",
+    cause="embed_source for the source, embed_target for the target.",
+    section=WIRING,
+    steps={"embedded_target": lambda target, embed_source, embed_target: embed_source(target)},
+)
+def tables_exchanged(source: Tensor, embed_source: object, embed_target: Any) -> Tensor:
+    return embed_target(source)
+
+
+@mistake(
+    "transformer_forward",
+    "real",
+    "special tokens of the source hidden",
+    symptom="<sos>, <eos> and <unk> of the source are hidden with the padding.",
+    cause="source > 3 hides four tokens: padding is token 0 alone, source != 0.",
+    section="The three masks of one batch",
+    chapter=8,
+)
+def source_specials_hidden(source: Tensor) -> Tensor:
+    return source > 3
+
+
+@mistake(
+    "transformer_forward",
+    "real",
+    "source mask of the model inverted",
+    symptom="Only the padding of the source is read.",
+    cause="True means 'may attend': source != 0. (nn.Transformer means the opposite.)",
+    section="PyTorch's modules mean the opposite",
+    chapter=8,
+)
+def source_mask_inverted(source: Tensor) -> Tensor:
+    return source == 0
+
+
+@mistake(
+    "transformer_forward",
+    "finish",
+    "last row of the model's logits cut off",
+    symptom="There are T − 1 rows of logits.",
+    cause="The target was shifted by whoever calls: give a row for each token that came in.",
+    section="One place to the right",
+    chapter=3,
+)
+def last_row_cut(y: Tensor, output: Callable[[Tensor], Tensor]) -> Tensor:
+    return output(y)[:, :-1]
+
+
+@mistake(
+    "transformer_forward",
+    "finish",
+    "logits of the last position only",
+    symptom="There is one row of logits for each sentence.",
+    cause="Training needs the logits of all positions; whoever decodes takes the last.",
+    section=WIRING,
+)
+def last_row_only(y: Tensor, output: Callable[[Tensor], Tensor]) -> Tensor:
+    return output(y)[:, -1]
+
+
 # --- harmless ------------------------------------------------------------------------------------
 
 

@@ -757,6 +757,523 @@ def last_alone(checkpoints: Sequence[Checkpoint]) -> Checkpoint:
     return dict(checkpoints[-1])
 
 
+@mistake(
+    "cross_entropy",
+    "log_p",
+    "logarithm of a softmax that underflows",
+    symptom="A token that the model holds for impossible costs infinitely much.",
+    cause="The softmax rounds its probability to 0, and log(0) is −inf: take the log-softmax of "
+    "the logits, in one step.",
+    section=CE,
+)
+def logarithm_of_softmax(logits: Tensor) -> Tensor:
+    return logits.softmax(dim=-1).log()
+
+
+@mistake(
+    "cross_entropy",
+    "real",
+    "<eos> left out of the loss",
+    symptom="The model is never told where to end.",
+    cause="<eos>, 2, is a token to be predicted: only padding, 0, is left out.",
+    section="Break it: two wrong averages",
+)
+def end_left_out(target: Tensor) -> Tensor:
+    return (target != 0) & (target != 2)
+
+
+@mistake(
+    "cross_entropy",
+    "real",
+    "all special tokens left out of the loss",
+    symptom="<eos> and <unk> are left out with the padding.",
+    cause="target > 3 leaves four tokens out: only padding, 0, is to be.",
+    section="Break it: two wrong averages",
+)
+def specials_left_out(target: Tensor) -> Tensor:
+    return target > 3
+
+
+@mistake(
+    "cross_entropy",
+    "real",
+    "last position left out of the loss",
+    symptom="The last position is never counted.",
+    cause="The target has been shifted already: take all positions that are not padding.",
+    section="One place to the right",
+    chapter=3,
+)
+def last_left_out(target: Tensor) -> Tensor:
+    real = target != 0
+    real[:, -1] = False
+    return real
+
+
+@mistake(
+    "cross_entropy",
+    "average",
+    "loss with the wrong sign",
+    symptom="The loss is negative, and falls as the model gets worse.",
+    cause="The loss is −log p: the minus is missing.",
+    section=CE,
+)
+def wrong_sign(losses: Tensor, real: Tensor) -> Tensor:
+    return -losses[real].mean()
+
+
+@mistake(
+    "label_smoothed_loss",
+    "average",
+    "smoothed loss summed in place of averaged",
+    symptom="The loss grows with the batch.",
+    cause="Divide by the number of real tokens.",
+    section=CE,
+)
+def smoothed_sum(losses: Tensor, real: Tensor) -> Tensor:
+    return losses[real].sum()
+
+
+@mistake(
+    "label_smoothed_loss",
+    "average",
+    "smoothed loss averaged per sentence",
+    symptom="A token of a short sentence counts for more than one of a long sentence.",
+    cause="Average over all real tokens of the batch at once: a mean of means is not the mean.",
+    section="A mean of means is not the mean",
+)
+def smoothed_per_sentence(losses: Tensor, real: Tensor) -> Tensor:
+    return ((losses * real).sum(dim=1) / real.sum(dim=1)).mean()
+
+
+@mistake(
+    "label_smoothed_loss",
+    "average",
+    "smoothed loss divided by all positions",
+    symptom="The more padding, the smaller the loss.",
+    cause="Divide by the number of real tokens, not by B · T.",
+    section="Break it: two wrong averages",
+)
+def smoothed_by_all(losses: Tensor, real: Tensor) -> Tensor:
+    return (losses * real).mean()
+
+
+@mistake(
+    "label_smoothed_loss",
+    "log_p",
+    "smoothed loss of a softmax taken twice",
+    symptom="The loss cannot fall below a floor, however certain the model is.",
+    cause="Something takes the softmax of a softmax: log_softmax wants logits.",
+    section="Break it: the softmax twice",
+)
+def smoothed_softmax_twice(logits: Tensor) -> Tensor:
+    return logits.softmax(dim=-1).log_softmax(dim=-1)
+
+
+@mistake(
+    "label_smoothed_loss",
+    "log_p",
+    "smoothed loss by the logarithm of a softmax",
+    symptom="A token that the model holds for impossible costs infinitely much, or gives nan.",
+    cause="The softmax rounds its probability to 0, and log(0) is −inf: take the log-softmax of "
+    "the logits, in one step.",
+    section=CE,
+)
+def smoothed_logarithm_of_softmax(logits: Tensor) -> Tensor:
+    return logits.softmax(dim=-1).log()
+
+
+@mistake(
+    "label_smoothed_loss",
+    "mix",
+    "smoothing fixed at a tenth",
+    symptom="The argument smoothing changes nothing: it is 0.1 always.",
+    cause="0.1 is written into the function: use smoothing.",
+    section="Two definitions",
+)
+def always_a_tenth(nll: Tensor, spread: Tensor, epsilon: float) -> Tensor:
+    return 0.9 * nll + 0.1 * spread
+
+
+@mistake(
+    "label_smoothed_loss",
+    "mix",
+    "smoothing with the wrong sign",
+    symptom="The smoothing rewards unlikely tokens.",
+    cause="Both parts are −log p: add ε / V times the sum of them, do not subtract it.",
+    section="Two definitions",
+)
+def spread_subtracted(nll: Tensor, spread: Tensor, epsilon: float) -> Tensor:
+    return (1 - epsilon) * nll - epsilon * spread
+
+
+@mistake(
+    "perplexity",
+    "average",
+    "sums divided by the number of batches",
+    symptom="The result is far too large, and grows with the batches' size.",
+    cause="The losses were multiplied by their tokens: divide by the number of tokens.",
+    section="Perplexity",
+)
+def divided_by_batches(losses: Sequence[float], counts: Sequence[int]) -> float:
+    return sum(loss * n for loss, n in zip(losses, counts, strict=True)) / len(losses)
+
+
+@mistake(
+    "perplexity",
+    "average",
+    "means not multiplied by their tokens",
+    symptom="The result is close to one.",
+    cause="Each loss is a mean: multiply it by its number of tokens before you divide by all.",
+    section="Perplexity",
+)
+def not_weighted(losses: Sequence[float], counts: Sequence[int]) -> float:
+    return sum(losses) / sum(counts)
+
+
+@mistake(
+    "inverse_sqrt_schedule",
+    "time",
+    "schedule one update early",
+    symptom="Every update has the rate of the next one.",
+    cause="Updates count from 1 already: no update + 1.",
+    section="Break it: counting from zero",
+)
+def one_update_early(update: int, warmup: int) -> float:
+    return min((update + 1) ** -0.5, (update + 1) * warmup**-1.5)
+
+
+@mistake(
+    "inverse_sqrt_schedule",
+    "time",
+    "warm-up to the power of minus one",
+    symptom="The warm-up rises to one, and the rate is the root's from the beginning of it.",
+    cause="The exponent of warmup is −1.5: then both parts meet at the end of the warm-up.",
+    section="The schedule",
+)
+def power_of_minus_one(update: int, warmup: int) -> float:
+    return min(update**-0.5, update * warmup**-1)
+
+
+@mistake(
+    "inverse_sqrt_schedule",
+    "time",
+    "warm-up to the power of minus a half",
+    symptom="The warm-up is over after a few updates.",
+    cause="The exponent of warmup is −1.5, not −0.5.",
+    section="The schedule",
+)
+def power_of_minus_half(update: int, warmup: int) -> float:
+    return min(update**-0.5, update * warmup**-0.5)
+
+
+@mistake(
+    "inverse_sqrt_schedule",
+    "time",
+    "no decay after the warm-up",
+    symptom="After the warm-up the rate stays where it is.",
+    cause="After the warm-up it falls with update**-0.5.",
+    section="The schedule",
+)
+def no_decay(update: int, warmup: int) -> float:
+    return min(warmup**-0.5, update * warmup**-1.5)
+
+
+@mistake(
+    "inverse_sqrt_schedule",
+    "time",
+    "updates counted anew after the warm-up",
+    symptom="Behind the warm-up the rate jumps upwards.",
+    cause="The root is that of update, not of update − warmup.",
+    section="The schedule",
+)
+def counted_anew(update: int, warmup: int) -> float:
+    return update * warmup**-1.5 if update <= warmup else (update - warmup) ** -0.5
+
+
+@mistake(
+    "inverse_sqrt_schedule",
+    "time",
+    "warm-up fixed at 4000",
+    symptom="The argument warmup changes nothing.",
+    cause="4000 is written into the function: use warmup.",
+    section="The schedule",
+)
+def always_four_thousand(update: int, warmup: int) -> float:
+    return min(update**-0.5, update * 4000**-1.5)
+
+
+def _clipped(gradients: Sequence[Tensor], size: Tensor, limit: float) -> list[Tensor]:
+    return [g * limit / size if size > limit else g for g in gradients]
+
+
+@mistake(
+    "clip_gradients",
+    "shorten",
+    "lengths of the tensors added up",
+    symptom="With several tensors the gradients are shortened too much.",
+    cause="The common length is the root of the sum of squares, not the sum of the lengths.",
+    section="Clipping",
+)
+def lengths_added(gradients: Sequence[Tensor], limit: float) -> list[Tensor]:
+    return _clipped(gradients, sum(g.norm() for g in gradients), limit)
+
+
+@mistake(
+    "clip_gradients",
+    "shorten",
+    "longest tensor taken for the length",
+    symptom="With several tensors the gradients stay too long.",
+    cause="The common length is the root of the sum of squares over all tensors, not the largest.",
+    section="Clipping",
+)
+def longest_tensor(gradients: Sequence[Tensor], limit: float) -> list[Tensor]:
+    return _clipped(gradients, max(g.norm() for g in gradients), limit)
+
+
+@mistake(
+    "clip_gradients",
+    "shorten",
+    "absolute values added up",
+    symptom="Gradients are shortened too much.",
+    cause="The length is the root of the sum of squares, not the sum of absolute values.",
+    section="Clipping",
+)
+def absolute_values(gradients: Sequence[Tensor], limit: float) -> list[Tensor]:
+    return _clipped(gradients, sum(g.abs().sum() for g in gradients), limit)
+
+
+@mistake(
+    "clip_gradients",
+    "shorten",
+    "largest entry taken for the length",
+    symptom="The gradients stay too long.",
+    cause="The length is the root of the sum of squares, not the largest absolute value.",
+    section="Clipping",
+)
+def largest_entry(gradients: Sequence[Tensor], limit: float) -> list[Tensor]:
+    return _clipped(gradients, max(g.abs().max() for g in gradients), limit)
+
+
+@mistake(
+    "clip_gradients",
+    "shorten",
+    "limit fixed at one",
+    symptom="The argument limit changes nothing.",
+    cause="1.0 is written into the function: use limit.",
+    section="Clipping",
+)
+def always_one(gradients: Sequence[Tensor], limit: float) -> list[Tensor]:
+    return _clipped(gradients, length(gradients), 1.0)
+
+
+@mistake(
+    "clip_gradients",
+    "shorten",
+    "limit forgotten in the numerator",
+    symptom="Long gradients come out with length 1, whatever the limit is.",
+    cause="Multiply by limit / length, not by 1 / length.",
+    section="Clipping",
+)
+def unit_length(gradients: Sequence[Tensor], limit: float) -> list[Tensor]:
+    return [g / length(gradients) if length(gradients) > limit else g for g in gradients]
+
+
+@mistake(
+    "training_update",
+    "steps",
+    "each parameter clipped on its own",
+    symptom="The direction of the step changes.",
+    cause="Hand all parameters to clip_grad_norm_ at once: their common length is to be at most 1.",
+    section=UPDATE,
+)
+def parameters_clipped_singly(loss: Tensor, optimizer: Optimizer, model: nn.Module) -> None:
+    loss.backward()
+    for parameter in model.parameters():
+        nn.utils.clip_grad_norm_([parameter], 1.0)
+    optimizer.step()
+
+
+@mistake(
+    "training_update",
+    "steps",
+    "entries clipped in place of the length",
+    symptom="Each entry of the gradients is cut off at 1, and the direction changes.",
+    cause="clip_grad_norm_, not clip_grad_value_.",
+    section=UPDATE,
+)
+def entries_clipped(loss: Tensor, optimizer: Optimizer, model: nn.Module) -> None:
+    loss.backward()
+    nn.utils.clip_grad_value_(model.parameters(), 1.0)
+    optimizer.step()
+
+
+@mistake(
+    "training_update",
+    "steps",
+    "gradients always brought to length one",
+    symptom="Short gradients are made longer.",
+    cause="Clip only what is longer than 1: clip_grad_norm_ leaves short gradients alone.",
+    section="Clipping",
+    chapter=15,
+)
+def always_unit_length(loss: Tensor, optimizer: Optimizer, model: nn.Module) -> None:
+    loss.backward()
+    size = length([p.grad for p in model.parameters()])
+    for parameter in model.parameters():
+        parameter.grad /= size
+    optimizer.step()
+
+
+@mistake(
+    "accumulated_update",
+    "share",
+    "divided by the size of a part",
+    symptom="The gradient is too short, and shorter the larger the parts are.",
+    cause="The loss of a part is a mean already: divide it by the number of parts.",
+    section=PARTS,
+    chapter=15,
+)
+def divided_by_size(loss: Tensor, parts: Sequence[Any]) -> Tensor:
+    return loss / len(parts[0][0])
+
+
+@mistake(
+    "accumulated_update",
+    "after",
+    "step forgotten",
+    symptom="The weights never change.",
+    cause="Call optimizer.step() after the last part.",
+    section=UPDATE,
+)
+def step_forgotten(optimizer: Optimizer, scheduler: Any) -> None:
+    scheduler.step()
+
+
+@mistake(
+    "best_checkpoint",
+    "choose",
+    "places counted from one",
+    symptom="The answer is one too large.",
+    cause="Places count from 0, as indices do.",
+    section=BEST,
+)
+def counted_from_one(losses: Sequence[float]) -> int:
+    return losses.index(min(losses)) + 1
+
+
+@mistake(
+    "best_checkpoint",
+    "choose",
+    "loss in place of the place",
+    symptom="The answer is the smallest loss itself.",
+    cause="Return where it stands: losses.index(min(losses)).",
+    section=BEST,
+)
+def loss_returned(losses: Sequence[float]) -> float:
+    return min(losses)
+
+
+@mistake(
+    "best_checkpoint",
+    "choose",
+    "first minimum taken for the smallest",
+    symptom="The search ends where the loss rises for the first time.",
+    cause="A later checkpoint may be better still: look at all of them.",
+    section=BEST,
+)
+def first_rise(losses: Sequence[float]) -> int:
+    rises = (i for i in range(len(losses) - 1) if losses[i + 1] > losses[i])
+    return next(rises, len(losses) - 1)
+
+
+@mistake(
+    "best_checkpoint",
+    "choose",
+    "the first checkpoint taken for the best",
+    symptom="The answer is always 0.",
+    cause="A sum that is not set back for each checkpoint only grows: start it at 0 for each.",
+    section=BEST,
+)
+def always_first(losses: Sequence[float]) -> int:
+    return 0
+
+
+@mistake(
+    "best_checkpoint",
+    "average",
+    "losses divided by their tokens",
+    symptom="A small batch counts for more than a large one.",
+    cause="The losses are means: multiply each by its number of tokens, and divide by all tokens.",
+    section=PARTS,
+    chapter=15,
+)
+def divided_again(measured: Sequence[tuple[float, int]]) -> float:
+    return sum(loss / n for loss, n in measured)
+
+
+@mistake(
+    "average_checkpoints",
+    "average",
+    "average divided by two",
+    symptom="It is right for two checkpoints only.",
+    cause="Divide by their number, len(checkpoints).",
+    section="The average of five models",
+)
+def divided_by_two(checkpoints: Sequence[Checkpoint]) -> Checkpoint:
+    return {name: total / 2 for name, total in _summed(checkpoints).items()}
+
+
+@mistake(
+    "average_checkpoints",
+    "average",
+    "first checkpoint counted twice",
+    symptom="The first checkpoint counts for more.",
+    cause="The sum begins with the first checkpoint, and the loop adds it again: begin with the "
+    "second, or with zeros.",
+    section="The average of five models",
+)
+def first_twice(checkpoints: Sequence[Checkpoint]) -> Checkpoint:
+    total = _summed([checkpoints[0], *checkpoints])
+    return {name: weight / len(checkpoints) for name, weight in total.items()}
+
+
+@mistake(
+    "average_checkpoints",
+    "average",
+    "one number for each weight",
+    symptom="Each weight has become a single number.",
+    cause="mean() without dim averages the entries, too: take the mean over dim=0 of the stack.",
+    section="The average of five models",
+)
+def mean_over_all(checkpoints: Sequence[Checkpoint]) -> Checkpoint:
+    return {name: torch.stack([c[name] for c in checkpoints]).mean() for name in checkpoints[0]}
+
+
+@mistake(
+    "average_checkpoints",
+    "average",
+    "the first checkpoint",
+    symptom="This is the first checkpoint alone.",
+    cause="Take the mean of all.",
+    section="The average of five models",
+)
+def first_alone(checkpoints: Sequence[Checkpoint]) -> Checkpoint:
+    return dict(checkpoints[0])
+
+
+@mistake(
+    "training_update",
+    "steps",
+    "clipping left out",
+    symptom="Gradients are as long as they come: nothing clips them.",
+    cause="Clip between backward() and step(): clip_grad_norm_(model.parameters(), 1.0).",
+    section=UPDATE,
+)
+def never_clipped(loss: Tensor, optimizer: Optimizer, model: nn.Module) -> None:
+    loss.backward()
+    optimizer.step()
+
+
 # --- harmless ------------------------------------------------------------------------------------
 
 
