@@ -26,6 +26,7 @@ import shutil
 import sys
 import unicodedata
 from collections.abc import Callable
+from html import unescape
 from importlib import metadata
 from itertools import groupby
 from pathlib import Path
@@ -248,7 +249,8 @@ class OwnPage(SphinxTransform):
     def apply(self, **kwargs) -> None:
         start = f"{self.config.html_baseurl}{TALK}.html"
         for link in self.document.findall(nodes.reference):
-            address, mark, query = link.get("refuri", "").partition("?")
+            # MyST has escaped the address, and the writer does it again.
+            address, mark, query = unescape(link.get("refuri", "")).partition("?")
             if mark and address == start:
                 up = "../" * self.env.docname.count("/")
                 link["refuri"] = f"{up}{TALK}.html?{query}"
