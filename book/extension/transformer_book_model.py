@@ -9,8 +9,8 @@ repository. Beside them it writes, into ``_static/model/rules/``:
 * ``spacy-de.json`` and so on: the rules of ``spacy.blank(language)``, its regular expressions in
   JavaScript's notation.
 
-``{talk}`` is the place where one talks to a model. Only a page with that directive loads
-its script and its style.
+``{talk}`` is the place where one talks to a model; chapters link to it. Only a page with that
+directive loads its script and its style.
 
 ``{beside} attention`` shows names of a module in both languages, side by side, from the files
 themselves: one name a line, or two where they differ (``SinusoidalPositions Positions``).
@@ -26,6 +26,7 @@ import shutil
 import sys
 import unicodedata
 from collections.abc import Callable
+from html import unescape
 from importlib import metadata
 from itertools import groupby
 from pathlib import Path
@@ -36,6 +37,7 @@ from typing import Any
 from docutils import nodes
 from myst_nb.core.render import sanitize_script_content
 from sphinx.application import Sphinx
+from sphinx.transforms import SphinxTransform
 from sphinx.util.docutils import SphinxDirective
 
 from transformer_book import pretrained
@@ -44,6 +46,7 @@ from transformer_book.tokens import SpacyTokenizer
 from transformer_book.widgets.talk import EXAMPLES, described
 
 PACKAGE = pretrained.FOLDER.parent
+TALK = "book/talk"
 MODULES = Path(__file__).parents[1] / "assets" / "model"
 FILES = ("config.json", "source_vocabulary.json", "target_vocabulary.json", "model.safetensors")
 LICENCE = "README.md"  # the card travels with the model
@@ -188,6 +191,7 @@ def spacy_rules(language: str) -> dict[str, Any]:
 
 # --- the page -------------------------------------------------------------------------------------
 
+
 def digest(paths: list[Path]) -> str:
     """A version of some files, for their addresses."""
     total = hashlib.sha256()
@@ -232,6 +236,24 @@ def load_only_there(app: Sphinx, page: str, template: str, context: dict, doctre
         app.add_js_file("model/talk-loader.js", loading_method="defer")
         for style in ("shared", "beam", "talk"):
             app.add_css_file(f"model/{style}.css")
+
+
+class OwnPage(SphinxTransform):
+    """Links of chapters to the page lead to this site's own one: they work where it lies.
+
+    In a notebook they are absolute, since only so the query survives everywhere.
+    """
+
+    default_priority = 470
+
+    def apply(self, **kwargs) -> None:
+        start = f"{self.config.html_baseurl}{TALK}.html"
+        for link in self.document.findall(nodes.reference):
+            # MyST has escaped the address, and the writer does it again.
+            address, mark, query = unescape(link.get("refuri", "")).partition("?")
+            if mark and address == start:
+                up = "../" * self.env.docname.count("/")
+                link["refuri"] = f"{up}{TALK}.html?{query}"
 
 
 # --- the same in two languages --------------------------------------------------------------------
@@ -363,6 +385,7 @@ def write_files(app: Sphinx, exception: Exception | None) -> None:
 def setup(app: Sphinx) -> dict:
     app.add_directive("talk", TalkDirective)
     app.add_directive("beside", BesideDirective)
+    app.add_transform(OwnPage)
     app.connect("html-page-context", load_only_there)
     app.connect("build-finished", write_files)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -4,10 +4,11 @@
     average:encoder.1.0          this head looks at everything it may see alike
     weight:cross.0.2.3.1.0.5     add 0.5 to the weight of key 1 for query 3; the row sums to 1 again
     layer:decoder.1              this layer passes on what it gets
+    feed_forward:encoder.0       the feed-forward network of this layer adds nothing
     residual:encoder.0           the sublayers of this layer get no residual connection
     scale:1                      the scores are multiplied by this instead of 1/√d_k
     causal:off                   the decoder's self-attention sees the future
-    positions:off                no positions are added
+    positions:off                no positions are added (`positions:source`: none to the source)
     temperature:0.5              the logits are divided by this
 
 Attention is named by its kind: `encoder` and `decoder` are the self-attention of these stacks,
@@ -38,10 +39,11 @@ FIELDS = {
     "average": ("kind", "layer", "head"),
     "weight": ("kind", "layer", "head", "position", "position", "number"),
     "layer": ("stack", "layer"),
+    "feed_forward": ("stack", "layer"),
     "residual": ("stack", "layer"),
     "scale": ("number",),
     "causal": ("off",),
-    "positions": ("off",),
+    "positions": ("sides",),
     "temperature": ("positive",),
 }
 RowChange: TypeAlias = Callable[[Tensor, int | None], Tensor]
@@ -76,8 +78,8 @@ def _fits(field: str, part: str, first: str, config: TransformerConfig) -> bool:
     """Whether `part` may stand in this field of a change whose first part is `first`."""
     if field in ("kind", "stack"):
         return part in (STACKS if field == "kind" else STACKS.values())
-    if field == "off":
-        return part == "off"
+    if field in ("off", "sides"):
+        return part == "off" or (field == "sides" and part in ("source", "target"))
     if field in ("number", "positive"):
         if not _NUMBER.fullmatch(part) or abs(float(part)) > _LARGEST:
             return False
@@ -208,13 +210,19 @@ def _residuals(model: Transformer, name: str, layer: str) -> list[Residual]:
     return [each for each in layers[int(layer)].modules() if isinstance(each, Residual)]
 
 
-def _layer(model: Transformer, stack: ExitStack, name: str, layer: str) -> None:
-    def pass_on(residual: Residual, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
-        # The sublayer computes all the same: it fills the cache.
-        return Residual.forward(residual, x, lambda y: torch.zeros_like(sublayer(y)))
+def _pass_on(residual: Residual, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
+    # The sublayer computes all the same: it fills the cache.
+    return Residual.forward(residual, x, lambda y: torch.zeros_like(sublayer(y)))
 
+
+def _layer(model: Transformer, stack: ExitStack, name: str, layer: str) -> None:
     for residual in _residuals(model, name, layer):
-        stack.enter_context(_attributes(residual, forward=partial(pass_on, residual)))
+        stack.enter_context(_attributes(residual, forward=partial(_pass_on, residual)))
+
+
+def _feed_forward(model: Transformer, stack: ExitStack, name: str, layer: str) -> None:
+    residual = getattr(model, name).layers[int(layer)].feed_forward_residual
+    stack.enter_context(_attributes(residual, forward=partial(_pass_on, residual)))
 
 
 def _residual(model: Transformer, stack: ExitStack, name: str, layer: str) -> None:
@@ -233,8 +241,9 @@ def _causal(model: Transformer, stack: ExitStack, _: str) -> None:
     stack.enter_context(_attributes(model, config=replace(model.config, causal=False)))
 
 
-def _positions(model: Transformer, stack: ExitStack, _: str) -> None:
-    for module in (model.source_positions, model.target_positions):
+def _positions(model: Transformer, stack: ExitStack, sides: str) -> None:
+    for side in ("source", "target") if sides == "off" else (sides,):
+        module = getattr(model, f"{side}_positions")
         stack.enter_context(_attributes(module, forward=lambda x, start=0: x))
 
 
@@ -248,6 +257,7 @@ def _temperature(model: Transformer, stack: ExitStack, temperature: str) -> None
 _CHANGES = {
     "head": _head,
     "layer": _layer,
+    "feed_forward": _feed_forward,
     "residual": _residual,
     "scale": _scale,
     "causal": _causal,

@@ -25,12 +25,14 @@ CHANGES = (
     "weight:cross.0.0.0.2.0.75",
     "layer:encoder.1",
     "layer:decoder.0",
+    "feed_forward:decoder.0",
     "residual:encoder.0",
     "residual:decoder.1",
     "scale:0.5",
     "scale:1",
     "causal:off",
     "positions:off",
+    "positions:source",
     "temperature:0.5",
 )
 
@@ -89,7 +91,13 @@ REFUSED = (
     *("", "head", "head:cross.9.0", "head:cross.0.9", "head:cross.0", "head:toString.0.0"),
     *("weight:cross.0.0.1.1.x", "layer:cross.0", "scale:", "scale:1e9", "causal:on"),
     *("constructor:off", "temperature:0", "temperature:-1", "scale:0x10", "scale: 1", "scale:1."),
-    *("head:encoder.0.0.0", "head:cross.-1.0", "head:cross.0.0:", "weight:cross.0.0.1.1.1_0"),
+    *(
+        "head:encoder.0.0.0",
+        "positions:both",
+        "head:cross.-1.0",
+        "head:cross.0.0:",
+        "weight:cross.0.0.1.1.1_0",
+    ),
 )
 
 

@@ -11,14 +11,16 @@ from base64 import b64encode
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from urllib.parse import urlencode
+from urllib.parse import parse_qs, urlencode
 
 import pytest
 import torch
 from playwright.sync_api import Browser, Error, Page, Route
 
 from tests.site.accessibility import NARROW, resize, violations, width_of
+from tests.test_talk_links import queries
 from transformer_book.inspection import silenced_heads
+from transformer_book.interventions import changed
 from transformer_book.layers import Residual
 from transformer_book.tokens import EOS, PAD, SOS
 from transformer_book.translator import Translation, Translator
@@ -208,6 +210,27 @@ def test_what_a_link_changes_is_what_the_page_shows(talk, package) -> None:
     assert said(seen.page) == package("multi30k-de-en").translate(PHOTOGRAPH, beam_size=1)
     assert said(seen.page, "changed") == right.text
     assert seen.problems == []
+
+
+@pytest.mark.parametrize("chapter", ["12_encoder", "14_transformer"])
+def test_a_link_of_a_chapter_leads_to_what_it_says(
+    chapter, site: Path, serve, visit, package
+) -> None:
+    """From the page of the chapter, on this site, with the change already made."""
+    seen = visit(f"{serve(site)}/chapters/{chapter}.html")
+    links = seen.page.locator('a[href*="talk.html?"]')
+    (address,) = links.evaluate_all("all => all.map(a => a.getAttribute('href'))")
+    query = queries(chapter[:2])[0]
+    assert address == f"../{PAGE}?{query}"
+    asked = parse_qs(query)
+    links.click()
+    seen.page.locator(".talk button").first.wait_for()
+    load(seen.page)
+    (name,), (text,) = asked["model"], asked["text"]
+    translator = package(name)
+    assert said(seen.page) == translator.translate(text, beam_size=1)
+    with changed(translator.model, asked["change"]):
+        assert said(seen.page, "changed") == translator.translate(text, beam_size=1)
 
 
 def test_a_wrong_link_is_answered_in_one_sentence(talk) -> None:

@@ -4,10 +4,11 @@
 //     average:encoder.1.0   this head looks at everything it may see alike
 //     weight:cross.0.2.3.1.0.5   add 0.5 to the weight of key 1 for query 3, then make the row sum to 1
 //     layer:decoder.1       this layer passes on what it gets
+//     feed_forward:encoder.0   the feed-forward network of this layer adds nothing
 //     residual:encoder.0    the sublayers of this layer get no residual connection
 //     scale:1               the scores are multiplied by this instead of 1/√d_k
 //     causal:off            the decoder's self-attention sees the future
-//     positions:off         no positions are added
+//     positions:off         no positions are added; positions:source: none to the source, and so on
 //     temperature:0.5       the logits are divided by this
 //
 // Attention is named by its kind: `encoder` and `decoder` are the self-attention of these stacks,
@@ -55,6 +56,9 @@ const CHANGES = {
   layer: ([stack, layer]) => (value, { name, stage }) =>
     stage === "change" && name.startsWith(`${stack}.layers.${layer}.`) ? zeros(...value.shape) : undefined,
 
+  feed_forward: ([stack, layer]) => (value, { name, stage }) =>
+    stage === "change" && name === `${stack}.layers.${layer}.feed_forward_residual` ? zeros(...value.shape) : undefined,
+
   residual: ([stack, layer]) => (value, { name, stage }) =>
     stage === "stream" && name.startsWith(`${stack}.layers.${layer}.`) ? zeros(...value.shape) : undefined,
 
@@ -65,7 +69,8 @@ const CHANGES = {
     return new Tensor(value.data.map(() => 1), ...value.shape); // one sentence: nothing is padding
   },
 
-  positions: () => (value, { stage }) => (stage === "rows" ? zeros(...value.shape) : undefined),
+  positions: ([side]) => (value, { name, stage }) =>
+    stage === "rows" && (side === "off" || name === `${side}_positions`) ? zeros(...value.shape) : undefined,
 
   temperature: ([temperature]) => (logits, { stage }) =>
     stage === "logits" ? new Tensor(logits.data.map((each) => each / Number(temperature)), ...logits.shape) : undefined,
@@ -100,10 +105,11 @@ function grammar(config) {
     weight: (parts) =>
       parts.length === 6 && attention(parts) && position(parts[3]) && position(parts[4]) && NUMBER(parts[5]),
     layer: (parts) => parts.length === 2 && place(parts),
+    feed_forward: (parts) => parts.length === 2 && place(parts),
     residual: (parts) => parts.length === 2 && place(parts),
     scale: (parts) => parts.length === 1 && NUMBER(parts[0]),
     causal: (parts) => parts.length === 1 && OFF(parts[0]),
-    positions: (parts) => parts.length === 1 && OFF(parts[0]),
+    positions: (parts) => parts.length === 1 && ["off", "source", "target"].includes(parts[0]),
     temperature: (parts) => parts.length === 1 && POSITIVE(parts[0]),
   };
 }

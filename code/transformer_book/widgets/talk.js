@@ -34,11 +34,12 @@ const FIELDS = {
   average: ["kind", "layer", "head"],
   weight: ["kind", "layer", "head", "query", "key", "amount"],
   layer: ["stack", "layer"],
+  feed_forward: ["stack", "layer"],
   residual: ["stack", "layer"],
   scale: ["scale"],
   temperature: ["temperature"],
   causal: [],
-  positions: [],
+  positions: ["sides"],
 };
 
 /** The parts of a change; the last may have a point in it: "scale:0.5" → ["scale", ["0.5"]]. */
@@ -63,6 +64,8 @@ function described(change) {
       return `${where()}: ${number(Number(parts[5]), 2)} is added to the weight of key ${one(parts[4])} for query ${one(parts[3])}`;
     case "layer":
       return `layer ${one(parts[1])} of the ${parts[0]} passes on what it gets`;
+    case "feed_forward":
+      return `the feed-forward network in layer ${one(parts[1])} of the ${parts[0]} adds nothing`;
     case "residual":
       return `layer ${one(parts[1])} of the ${parts[0]} has no residual connections`;
     case "scale":
@@ -72,7 +75,7 @@ function described(change) {
     case "causal":
       return "the decoder sees the future";
     case "positions":
-      return "no positions are added";
+      return `no positions are added${parts[0] === "off" ? "" : ` to the ${parts[0]}`}`;
     default:
       return change;
   }
@@ -584,6 +587,7 @@ export class Talk {
       ["average", "let a head look at everything alike"],
       ["weight", "add to one attention weight"],
       ["layer", "switch off a layer"],
+      ["feed_forward", "switch off a feed-forward network"],
       ["residual", "cut the residual connections of a layer"],
       ["scale", "another scale of the scores"],
       ["temperature", "set a temperature"],
@@ -600,6 +604,7 @@ export class Talk {
       query: () => field("query", "query", count(20)),
       key: () => field("key", "key", count(20)),
       amount: () => field("amount", "add", [-1, -0.5, 0.25, 0.5, 1, 2].map((x) => [x, number(x, 2)])),
+      sides: () => field("sides", "of", [["off", "source and translation"], ["source", "the source"], ["target", "the translation"]]),
       scale: () => field("scale", "factor", [0, 0.05, 0.5, 1, 2].map((x) => [x, number(x, 2)])),
       temperature: () => field("temperature", "temperature", [0.25, 0.5, 0.8, 1.5, 2, 5].map((x) => [x, number(x, 2)])),
     };
