@@ -314,7 +314,7 @@ for path in ["{course}/grades.csv", "{course}/autograded/eve/{NAME}/outcome.json
     others = """
 import glob, json, os, tempfile
 own = os.environ["JUPYTER_RUNTIME_DIR"]
-keys = glob.glob("/tmp/grading-*/runtime/*.json") + glob.glob("/proc/*/root/tmp/grading-*/*")
+keys = glob.glob("/tmp/grading-*/runtime/*.json") + glob.glob("/proc/*/root" + "/tmp/grading-*/*")
 strangers = [k for k in keys if not k.startswith(own) and "/proc/" not in k]
 try:
     open(own + "/forged.json", "w").write("{}")
