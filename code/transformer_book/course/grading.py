@@ -15,9 +15,11 @@ import hashlib
 import html
 import io
 import json
+import os
 import re
+import stat
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -39,10 +41,11 @@ from transformer_book.course.release import (
     read_secret,
     sets_of,
 )
-from transformer_book.course.sandbox import Limits, Run, run
+from transformer_book.course.sandbox import Limits, Run, end_all, run
 
 TIMESTAMP = "timestamp.txt"  # nbgrader's: when it was handed in
 LARGEST = 200 * 2**20  # bytes of a submitted notebook: more is not read
+LONGEST = 2 * 2**20  # characters in all its cells: a student's own are a few thousand
 STATUSES = {
     "graded": "ran to the end",
     "timed out": "a cell, or the whole, took too long and was stopped; the rest was graded",
@@ -148,19 +151,31 @@ def grade(
         outcomes.append(outcome)
         progress(len(outcomes), len(work), outcome)
 
-    with ThreadPoolExecutor(jobs) as pool:
-        running: dict[Future[Run], tuple[str, str, Any, list[str], str]] = {}
-        for student, name in work:
-            ready = course.prepare(student, name, limits, force)
-            if isinstance(ready, Outcome):
-                finish(ready)
-                continue
-            notebook, tampered, digest = ready
-            future = pool.submit(run, notebook, limits)
-            running[future] = (student, name, notebook, tampered, digest)
-        for future in as_completed(running):
-            student, name, _, tampered, digest = running.pop(future)
+    running: dict[Future[Run], tuple[str, str, list[str], str]] = {}
+
+    def save_next() -> None:
+        done, _ = wait(running, return_when=FIRST_COMPLETED)
+        for future in done:
+            student, name, tampered, digest = running.pop(future)
             finish(course.save(student, name, future.result(), tampered, digest, limits))
+
+    with ThreadPoolExecutor(jobs) as pool:
+        try:
+            for student, name in work:
+                ready = course.prepare(student, name, limits, force)
+                if isinstance(ready, Outcome):
+                    finish(ready)
+                    continue
+                notebook, tampered, digest = ready
+                running[pool.submit(run, notebook, limits)] = (student, name, tampered, digest)
+                if len(running) > jobs:  # what is done is saved: little is lost by stopping here
+                    save_next()
+            while running:
+                save_next()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            end_all()
+            raise
     course.report()
     return sorted(outcomes, key=lambda outcome: (outcome.problem_set, outcome.student))
 
@@ -220,11 +235,11 @@ class Course:
             if before and before.score is not None:
                 return before  # graded once: what was handed in has been moved since
             return self._record(Outcome(student, name, "missing", None, most))
-        if (path.parent / TIMESTAMP).exists() and _timestamp(path.parent / TIMESTAMP) is None:
+        if os.path.lexists(path.parent / TIMESTAMP) and _timestamp(path.parent / TIMESTAMP) is None:
             notes.append(f"Its {TIMESTAMP} is no point in time: it counts as handed in on time.")
         full = self._full_sources(name)
         digest = hashlib.blake2b(digest_size=16)
-        digest.update(path.read_bytes() if path.stat().st_size <= LARGEST else b"large")
+        digest.update(path.read_bytes() if not _refused(path) else b"refused")
         digest.update(json.dumps([full, asdict(limits)], sort_keys=True).encode())
         if before and before.digest == digest.hexdigest() and not force:
             return self._refreshed(before)
@@ -266,7 +281,7 @@ class Course:
     def _find(self, student: str, name: str) -> tuple[Path | None, list[str]]:
         place = self._place("submitted", student, name)
         expected = place / f"{name}.ipynb"
-        if expected.exists():
+        if os.path.lexists(expected):
             return expected, []
         others = sorted(place.glob("*.ipynb"))
         if len(others) == 1:
@@ -436,9 +451,8 @@ def read_notebook(path: Path) -> Any:
     Raises:
         Unreadable: in one sentence, if it is none.
     """
-    size = path.stat().st_size
-    if size > LARGEST:
-        raise Unreadable(f"The file has {size / 2**20:.0f} MB; at most 200 are read.")
+    if why := _refused(path):
+        raise Unreadable(why)
     data = path.read_bytes()
     if not data.strip():
         raise Unreadable("The file is empty.")
@@ -453,10 +467,26 @@ def read_notebook(path: Path) -> Any:
         for i, cell in enumerate(notebook.cells):
             cell.id = f"cell-{i}"
             cell.source = "".join(cell.source)
+            cell.source.encode()  # JSON can write half a character
         nbformat.validate(notebook)
-        return notebook
     except (ValueError, AttributeError, KeyError, TypeError, RecursionError, ValidationError):
         raise Unreadable("The file is no Jupyter notebook.") from None
+    length = sum(len(cell.source) for cell in notebook.cells)
+    if length > LONGEST:
+        raise Unreadable(f"Its cells hold {length / 2**20:.0f} MB of text; at most 2 are graded.")
+    return notebook
+
+
+def _refused(path: Path) -> str:
+    """Why a file is not even opened, in a sentence; empty if it may be."""
+    there = path.lstat()
+    if stat.S_ISLNK(there.st_mode):
+        return "The file is a link to another one, and that is not followed."
+    if not stat.S_ISREG(there.st_mode):
+        return "This is no file."
+    if there.st_size > LARGEST:
+        return f"The file has {there.st_size / 2**20:.0f} MB; at most 200 are read."
+    return ""
 
 
 def _emptied(notebook: dict[str, Any]) -> dict[str, Any]:
@@ -595,16 +625,16 @@ def settle(
             to be; `None` if there was none.
     """
     seen, needed = again or ({}, {})
-    found, kept, sound = [], [], True
+    found, kept, sound, why = [], [], True, []
     for cell in notebook.cells:
         finished = cell.metadata.pop("finished", False)
         cell.metadata.pop("execution", None)
         cell.metadata.pop("for", None)
         if cell.metadata.get("guard"):
             sound = finished
-            why = [out.evalue for out in cell.outputs if out.output_type == "error"]
-            if "has been changed" in "".join(why):
-                found.append("What grades had been changed: " + why[0])
+            why = [out for out in cell.outputs if out.output_type == "error"]
+            if why and "has been changed" in why[0].evalue:
+                found.append("What grades had been changed: " + why[0].evalue)
             continue
         kept.append(cell)
         if not _is_test(cell):
@@ -620,6 +650,8 @@ def settle(
             )
             _add_error(cell, "NotRun", text)
         identity = cell.metadata.nbgrader.grade_id
+        if not sound and why and "has been changed" not in why[0].evalue:
+            found.append(f"What grades did not work beside the answer to {identity}.")
         if not _failed(cell) and not _is_right(seen.get(identity, []), needed.get(identity, [])):
             _add_error(cell, "NotRight", "Right only beside its test: called alone, it is wrong.")
             found.append(f"The answer to {identity} was {ONLY_BESIDE}: called alone, it is wrong.")
@@ -654,6 +686,8 @@ def _told(event: dict[str, Any], notebook: dict[str, Any] | None) -> str:
 def _timestamp(path: Path) -> datetime | None:
     """When a submission was handed in, or `None` if the file does not say."""
     try:
+        if _refused(path):
+            return None
         text = path.read_text(encoding="utf-8").strip()
         return parse_utc(text) if re.match(r"\d{4}-\d\d-\d\d", text) else None
     except (OSError, ValueError):

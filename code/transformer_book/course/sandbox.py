@@ -34,6 +34,7 @@ from transformer_book.course.forkserver import ForkServer, KernelMaker, environm
 
 MARK = "TRANSFORMER_BOOK_GRADING"  # in the environment of every process of a submission
 OUTPUT = 100_000  # characters of output that are kept of a cell
+PICTURE = 2_000_000  # characters of one output that is no plain text
 RESTARTS = 3  # of a kernel that died or does not answer, for one submission
 TOO_LONG = "CellTimeout"
 GRACE = 5.0  # seconds to answer an interrupt, of processor time or asleep
@@ -110,11 +111,13 @@ def run(notebook: dict[str, Any], limits: Limits) -> Run:
                 server = fork_server()
                 started = _Forked if server else _Spawned
                 submission = started(theirs, folder, variables)
+            _running.add(submission)
             try:
                 with _watched(submission, limits, over):
                     answer = _exchanged(mine, json.dumps(order).encode(), patience)
             finally:
                 submission.end()
+                _running.discard(submission)
     seconds = time.monotonic() - start
     with suppress(ValueError, KeyError):
         found = json.loads(answer)
@@ -125,6 +128,15 @@ def run(notebook: dict[str, Any], limits: Limits) -> Run:
     kind = "timeout" if seconds >= patience else "died"
     text = "nothing came back in time" if kind == "timeout" else "its processes ended themselves"
     return Run(None, ({"kind": kind, "cell": None, "text": text},), seconds)
+
+
+_running: set[_Spawned | _Forked] = set()
+
+
+def end_all() -> None:
+    """End every submission that runs, whichever thread has started it."""
+    for submission in [*_running]:
+        submission.end()
 
 
 @functools.cache
@@ -207,10 +219,14 @@ def _end(processes: Callable[[], list[psutil.Process]]) -> None:
         left = processes()
         if not left:
             return
-        for process in left:
-            with suppress(psutil.Error):
-                process.kill()
-        psutil.wait_procs(left, timeout=1)
+        _kill(left)
+
+
+def _kill(processes: Sequence[psutil.Process]) -> None:
+    for process in processes:
+        with suppress(psutil.Error):
+            process.kill()
+    psutil.wait_procs(processes, timeout=5)
 
 
 @contextmanager
@@ -225,9 +241,7 @@ def _watched(
             running = submission.processes()
             if len(running) > limits.processes or _memory(running, limits.memory) > limits.memory:
                 over.set()
-                for process in running:
-                    with suppress(psutil.Error):
-                        process.kill()
+                _kill(running)  # and wait: what dies must not count against the next kernel
 
     thread = threading.Thread(target=watch, daemon=True)
     thread.start()
@@ -449,10 +463,14 @@ def _client(
         def output(self, outs: list, msg: dict, display_id: str, cell_index: int) -> Any:
             content = msg["content"]
             used = sum(len(str(out.get("text", "")) or str(out.get("data", ""))) for out in outs)
-            if msg["msg_type"] != "error" and used > OUTPUT:
-                return None
             if msg["msg_type"] == "stream":
                 content["text"] = content["text"][:OUTPUT]
+            elif msg["msg_type"] == "error":
+                content["evalue"] = content["evalue"][:OUTPUT]
+                content["traceback"] = [line[:OUTPUT] for line in content["traceback"][:100]]
+                used = 0  # it is always told
+            if used > OUTPUT or len(str(content)) > PICTURE:
+                return None
             return super().output(outs, msg, display_id, cell_index)
 
     here = psutil.Process()
@@ -463,6 +481,7 @@ def _client(
         interrupt_on_timeout=True,
         raise_on_iopub_timeout=False,
         iopub_timeout=120,
+        store_widget_state=False,
         error_on_timeout={"ename": TOO_LONG, "evalue": "stopped", "traceback": []},
         extra_arguments=["--HistoryManager.enabled=False"],
         on_cell_executed=note,
