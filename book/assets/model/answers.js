@@ -150,8 +150,9 @@ async function vectors(translator, { text, kind, changes = [] }, { rest }) {
   const found = await searched(translator.search(encoded, { beam_size: 1, cached }), { rest });
   const seen = { query: [], key: [] };
   const modules = Array.from({ length: translator.model.config[`n_${KINDS[kind].stack}_layers`] }, (_, layer) => name_of(kind, layer));
-  const record = ({ data, shape: [, H, T, K] }, { name, stage }) => {
-    if (!(stage in seen) || !modules.includes(name)) return;
+  const record = (value, { name, stage }) => {
+    if (!Object.hasOwn(seen, stage) || !modules.includes(name)) return;
+    const { data, shape: [, H, T, K] } = value;
     const numbers = (h, t) => Array.from(data.subarray((h * T + t) * K, (h * T + t + 1) * K), (x) => Number(x.toFixed(4)));
     seen[stage].push(Array.from({ length: H }, (_, h) => Array.from({ length: T }, (_, t) => numbers(h, t))));
   };

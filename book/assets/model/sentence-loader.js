@@ -9,7 +9,7 @@
     const place = document.createElement("section");
     place.className = "explorer sentence";
     place.dataset.of = root.dataset.explorer;
-    place.setAttribute("aria-label", "A sentence of your own");
+    place.setAttribute("aria-label", `${root.getAttribute("aria-label")}: a sentence of your own`);
     const button = document.createElement("button");
     button.type = "button";
     button.textContent = `Use a sentence of your own (loads a model, ${about.megabytes} MB)`;
