@@ -36,6 +36,7 @@ from typing import Any
 
 from docutils import nodes
 from myst_nb.core.render import sanitize_script_content
+from myst_nb.sphinx_ import NbMetadataCollector
 from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 from sphinx.util.docutils import SphinxDirective
@@ -51,7 +52,16 @@ MODULES = Path(__file__).parents[1] / "assets" / "model"
 FILES = ("config.json", "source_vocabulary.json", "target_vocabulary.json", "model.safetensors")
 LICENCE = "README.md"  # the card travels with the model
 # The front end, which notebooks show, too, and what it takes from the explorers.
-FRONT = ("shared", "asking", "beam", "talk", "talk_steps")
+FRONT = ("shared", "asking", "standalone", "beam", "talk", "talk_steps")
+# The explorers that take a sentence of the reader's: where they stand in the package. The model
+# that computes is the first that their chapter loads.
+SENTENCES = {
+    "HeadExplorer": "heads",
+    "NeuronView": "neuron",
+    "BeamExplorer": "beam",
+    "EmbeddingMap": "embeddings",
+}
+LOADED = re.compile(r'from_pretrained\(\\?"([\w-]+)\\?"')
 
 # --- Python's text --------------------------------------------------------------------------------
 
@@ -230,12 +240,35 @@ class TalkDirective(SphinxDirective):
         return [nodes.raw("", place, format="html")]
 
 
+def sentence_models(page: Path, state: str) -> dict[str, Any]:
+    """For each explorer in a page's widget state that takes a sentence, the model that it loads."""
+    explorers = [
+        explorer
+        for explorer, module in SENTENCES.items()
+        if f"transformer_book.widgets.{module}.{explorer}" in state
+    ]
+    name = LOADED.search(page.read_text(encoding="utf-8")) if explorers else None
+    if name is None:
+        return {}
+    model = loadable(name[1])
+    size = sum(model["files"].values()) / 1e6
+    about = {"model": model, "rules": rules_version(), "megabytes": f"{size:.1f}"}
+    return dict.fromkeys(explorers, about)
+
+
 def load_only_there(app: Sphinx, page: str, template: str, context: dict, doctree) -> None:
-    """The script and the styles of the page that talks."""
+    """Scripts and styles of the page that talks, and of those whose explorers take a sentence."""
+    _, widgets = NbMetadataCollector.get_js_files(app.env, page).get("ipywidgets_state", ("", {}))
+    if explorers := sentence_models(Path(app.srcdir) / f"{page}.ipynb", widgets.get("body", "")):
+        about = sanitize_script_content(json.dumps({"explorers": explorers}))
+        context["body"] += (
+            f'<script type="application/json" class="sentence-models">{about}</script>\n'
+        )
+        app.add_js_file("model/sentence-loader.js", loading_method="defer")
     if app.env.metadata.get(page, {}).get("talk"):
         app.add_js_file("model/talk-loader.js", loading_method="defer")
         for style in ("shared", "beam", "talk"):
-            app.add_css_file(f"model/{style}.css")
+            app.add_css_file(f"model/widgets/{style}.css")
 
 
 class OwnPage(SphinxTransform):
@@ -377,9 +410,10 @@ def write_files(app: Sphinx, exception: Exception | None) -> None:
     shutil.copytree(MODULES, folder, dirs_exist_ok=True)
     write_rules(folder / "rules")
     copy_models(folder / "pretrained")
-    for name in FRONT:
+    (folder / "widgets").mkdir(exist_ok=True)
+    for name in {*FRONT, *SENTENCES.values()}:
         for path in (PACKAGE / "widgets").glob(f"{name}.*s"):  # .js, .css
-            shutil.copyfile(path, folder / path.name)
+            shutil.copyfile(path, folder / "widgets" / path.name)
 
 
 def setup(app: Sphinx) -> dict:

@@ -464,12 +464,3 @@ def test_in_a_notebook_python_answers_the_same_front_end(browser: Browser) -> No
     ask(page, "")
     assert "the text is empty" in page.locator(".talk .notice").inner_text()
     page.close()
-
-
-def test_other_pages_load_nothing_of_it(site: Path) -> None:
-    loading = [
-        path.relative_to(site).as_posix()
-        for path in site.rglob("*.html")
-        if "_static/model/" in path.read_text(encoding="utf-8")
-    ]
-    assert loading == [PAGE]

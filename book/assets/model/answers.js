@@ -142,29 +142,36 @@ function row({ data, shape }, stage, position) {
   return { shape: shape.length === 4 ? [blocks, width] : [width], data: Float32Array.from(rows.flatMap((each) => [...each])) };
 }
 
-/** Queries and keys of one kind of attention, as the neuron view takes them, after a translation. */
+/** A translation, and the queries and keys of one kind of attention, as the neuron view takes them. */
 async function vectors(translator, { text, kind, changes = [] }, { rest }) {
   const { hooks, cached } = compiled(changes, translator.model.config);
   const encoded = translator.encode(text);
   translator.hooks.hooks = hooks;
-  const { tokens } = await searched(translator.search(encoded, { beam_size: 1, cached }), { rest });
+  const found = await searched(translator.search(encoded, { beam_size: 1, cached }), { rest });
   const seen = { query: [], key: [] };
   const modules = Array.from({ length: translator.model.config[`n_${KINDS[kind].stack}_layers`] }, (_, layer) => name_of(kind, layer));
-  const record = ({ data, shape: [, H, T, K] }, { name, stage }) => {
-    if (!(stage in seen) || !modules.includes(name)) return;
+  const record = (value, { name, stage }) => {
+    if (!Object.hasOwn(seen, stage) || !modules.includes(name)) return;
+    const { data, shape: [, H, T, K] } = value;
     const numbers = (h, t) => Array.from(data.subarray((h * T + t) * K, (h * T + t + 1) * K), (x) => Number(x.toFixed(4)));
     seen[stage].push(Array.from({ length: H }, (_, h) => Array.from({ length: T }, (_, t) => numbers(h, t))));
   };
-  hooked(translator, [...hooks, record], () => translator.model.forward([encoded.ids], [[SOS, ...tokens.slice(0, -1)]]));
-  return { q: seen.query, k: seen.key, causal: kind === "decoder" && translator.model.config.causal };
+  const read = [SOS, ...found.tokens.slice(0, -1)];
+  hooked(translator, [...hooks, record], () => translator.model.forward([encoded.ids], [read]));
+  return { q: seen.query, k: seen.key, translation: translator.translation(found, encoded) };
 }
 
-/** The rows of the source embedding for these words, as far as the model knows them. */
-async function words(translator, { words: asked }) {
+/** The rows of the source embedding for the known words of a text, `yours`, and for others. */
+async function words(translator, { text, words: others }) {
   const { weight } = translator.model.source_embedding; // (V, D)
   const D = weight.size(-1);
-  const known = asked.map((word) => [word, translator.source_vocabulary.tokens.indexOf(word)]).filter(([, id]) => id >= 0);
-  return { words: known.map(([word]) => word), rows: known.map(([, id]) => weight.data.slice(id * D, (id + 1) * D)) };
+  const { tokens, unknown } = translator.encode(text);
+  const yours = [...new Set(tokens)].filter((token) => !unknown.includes(token));
+  if (!yours.length) throw new Error("The model knows none of these words.");
+  const ids = new Map(translator.source_vocabulary.tokens.map((token, id) => [token, id]));
+  const known = [...new Set([...yours, ...others])].filter((word) => ids.has(word));
+  const rows = known.map((word) => weight.data.slice(ids.get(word) * D, (ids.get(word) + 1) * D));
+  return { words: known, rows, yours };
 }
 
 export const TASKS = { translate, beam, steps, vectors, words };

@@ -1,6 +1,6 @@
 // Asks the worker, for a page.
 
-import { Asking } from "./asking.js";
+import { Asking } from "./widgets/asking.js";
 
 export class WorkerClient extends Asking {
   start() {

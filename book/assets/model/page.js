@@ -1,7 +1,7 @@
 // Puts “Talk to the model” into its page, with a worker that answers.
 
 import { WorkerClient } from "./client.js";
-import { Talk } from "./talk.js";
+import { Talk } from "./widgets/talk.js";
 
 /** What stands in the address of the page: {model, text, changes, forced}. */
 function state_of(address) {

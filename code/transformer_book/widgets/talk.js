@@ -5,6 +5,7 @@
 import { Asking } from "./asking.js";
 import beamExplorer from "./beam.js";
 import { button, choice, html, number, panel, svg, table, upTo, uniqueId } from "./shared.js";
+import { standalone } from "./standalone.js";
 import { StepsOfToken, field_of, oneStop, scrolling } from "./talk_steps.js";
 
 /** The stack in which each kind of attention stands. */
@@ -82,21 +83,6 @@ function described(change) {
 }
 
 // --- the page ------------------------------------------------------------------------------------
-
-/** An explorer that stands in this page, without a widget of a notebook around it. */
-function shownExplorer(explorer, traits, start) {
-  const el = html("div");
-  const values = { ...traits, ...start, start };
-  const model = {
-    get: (name) => values[name],
-    set: (name, value) => (values[name] = value),
-    on() {},
-    off() {},
-    save_changes() {},
-  };
-  explorer.render({ model, el });
-  return el;
-}
 
 /**
  * The page: its `element`.
@@ -562,7 +548,7 @@ export class Talk {
     }
     const { beam_size, length_penalty } = this.loaded.decoding;
     const start = { example: 0, beam_size: Math.min(4, Math.max(2, beam_size)), length_penalty, step: 1 };
-    this.tree.replaceChildren(panel("Beam search", shownExplorer(beamExplorer, { searches }, start)));
+    this.tree.replaceChildren(panel("Beam search", standalone(beamExplorer, { searches }, start)));
     this.tree.querySelector("button, select, input")?.focus();
   }
 

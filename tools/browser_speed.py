@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+"""How fast the model in the browser is, beside PyTorch, for one sentence: printed as JSON.
+
+For each model, once it is loaded, in Chromium with the built site, medians of several rounds:
+
+* first_token_ms: from the question to the first token, messages to and from the worker included;
+* greedy_tokens_per_s: of the worker's greedy search, as the page runs it;
+* beam_5_s: beam search with five beams, the modules run by themselves.
+
+Beside each the same of the package in PyTorch, on one thread. Measure on a quiet machine.
+
+  make site && python tools/browser_speed.py
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+import threading
+import time
+from collections.abc import Callable
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from common import ROOT, installed_chromium
+from playwright.sync_api import Page, sync_playwright
+
+from transformer_book import pretrained
+from transformer_book.translator import Translator
+
+# Of the book's own making; those of Multi30k's models have twelve words.
+SENTENCES = {
+    "captions-de-en": "Der kleine Junge spielt mit einem Hund im Garten.",
+    "captions-en-it": "The small boy is playing with a dog in the garden.",
+    "multi30k-de-en": "Zwei junge Männer spielen vor einem großen Haus mit einem Hund Fußball.",
+    "multi30k-en-de": "Two young men are playing with a dog in front of houses.",
+    "series": "exp(a*x)*sin(b*x)",
+}
+BEAMS = 5
+FLAGS = ["--no-sandbox", "--disable-gpu"]
+
+MEASURE = """async ([name, text, rounds, beams]) => {
+    const base = new URL("../_static/model/", location.href);
+    const {models, rules} = JSON.parse(document.querySelector("script.talk-models").textContent);
+    const model = models.find(each => each.name === name);
+    const {WorkerClient} = await import(new URL("client.js", base).href);
+    const client = new WorkerClient();
+    const loaded = await client.ask("load", {model, rules});
+    if (loaded.state !== "done") throw new Error(loaded.message);
+    const found = {first: [], rate: [], beam: []};
+    for (let round = 0; round < rounds; round += 1) {
+        const began = performance.now();
+        let first = null;
+        const step = () => (first ??= performance.now() - began);
+        const answer = await client.ask("translate", {text}, step);
+        if (answer.state !== "done") throw new Error(answer.message);
+        found.first.push(first);
+        found.rate.push(answer.rate);
+        found.text = answer.translation.text;
+        found.tokens = answer.translation.ids.length;
+    }
+    client.worker.terminate();
+    const get = async (path, kind = "json") => (await fetch(new URL(path, base)))[kind]();
+    const file = (path, kind) => get(`pretrained/${name}/${path}`, kind);
+    const {Translator, languages_of} = await import(new URL("translator.js", base).href);
+    const {finished} = await import(new URL("decoding.js", base).href);
+    const config = await file("config.json");
+    const spacy = {};
+    for (const each of languages_of(config)) spacy[each] = await get(`rules/spacy-${each}.json`);
+    const files = {
+        config,
+        source_vocabulary: await file("source_vocabulary.json"),
+        target_vocabulary: await file("target_vocabulary.json"),
+        weights: await file("model.safetensors", "arrayBuffer"),
+    };
+    const translator = new Translator(files, {unicode: await get("rules/unicode.json"), spacy});
+    for (let round = 0; round < rounds; round += 1) {
+        const began = performance.now();
+        finished(translator.search(translator.encode(text), {beam_size: beams}));
+        found.beam.push((performance.now() - began) / 1000);
+    }
+    return found;
+}"""
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *arguments: object) -> None:
+        pass
+
+
+def in_browser(page: Page, name: str, rounds: int) -> dict[str, object]:
+    """What Chromium needs, medians over the rounds; the first one warms up."""
+    found = page.evaluate(MEASURE, [name, SENTENCES[name], rounds + 1, BEAMS])
+    first, rate, beam = (statistics.median(found[each][1:]) for each in ("first", "rate", "beam"))
+    return {
+        "translation": found["text"],
+        "tokens": found["tokens"],
+        "first_token_ms": round(first, 1),
+        "greedy_tokens_per_s": round(rate, 1),
+        f"beam_{BEAMS}_s": round(beam, 3),
+    }
+
+
+def median_seconds(act: Callable[[], object], rounds: int) -> float:
+    act()
+    times = []
+    for _ in range(rounds):
+        began = time.perf_counter()
+        act()
+        times.append(time.perf_counter() - began)
+    return statistics.median(times)
+
+
+def in_pytorch(name: str, rounds: int) -> dict[str, object]:
+    """The same with the package, on one thread."""
+    translator = Translator.from_pretrained(name)
+    search = partial(translator.search, [SENTENCES[name]])
+    (one,) = search(beam_size=1)
+    seconds = {
+        "first": median_seconds(partial(search, beam_size=1, max_length=1), rounds),
+        "greedy": median_seconds(partial(search, beam_size=1), rounds),
+        "beam": median_seconds(partial(search, beam_size=BEAMS), rounds),
+    }
+    return {
+        "translation": one.text,
+        "tokens": len(one.tokens),
+        "first_token_ms": round(1000 * seconds["first"], 1),
+        "greedy_tokens_per_s": round(len(one.tokens) / seconds["greedy"], 1),
+        f"beam_{BEAMS}_s": round(seconds["beam"], 3),
+    }
+
+
+def main() -> None:
+    import torch
+
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--models", nargs="*", default=pretrained.names(), help="default: all")
+    parser.add_argument("--rounds", type=int, default=5, help="of which the median is taken")
+    parser.add_argument("--site", type=Path, default=ROOT / "_build" / "html")
+    options = parser.parse_args()
+    unknown = sorted(set(options.models) - set(SENTENCES))
+    if unknown or options.rounds < 1:
+        wrong = f"There is no model {unknown[0]!r}" if unknown else "--rounds must be at least 1"
+        sys.exit(f"{wrong}; the models are {', '.join(SENTENCES)}.")
+    if not (options.site / "book" / "talk.html").is_file():
+        sys.exit(f"{options.site} holds no built site: run `make site`, or give --site.")
+    torch.set_num_threads(1)
+    handler = partial(Quiet, directory=str(options.site))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    found = {}
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=installed_chromium(), args=FLAGS)
+        page = browser.new_page()
+        page.goto(f"http://127.0.0.1:{server.server_address[1]}/book/talk.html")
+        for name in options.models:
+            found[name] = {
+                "sentence": SENTENCES[name],
+                "browser": in_browser(page, name, options.rounds),
+                "pytorch": in_pytorch(name, options.rounds),
+            }
+        version = browser.version
+        browser.close()
+    server.shutdown()
+    about = {"chromium": version, "torch": torch.__version__, "models": found}
+    print(json.dumps(about, indent=1, ensure_ascii=False))
+
+
+if __name__ == "__main__":
+    main()
