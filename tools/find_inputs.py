@@ -92,7 +92,8 @@ def right_but_where(component: Any, where: Callable[..., bool]) -> Callable[...,
 
     def program(*arguments: Any, **keywords: Any) -> Any:
         given = {**dict(zip(names, arguments, strict=False)), **keywords}
-        wanted = inspect.signature(where).parameters
+        parameters = inspect.signature(where).parameters.items()
+        wanted = [name for name, parameter in parameters if parameter.default is parameter.empty]
         if where(**{name: given.get(name) for name in wanted}):
             raise Elsewhere
         return component.reference(*arguments, **keywords)
@@ -103,9 +104,6 @@ def right_but_where(component: Any, where: Callable[..., bool]) -> Callable[...,
 def kills(checks: Any, component: Any, program: Callable[..., Any]) -> Kills:
     """For each input, whether the program gives another answer than the right one, or none."""
     engine = checks.engine
-    if getattr(program, "direct", False):
-        # A condition on the arguments themselves, not on what an observer makes of them.
-        return [bool(program.direct(case)) for case in component.cases()]
     tried = component.observe(program)
     found = []
     for case, right in zip(component.cases(), engine.known_outcomes(component, ()), strict=True):

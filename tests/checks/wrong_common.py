@@ -2229,7 +2229,7 @@ def beam(step, beam_size, max_length, *, ends=True, gain=None, keep=None, key=No
 
 
 def bare(tokens):
-    return [t for t in tokens if t not in (1, 2)]
+    return [t for t in tokens[1:] if t != 2]
 
 
 @wrong(BEAM, "beam shrinks with each finished hypothesis")
@@ -2312,7 +2312,7 @@ def beam_worst(step, beam_size, max_length):
 @wrong(BEAM, "worst continuations kept")
 def beam_ascending(step, beam_size, max_length):
     def lowest(grown, done):
-        return sorted(grown, key=lambda pair: pair[1])[:beam_size]
+        return list(reversed(grown))[:beam_size]
 
     return bare(beam(step, beam_size, max_length, keep=lowest, stop=False))
 

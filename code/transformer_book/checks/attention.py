@@ -295,6 +295,7 @@ def split_cases() -> Sequence[Case]:
         Case("one head", (addresses(2, 3, 4), 1)),
         Case("addresses: as many heads as features", (addresses(2, 5, 3), 3)),
         Case("addresses: one position", (addresses(3, 1, 6), 2)),
+        Case("addresses: as many of all", (addresses(4, 4, 4), 2)),
         Case("random numbers", (normal(2, 5, 12, seed=1), 3)),
     )
 
@@ -322,6 +323,7 @@ def merge_cases() -> Sequence[Case]:
         Case("one head", (addresses(2, 1, 3, 4),)),
         Case("addresses: one feature in each head", (addresses(2, 3, 5, 1),)),
         Case("addresses: one position", (addresses(3, 2, 1, 3),)),
+        Case("addresses: as many of all", (addresses(3, 3, 3, 3),)),
         Case("random numbers", (normal(2, 3, 5, 4, seed=1),)),
     )
 

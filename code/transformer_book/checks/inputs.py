@@ -279,6 +279,10 @@ def target_cases() -> Sequence[Case]:
         Case("as many sentences as tokens", (sentences(4, 4, 4, 4, seed=2),)),
         Case("one sentence, padded", (torch.tensor([[1, 3, 4, 2, 0, 0]]),)),
         Case("the longer one last", (torch.tensor([[1, 4, 2, 0], [1, 3, 5, 2], [1, 2, 0, 0]]),)),
+        Case(
+            "more sentences than tokens",
+            (torch.tensor([[1, 2, 0], [1, 4, 2], [1, 3, 2], [1, 2, 0]]),),
+        ),
     )
 
 
@@ -344,6 +348,7 @@ def logits_cases() -> Sequence[Case]:
         Case("another", (normal(1, 2, 6, seed=5), normal(6, 6, seed=6))),
         Case("and another", (normal(3, 2, 4, seed=9), normal(4, 4, seed=10))),
         Case("large", (normal(2, 2, 4, seed=7), normal(9, 4, seed=8))),
+        Case("as many positions as features", (normal(2, 4, 4, seed=11), normal(6, 4, seed=12))),
     )
 
 
@@ -396,6 +401,7 @@ def add_cases() -> Sequence[Case]:
         Case("one sentence", (normal(1, 3, 4, seed=1), normal(9, 4, seed=2))),
         Case("two sentences", (normal(2, 3, 4, seed=3), normal(9, 4, seed=4))),
         Case("as many sentences as tokens", (normal(3, 3, 4, seed=5), normal(9, 4, seed=6))),
+        Case("as many tokens as features", (normal(2, 4, 4, seed=15), normal(9, 4, seed=16))),
         Case("the whole table", (normal(2, 5, 4, seed=7), normal(5, 4, seed=8))),
         Case("more sentences than tokens", (normal(4, 2, 6, seed=9), normal(9, 6, seed=10))),
         Case("one token", (normal(1, 1, 3, seed=11), normal(9, 3, seed=12))),

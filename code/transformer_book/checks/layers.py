@@ -137,6 +137,7 @@ def residual_cases() -> Sequence[Case]:
         Case("both", (2 + normal(1, 2, 6, seed=4), halved_cube, scaled_norm)),
         Case("f is the sine", (3 * normal(2, 2, 5, seed=5), torch.sin, scaled_norm)),
         Case("one position", (normal(1, 1, 7, seed=6), halved_cube, scaled_norm)),
+        Case("as many positions as features", (normal(2, 4, 4, seed=7), torch.sin, plain_norm)),
     )
 
 
@@ -229,6 +230,7 @@ def sublayer_cases() -> Sequence[Case]:
         Case("another norm", (3 * normal(1, 4, 6, seed=3), torch.sin, scaled_norm, every_second)),
         Case("both", (normal(3, 2, 5, seed=4), halved_cube, scaled_norm, every_third_less)),
         Case("one position", (normal(1, 1, 5, seed=5), torch.sin, scaled_norm, every_third_less)),
+        Case("as many of all", (normal(4, 4, 4, seed=6), halved_cube, plain_norm, every_second)),
     )
 
 
@@ -507,7 +509,8 @@ def encoder_layer_cases() -> Sequence[Case]:
         Case("random vectors", (2 * normal(2, 3, 4, seed=1), None, *parts)),
         Case("with a mask", (2 * normal(2, 3, 4, seed=2), some, *parts)),
         Case("another mask", (2 * normal(2, 4, 6, seed=3), one, *parts)),
-        Case("a hidden first token", (2 * normal(2, 4, 6, seed=4), one.flip(0), *parts)),
+        Case("a hidden first token", (2 * normal(2, 4, 6, seed=4), one.roll(-1), *parts)),
+        Case("two hidden tokens", (2 * normal(2, 4, 6, seed=8), one.roll(1), *parts)),
         Case("a longer sentence", (normal(1, 7, 4, seed=5), None, *parts)),
         Case("one token", (2 * normal(1, 1, 4, seed=6), None, *parts)),
         Case("one sentence with a mask", (2 * normal(1, 4, 4, seed=7), one, *parts)),
@@ -743,6 +746,11 @@ def forward_cases() -> Sequence[Case]:
         ("special tokens", [[5, 3, 2], [3, 2, 0]], [[1, 3, 7, 2], [1, 4, 2, 0]]),
         ("other special tokens", [[3, 6, 3, 2], [1, 9, 2, 0]], [[1, 2, 3], [1, 3, 2]]),
         ("one sentence with padding", [[1, 8, 2, 0, 0]], [[1, 3, 2, 0]]),
+        (
+            "more sentences than tokens",
+            [[3, 2], [2, 0], [7, 3], [5, 2]],
+            [[1, 2], [1, 3], [1, 2], [1, 4]],
+        ),
     )
     return (
         *(
