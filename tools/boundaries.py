@@ -375,7 +375,7 @@ BOUNDARIES: dict[str, dict[str, Condition]] = {
     "greedy_batch": {
         "one sentence": lambda n_sentences: n_sentences == 1,
         "one token at most": lambda max_length: max_length == 1,
-        **on("max_length", longer_than((10, 20, 64, 100), int)),
+        **on("max_length", longer_than((10, 20, 64), int)),
     },
     "beam_search": {
         "one beam": lambda beam_size: beam_size == 1,

@@ -44,6 +44,7 @@ def corpus_cases() -> Sequence[Case]:
     dogs = [["the", "dog", "sleeps"], ["the", "dog", "eats"], ["a", "cat", "sleeps"]]
     more = [["b", "a", "b"], ["c", "a", "b"], ["d", "d", "a", "e"]]
     once = [["eins", "zwei", "zwei"], ["drei", "drei", "drei"]]
+    kinds = [["Hund", "hund", ".", "3", "x-y", "über"], ["Hund", "hund", ".", "3", "x-y"], ["3"]]
     return (
         Case("three sentences, every word", (dogs, 1)),
         Case("three sentences, words that come twice", (dogs, 2)),
@@ -51,6 +52,7 @@ def corpus_cases() -> Sequence[Case]:
         Case("letters, at least three times", (more, 3)),
         Case("German numbers, at least twice", (once, 2)),
         Case("nothing frequent enough", (once, 5)),
+        Case("large letters and small, numbers, marks", (kinds, 2)),
     )
 
 
@@ -109,6 +111,9 @@ def encode_cases() -> Sequence[Case]:
         Case("special tokens among the tokens", (["<sos>", "x", "<pad>", "<unk>", "<eos>"], small)),
         Case("padding first", (["<pad>", "x", "y"], small)),
         Case("no token", ([], vocabulary)),
+        Case(
+            "more tokens than any buffer has places", (["the", "dog", "sleeps"] * 180, vocabulary)
+        ),
     )
 
 
@@ -160,7 +165,8 @@ def text_cases() -> Sequence[Case]:
         Case("unknown words and a word twice", ("Two cats eat Two mice.", words_and_marks, cased)),
         Case("the same text, another vocabulary", ("Two dogs sleep.", words_and_marks, lowered)),
         Case("nothing but unknown words", ("Two of them!", words_and_marks, lowered)),
-        Case("a text longer than any buffer", ("the dogs eat. " * 400, words_and_marks, cased)),
+        Case("a text longer than any buffer", ("the dogs eat. " * 180, words_and_marks, cased)),
+        Case("letters, blanks and lines", (" a bad\nface ", list, {**single, " ": 20, "\n": 21})),
         Case("an empty text", ("", words_and_marks, cased)),
     )
 
