@@ -189,8 +189,8 @@ TEXT_TO_IDS = Component(
     "with, `vocabulary` the dictionary it was trained with; unknown tokens are `<unk>` (3), and "
     "`<eos>` (2) comes last",
     differentiable=False,
-    # What a text without a token is split into depends on the way.
-    settled=lambda case, answer: answer if case.arguments[0] else 0.0,
+    # What an empty text, or one of several lines, is split into depends on the way.
+    settled=lambda case, answer: answer if re.fullmatch(".+", case.arguments[0]) else 0.0,
 )
 
 
