@@ -13,9 +13,9 @@ For each component there are families of programs that are not right, or not eve
   to stop and who wins, singly and in pairs, see `searches`.
 
 Every program runs on every input. The table of what differs is the report,
-`tests/checks/inputs.json`, which a test holds to the code. An input that no program needs must not
-stand: one is needed if without it fewer than three inputs would tell some program from the right
-one (or fewer than there are now).
+`tests/checks/inputs.json`, which a test holds to the code. An input that tells no program apart
+must not stand. It also says how many programs need an input: those that would be told apart by
+fewer than three without it.
 
 `--cover` says which inputs would do. `--models N` holds the searches' references against an
 independent implementation and, with a beam wide enough for all hypotheses, against brute force, on
@@ -92,7 +92,8 @@ def right_but_where(component: Any, where: Callable[..., bool]) -> Callable[...,
 
     def program(*arguments: Any, **keywords: Any) -> Any:
         given = {**dict(zip(names, arguments, strict=False)), **keywords}
-        wanted = inspect.signature(where).parameters
+        parameters = inspect.signature(where).parameters.items()
+        wanted = [name for name, parameter in parameters if parameter.default is parameter.empty]
         if where(**{name: given.get(name) for name in wanted}):
             raise Elsewhere
         return component.reference(*arguments, **keywords)
@@ -103,9 +104,6 @@ def right_but_where(component: Any, where: Callable[..., bool]) -> Callable[...,
 def kills(checks: Any, component: Any, program: Callable[..., Any]) -> Kills:
     """For each input, whether the program gives another answer than the right one, or none."""
     engine = checks.engine
-    if getattr(program, "direct", False):
-        # A condition on the arguments themselves, not on what an observer makes of them.
-        return [bool(program.direct(case)) for case in component.cases()]
     tried = component.observe(program)
     found = []
     for case, right in zip(component.cases(), engine.known_outcomes(component, ()), strict=True):
@@ -186,7 +184,8 @@ def described(checks: Any, component: Any) -> dict[str, Any]:
             family: {
                 "programs": len(programs),
                 "told apart": sum(map(any, programs.values())),
-                "told apart by three": sum(sum(row) >= ENOUGH for row in programs.values()),
+                "by three inputs": sum(sum(row) >= ENOUGH for row in programs.values()),
+                "never": sorted(name for name, row in programs.items() if not any(row)),
             }
             for family, programs in tables.items()
         },
@@ -243,8 +242,8 @@ def main() -> int:
     }
     for name, part in after.items():
         for told in (part or {}).get("inputs", ()):
-            if not told["needed by"]:
-                print(f"{name}: no program needs the input {told['input']!r}")
+            if not any(n for family, n in told.items() if family not in ("input", "needed by")):
+                print(f"{name}: the input {told['input']!r} tells nothing apart")
     if arguments.write:
         REPORT.write_text(as_text(after), encoding="utf-8")
     elif after != before:

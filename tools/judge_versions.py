@@ -9,7 +9,8 @@ imports from `kit` (this tool provides that module):
 
 Behind the component stands, for a wrong version, the mistake in one sentence, for a right one how
 it is written. Every version is judged as the check judges it, with the known mistakes at hand, and
-each input may use so many seconds of processor time. `--json` gives one line for each version.
+each input may use so many seconds of processor time. `--json` gives one line for each version,
+`--record` what a test expects of them: status and names, in the order of each file.
 """
 
 from __future__ import annotations
@@ -81,6 +82,11 @@ def versions(path: Path) -> list[tuple[str, str, str, Any]]:
     return found
 
 
+def name_of(made: Any) -> str:
+    """The name of a function, of a class, or of an object's class."""
+    return getattr(made, "__name__", type(made).__name__)
+
+
 def line_of(made: Any) -> int:
     """Where a function, or the method that computes, stands in its file."""
     made = getattr(made, "func", made)  # a partial
@@ -95,8 +101,8 @@ def judged(path: Path, seconds: float) -> Iterator[Judged]:
     from transformer_book import checks
 
     for intended, component, why, made in versions(path):
-        name = getattr(made, "__name__", type(made).__name__)
-        place = f"{path.parent.name}/{path.name}", line_of(made), component, name, intended, why
+        where = f"{path.parent.name}/{path.name}", line_of(made)
+        place = *where, component, name_of(made), intended, why
         if component not in checks.COMPONENTS:
             yield Judged(*place, "refused", (), False, f"There is no check {component!r}.")
             continue
@@ -125,6 +131,19 @@ def kind_of(version: Judged) -> str:
     )
 
 
+def as_record(everything: list[Judged]) -> str:
+    """Of each file, by name, what was found in its versions, one a line."""
+    files: dict[str, list[str]] = {}
+    for version in everything:
+        found = [version.component, version.function, version.status, *version.names]
+        line = json.dumps(found, ensure_ascii=False)
+        files.setdefault(version.file.rpartition("/")[2], []).append(line)
+    parts = (
+        json.dumps(name) + ": [\n" + ",\n".join(lines) + "\n]" for name, lines in files.items()
+    )
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -132,6 +151,7 @@ def main() -> int:
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="of processor time")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every verdict there")
+    parser.add_argument("--record", type=Path, metavar="FILE", help="write what is expected there")
     parser.add_argument("--all", action="store_true", help="list the named ones, too")
     arguments = parser.parse_args()
     everything: list[Judged] = []
@@ -151,6 +171,8 @@ def main() -> int:
             if arguments.all or kind not in ("right", "named"):
                 print(f"{version.file}:{version.line} {version.component} [{kind}]")
                 print(f"    {version.why}\n    -> {', '.join(version.names) or version.text}")
+    if arguments.record:
+        arguments.record.write_text(as_record(everything), encoding="utf-8")
     if arguments.json:
         lines = (json.dumps(asdict(version), ensure_ascii=False) for version in everything)
         arguments.json.write_text("\n".join(lines) + "\n", encoding="utf-8")

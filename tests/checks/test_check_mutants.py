@@ -53,6 +53,9 @@ EQUIVALENT_BY_REASON = {
         ),
         ("beam_search", "s.candidates(finished, alive) → s.candidates(alive, finished)"),
     ],
+    "a head's values are as wide as its queries": [
+        ("multi_head_attention", "s.scale(query, value) → s.scale(value, query)"),
+    ],
     "two equal arguments change places": [
         ("causal_mask", "torch.ones(length, length) → torch.ones(length, length)"),
         (

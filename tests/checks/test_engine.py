@@ -49,6 +49,10 @@ def test_a_known_mistake_is_named(mistake: Any) -> None:
     assert f"chapter {mistake.chapter or component.chapter}" in found.text()
 
 
+# One takes too many steps, the other takes off what came last.
+MENDED = [("greedy_search", "last token stripped blindly", "loop one step too long")]
+
+
 def test_two_mistakes_at_once_are_both_named_or_one_hides_the_other() -> None:
     """Of all pairs, those that are not named give the numbers of a single known mistake."""
     named = hidden = 0
@@ -58,6 +62,9 @@ def test_two_mistakes_at_once_are_both_named_or_one_hides_the_other() -> None:
             if a.steps.keys() & b.steps.keys():
                 continue
             found = verdict(component.name, component.version({**a.steps, **b.steps}))
+            if (component.name, a.name, b.name) in MENDED:
+                assert found.status == "right"
+                continue
             assert found.status in ("wrong", "convention"), (component.name, a.name, b.name)
             if found.together and {m.name for m in found.mistakes} == {a.name, b.name}:
                 named += 1

@@ -2229,7 +2229,7 @@ def beam(step, beam_size, max_length, *, ends=True, gain=None, keep=None, key=No
 
 
 def bare(tokens):
-    return [t for t in tokens if t not in (1, 2)]
+    return [t for t in tokens[1:] if t != 2]
 
 
 @wrong(BEAM, "beam shrinks with each finished hypothesis")
@@ -2312,7 +2312,7 @@ def beam_worst(step, beam_size, max_length):
 @wrong(BEAM, "worst continuations kept")
 def beam_ascending(step, beam_size, max_length):
     def lowest(grown, done):
-        return sorted(grown, key=lambda pair: pair[1])[:beam_size]
+        return list(reversed(grown))[:beam_size]
 
     return bare(beam(step, beam_size, max_length, keep=lowest, stop=False))
 
@@ -2581,3 +2581,119 @@ def cut_last(ids):
     if len(ids) and ids[-1] == 2:
         return ids[:-1]
     return ids
+
+
+# --- a few more -----------------------------------------------------------------------------------
+
+
+@wrong("softmax", "largest absolute value subtracted")
+def softmax_abs(scores):
+    e = (scores - scores.abs().max(dim=-1, keepdim=True).values).exp()
+    return e / e.sum(-1, keepdim=True)
+
+
+@wrong("softmax", "largest absolute value subtracted")
+def softmax_inf_norm(scores):
+    largest = torch.linalg.vector_norm(scores, ord=math.inf, dim=-1, keepdim=True)
+    e = torch.exp(scores - largest)
+    return torch.div(e, torch.sum(e, dim=-1, keepdim=True))
+
+
+@wrong("softmax", "maximum cut off at zero")
+def softmax_clamped(scores):
+    e = torch.exp(scores - scores.amax(-1, keepdim=True).clamp(min=0))
+    return e / e.sum(-1, keepdim=True)
+
+
+@wrong("softmax", "maximum cut off at zero")
+def softmax_relu(scores):
+    e = torch.exp(scores - torch.relu(scores).max(dim=-1, keepdim=True).values)
+    return e.div(e.sum(dim=-1).unsqueeze(-1))
+
+
+@wrong(LN, "ε fixed at 1e-12")
+def ln_bert(x, weight, bias, eps=1e-5):
+    return normalised(x, weight, bias, 1e-12, -1)
+
+
+@wrong(LN, "ε fixed at 1e-12")
+def ln_bert_ready(x, weight, bias, eps=1e-5):
+    return F.layer_norm(x, weight.shape, weight, bias, eps=1e-12)
+
+
+@wrong(LN, "ε fixed at 1e-6")
+def ln_millionth(x, weight, bias, eps=1e-5):
+    return normalised(x, weight, bias, 1e-6, -1)
+
+
+@wrong(LN, "ε fixed at 1e-6")
+def ln_millionth_ready(x, weight, bias, eps=1e-5):
+    return F.layer_norm(x, weight.shape, weight, bias, 1e-6)
+
+
+@wrong(ENC, "feed-forward network first, behind the first norm")
+def enc_first_norm_first(x, mask, attention, feed_forward, norm1, norm2):
+    x = x + feed_forward(norm1(x))
+    y = norm2(x)
+    return x + attention(y, y, y, mask)
+
+
+@wrong(ENC, "feed-forward network first, behind the first norm")
+def enc_order_of_norms(x, mask, attention, feed_forward, norm1, norm2):
+    for norm, part in ((norm1, feed_forward), (norm2, lambda y: attention(y, y, y, mask))):
+        x = x + part(norm(x))
+    return x
+
+
+@wrong(DEC, "cross-attention first, behind the first norm")
+def dec_first_norm(x, memory, target_mask, memory_mask, self_attention, cross_attention, ff, norms):
+    x = x + cross_attention(norms[0](x), memory, memory, memory_mask)
+    x = after_self(x, target_mask, self_attention, norms[1])
+    return x + ff(norms[2](x))
+
+
+@wrong(DEC, "cross-attention first, behind the first norm")
+def dec_norms_in_order(
+    x, memory, target_mask, memory_mask, self_attention, cross_attention, ff, norms
+):
+    parts = (
+        lambda y: cross_attention(y, memory, memory, memory_mask),
+        lambda y: self_attention(y, y, y, target_mask),
+        ff,
+    )
+    for norm, part in zip(norms, parts, strict=True):
+        x = x + part(norm(x))
+    return x
+
+
+@wrong(BEAM, "finished hypotheses dropped on the way")
+def beam_lost(step, beam_size, max_length):
+    alive = [((1,), 0.0)]
+    for _ in range(max_length):
+        grown = []
+        for tokens, score in alive:
+            row = step(torch.tensor([tokens]))[0].tolist()
+            grown += [((*tokens, t), score + p) for t, p in enumerate(row)]
+        kept = sorted(grown, key=lambda h: -h[1])[:beam_size]
+        alive = [h for h in kept if h[0][-1] != 2]
+        if not alive:
+            return bare(list(kept[0][0]))
+    return bare(list(alive[0][0]))
+
+
+@wrong(BEAM, "finished hypotheses dropped on the way")
+def beam_lost_heap(step, beam_size, max_length):
+    beams = [(0.0, [1])]
+    for _ in range(max_length):
+        rows = step(torch.tensor([tokens for _, tokens in beams])).tolist()
+        grown = [
+            (score + p, [*tokens, t])
+            for (score, tokens), row in zip(beams, rows, strict=True)
+            for t, p in enumerate(row)
+        ]
+        grown.sort(key=lambda pair: pair[0], reverse=True)
+        going_on = [pair for pair in grown[:beam_size] if pair[1][-1] != 2]
+        beams = going_on or grown[:1]
+        if not going_on:
+            break
+    return bare(beams[0][1])

@@ -870,7 +870,7 @@ def greedy_sorted(step, max_length):
     while len(ids) <= max_length and ids[-1] != 2:
         row = step(torch.tensor([ids]))[0].tolist()
         ids.append(sorted(range(len(row)), key=lambda i: row[i])[0])
-    return [i for i in ids if i > 2 or i == 0]
+    return [i for i in ids[1:] if i != 2]
 
 
 BEAM = "beam_search"

@@ -19,8 +19,11 @@ from setup_cell import SOURCE, setup_cell, with_setup_cell
 from tests.tools.running import run_tool
 
 MODULES = {
+    "boundaries.py",
     "common.py",
     "model_cards.py",
+    "reference_mutants.py",
+    "searches.py",
     "side_by_side.py",
 }  # imported by scripts, and none themselves
 SCRIPTS = sorted({path.name for path in (ROOT / "tools").glob("*.py")} - MODULES)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -296,6 +297,7 @@ def split_cases() -> Sequence[Case]:
         Case("one head", (addresses(2, 3, 4), 1)),
         Case("addresses: as many heads as features", (addresses(2, 5, 3), 3)),
         Case("addresses: one position", (addresses(3, 1, 6), 2)),
+        Case("addresses: as many of all", (addresses(4, 4, 4), 2)),
         Case("random numbers", (normal(2, 5, 12, seed=1), 3)),
     )
 
@@ -323,6 +325,7 @@ def merge_cases() -> Sequence[Case]:
         Case("one head", (addresses(2, 1, 3, 4),)),
         Case("addresses: one feature in each head", (addresses(2, 3, 5, 1),)),
         Case("addresses: one position", (addresses(3, 2, 1, 3),)),
+        Case("addresses: as many of all", (addresses(3, 3, 3, 3),)),
         Case("random numbers", (normal(2, 3, 5, 4, seed=1),)),
     )
 
@@ -396,6 +399,12 @@ def multi_head_cases() -> Sequence[Case]:
             {"mask": some_keys(2, 1, 3, 4, seed=124)},
         ),
         Case("one token, four heads", (*inputs(1, 1, 1, 8, 130), 4)),
+        Case(
+            "a causal mask and large scores",
+            (*(40 * x for x in inputs(2, 4, 4, 8, 140)[:3]), *inputs(2, 4, 4, 8, 140)[3:], 2),
+            {"mask": causal},
+            rough=True,
+        ),
     )
 
 
@@ -415,7 +424,9 @@ def multi_head_class_cases() -> Sequence[Case]:
         mask = case.keywords.get("mask")
         given = dict(zip(names, weights, strict=True))
         inputs = (query, key, value) if mask is None else (query, key, value, mask)
-        cases.append(Case(case.name, ((query.size(-1), n_heads), given, inputs)))
+        cases.append(
+            replace(case, arguments=((query.size(-1), n_heads), given, inputs), keywords={})
+        )
     return tuple(cases)
 
 

@@ -44,6 +44,7 @@ def corpus_cases() -> Sequence[Case]:
     dogs = [["the", "dog", "sleeps"], ["the", "dog", "eats"], ["a", "cat", "sleeps"]]
     more = [["b", "a", "b"], ["c", "a", "b"], ["d", "d", "a", "e"]]
     once = [["eins", "zwei", "zwei"], ["drei", "drei", "drei"]]
+    kinds = [["Hund", "hund", ".", "3", "x-y", "über"], ["Hund", "hund", ".", "3", "x-y"], ["3"]]
     return (
         Case("three sentences, every word", (dogs, 1)),
         Case("three sentences, words that come twice", (dogs, 2)),
@@ -51,6 +52,7 @@ def corpus_cases() -> Sequence[Case]:
         Case("letters, at least three times", (more, 3)),
         Case("German numbers, at least twice", (once, 2)),
         Case("nothing frequent enough", (once, 5)),
+        Case("large letters and small, numbers, marks", (kinds, 2)),
     )
 
 
@@ -110,6 +112,9 @@ def encode_cases() -> Sequence[Case]:
         Case("special tokens among the tokens", (["<sos>", "x", "<pad>", "<unk>", "<eos>"], small)),
         Case("padding first", (["<pad>", "x", "y"], small)),
         Case("no token", ([], vocabulary)),
+        Case(
+            "more tokens than any buffer has places", (["the", "dog", "sleeps"] * 180, vocabulary)
+        ),
     )
 
 
@@ -162,7 +167,8 @@ def text_cases() -> Sequence[Case]:
         Case("unknown words and a word twice", ("Two cats eat Two mice.", words_and_marks, cased)),
         Case("the same text, another vocabulary", ("Two dogs sleep.", words_and_marks, lowered)),
         Case("nothing but unknown words", ("Two of them!", words_and_marks, lowered)),
-        Case("a text longer than any buffer", ("the dogs eat. " * 400, words_and_marks, cased)),
+        Case("a text longer than any buffer", ("the dogs eat. " * 180, words_and_marks, cased)),
+        Case("letters, blanks and lines", (" a bad\nface ", list, {**single, " ": 20, "\n": 21})),
         Case("an empty text", ("", words_and_marks, cased)),
     )
 
@@ -185,8 +191,8 @@ TEXT_TO_IDS = Component(
     "with, `vocabulary` the dictionary it was trained with; unknown tokens are `<unk>` (3), and "
     "`<eos>` (2) comes last",
     differentiable=False,
-    # What a text without a token is split into depends on the way.
-    settled=lambda case, answer: answer if case.arguments[0] else 0.0,
+    # What an empty text, or one of several lines, is split into depends on the way.
+    settled=lambda case, answer: answer if re.fullmatch(".+", case.arguments[0]) else 0.0,
 )
 
 
@@ -282,6 +288,10 @@ def target_cases() -> Sequence[Case]:
         Case("as many sentences as tokens", (sentences(4, 4, 4, 4, seed=2),)),
         Case("one sentence, padded", (torch.tensor([[1, 3, 4, 2, 0, 0]]),)),
         Case("the longer one last", (torch.tensor([[1, 4, 2, 0], [1, 3, 5, 2], [1, 2, 0, 0]]),)),
+        Case(
+            "more sentences than tokens",
+            (torch.tensor([[1, 2, 0], [1, 4, 2], [1, 3, 2], [1, 2, 0]]),),
+        ),
     )
 
 
@@ -347,6 +357,7 @@ def logits_cases() -> Sequence[Case]:
         Case("another", (normal(1, 2, 6, seed=5), normal(6, 6, seed=6))),
         Case("and another", (normal(3, 2, 4, seed=9), normal(4, 4, seed=10))),
         Case("large", (normal(2, 2, 4, seed=7), normal(9, 4, seed=8))),
+        Case("as many positions as features", (normal(2, 4, 4, seed=11), normal(6, 4, seed=12))),
     )
 
 
@@ -400,6 +411,7 @@ def add_cases() -> Sequence[Case]:
         Case("one sentence", (normal(1, 3, 4, seed=1), normal(9, 4, seed=2))),
         Case("two sentences", (normal(2, 3, 4, seed=3), normal(9, 4, seed=4))),
         Case("as many sentences as tokens", (normal(3, 3, 4, seed=5), normal(9, 4, seed=6))),
+        Case("as many tokens as features", (normal(2, 4, 4, seed=15), normal(9, 4, seed=16))),
         Case("the whole table", (normal(2, 5, 4, seed=7), normal(5, 4, seed=8))),
         Case("more sentences than tokens", (normal(4, 2, 6, seed=9), normal(9, 6, seed=10))),
         Case("one token", (normal(1, 1, 3, seed=11), normal(9, 3, seed=12))),

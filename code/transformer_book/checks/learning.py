@@ -106,6 +106,7 @@ def perplexity_cases() -> Sequence[Case]:
         Case("another three", ([3.0, 0.1, 0.2], [1, 20, 9])),
         Case("batches of one token", ([0.0, 2.0, 0.5, 1.5], [1, 1, 1, 1])),
         Case("a very high loss", ([12.3456, 10.4321], [2, 3])),
+        Case("thousands of tokens", ([2.0, 3.5], [3000, 5000])),
     )
 
 
@@ -171,7 +172,7 @@ def clip_cases() -> Sequence[Case]:
         Case("two short ones", ([0.1 * normal(3, seed=9), 0.1 * normal(2, 2, seed=10)], 3.0)),
         Case("three tensors", ([normal(5, seed=6), normal(2, 3, seed=7), normal(1, seed=8)], 0.5)),
         Case("a length of 0", ([torch.zeros(3)], 1.0)),
-        Case("long together only", ([torch.tensor([0.8]), torch.tensor([[-0.6, 0.9]])], 1.0)),
+        Case("long together only", ([torch.tensor([0.8]), torch.tensor([[-0.5, 0.6]])], 1.0)),
         Case("a limit below one", ([0.3 * normal(4, seed=11), normal(1, 2, seed=12)], 0.1)),
     )
 
@@ -212,7 +213,8 @@ def observe_updates(function: Callable[..., Any]) -> Callable[..., Any]:
         optimizer = torch.optim.SGD(model.parameters(), lr=rate)
         weights = []
         for _ in range(3):
-            function(model, optimizer, lambda: (model(x) - y).square().mean())
+            # A loss may be negative: what counts is how it changes.
+            function(model, optimizer, lambda: (model(x) - y).square().mean() - 2)
             weights.append(model.weight.detach().clone())
         return {f"the weight after update {i + 1}": weight for i, weight in enumerate(weights)}
 
@@ -238,7 +240,7 @@ def update_cases() -> Sequence[Case]:
             f"{batch} examples, rate {rate}",
             (scale * normal(batch, 3, seed=batch), normal(batch, 2, seed=batch + 1), rate),
         )
-        for batch, rate, scale in ((4, 0.1, 1.0), (8, 0.5, 3.0), (2, 0.05, 2.0), (6, 0.2, 5.0))
+        for batch, rate, scale in ((4, 0.1, 1.0), (8, 0.5, 3.0), (2, 0.05, 2.0))
     )
 
     def nearly_right(batch: int, seed: int) -> tuple[Tensor, Tensor]:
@@ -281,7 +283,8 @@ def observe_accumulation(function: Callable[..., Any]) -> Callable[..., Any]:
         with torch.no_grad():
             model.weight.copy_(normal(*model.weight.shape, seed=1))
             model.bias.copy_(normal(*model.bias.shape, seed=2))
-        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        # With weight decay a smaller rate is not the same as a smaller loss.
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1, weight_decay=0.3)
         scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda n: 1 / (1 + n))
         parts = list(zip(x.chunk(n_parts), y.chunk(n_parts), strict=True))
         found = {}
@@ -365,7 +368,7 @@ def best_cases() -> Sequence[Case]:
                 loss_table(seed=40 + i, least=2.0 if i % 4 else 120.0),
             ),
         )
-        for i, lengths in enumerate((*sizes, *sizes[::-1], *sizes))
+        for i, lengths in enumerate((*sizes, *sizes[:-2]))
     )
 
 

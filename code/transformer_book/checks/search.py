@@ -82,6 +82,7 @@ def top_k_cases() -> Sequence[Case]:
         Case("the best", (hand, 1)),
         Case("all", (hand, 4)),
         Case("negative logits", (hand - 10, 2)),
+        Case("logits far below zero", (hand - 300, 3)),
         Case("three of eight, random", (normal(3, 8, seed=1), 3)),
         Case("five of nine, random", (normal(2, 9, seed=2) - 5, 5)),
     )
@@ -159,6 +160,11 @@ def observe_calls(function: Callable[..., object]) -> Callable[..., object]:
     return observed
 
 
+def without_padding(case: Case, answer: object) -> object:
+    """The ids of words: who removes special tokens removes padding with them, or does not."""
+    return [token for token in answer if token] if isinstance(answer, list) else answer
+
+
 def greedy_pipeline(s, step, max_length):
     tokens = [s.start()]
     for _ in range(s.steps(max_length)):
@@ -206,6 +212,7 @@ GREEDY = Component(
     "log-probabilities, of which those of `<sos>` and `<pad>` (0) are never the highest, and no "
     "two are equal",
     differentiable=False,
+    settled=without_padding,
 )
 
 
@@ -244,6 +251,8 @@ def nothing_better(
 def beam_cases() -> Sequence[Case]:
     # Found by tools/find_inputs.py --beams: few models that tell other rules from these.
     found = (
+        (37, 1.0, False, 2, 6),
+        (1055, 0.5, False, 2, 6),
         (11, 0.0, False, 2, 6),
         (13, 1.5, False, 2, 8),
         (15, 1.0, False, 1, 8),
@@ -300,8 +309,9 @@ BEAM = Component(
     "included), without `<sos>` and `<eos>`; of all continuations of the living hypotheses every "
     "step keeps the best `beam_size` and puts the finished ones among them aside; a hypothesis "
     "that reaches `max_length` tokens counts as it is; `step(tokens)` takes ids `(n, t)` that "
-    "begin with `<sos>` and gives `(n, V)` log-probabilities",
+    "begin with `<sos>` and gives `(n, V)` log-probabilities; `beam_size` is at most V",
     differentiable=False,
+    settled=without_padding,
 )
 
 
@@ -403,15 +413,13 @@ def batch_cases() -> Sequence[Case]:
         (70, (3.0, -1.0), 6),
         (72, (-9.0, 2.0, 0.5), 5),
         (75, (1.0, 1.0, -2.0), 8),
-        (78, (-9.0, -9.0), 4),
         (80, (2.0, -1.0, 1.0, 0.0), 7),
         (84, (1.0,), 6),
         (85, (-1.0, 3.0), 6),
         (90, (0.5, 1.5, -0.5), 9),
-        (94, (-1.0, 0.0, 2.0), 8),
         (97, (9.0, 9.0), 5),
         (100, (-9.0,), 1),
-        (110, (-9.0, 2.0), 120),
+        (110, (-9.0, 2.0), 70),
     )
     # Only <eos> ends a sentence: these models say 0, too.
     padding = ((1, (0.0, 0.0, -9.0), 7), (2, (-9.0, -9.0), 6), (3, (0.0, -9.0, -9.0, 1.0), 8))
@@ -526,6 +534,7 @@ def cut_cases() -> Sequence[Case]:
         Case("nothing", ([],)),
         Case("another end at once", ([2, 5, 2, 6],)),
         Case("words behind an end at once", ([2, 9],)),
+        Case("ids with a 2 in them", ([12, 20, 5, 27, 2, 9],)),
     )
 
 

@@ -1010,6 +1010,30 @@ def shifted_by_the_largest(scores: Tensor) -> Tensor:
 
 @mistake(
     "softmax",
+    "shift",
+    "largest absolute value subtracted",
+    symptom="Very negative scores give nan.",
+    cause="The largest absolute value of a row of −1000 is +1000: subtract the largest score.",
+    section=STABLE,
+)
+def shifted_by_absolute_value(scores: Tensor) -> Tensor:
+    return scores - scores.abs().amax(dim=-1, keepdim=True)
+
+
+@mistake(
+    "softmax",
+    "shift",
+    "maximum cut off at zero",
+    symptom="Very negative scores give nan.",
+    cause="The maximum is not allowed below 0: subtract the largest score, whatever its sign.",
+    section=STABLE,
+)
+def shifted_by_clamped_maximum(scores: Tensor) -> Tensor:
+    return scores - scores.amax(dim=-1, keepdim=True).clamp(min=0)
+
+
+@mistake(
+    "softmax",
     "normalise",
     "scores divided by their sum",
     symptom="The numbers sum to one, and some of them are negative.",

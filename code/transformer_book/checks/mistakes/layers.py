@@ -1317,6 +1317,30 @@ def cancelling(x: Tensor) -> Tensor:
 
 
 @mistake(
+    "layer_norm",
+    "divide",
+    "ε fixed at 1e-12",
+    symptom="The argument eps changes nothing, and vectors of a small variance come out too large.",
+    cause="1e-12, BERT's ε, is written into the function: use eps.",
+    section="Break it: ε outside the root, and the other variance",
+)
+def epsilon_of_bert(centred: Tensor, variance: Tensor, eps: float) -> Tensor:
+    return centred / torch.sqrt(variance + 1e-12)
+
+
+@mistake(
+    "layer_norm",
+    "divide",
+    "ε fixed at 1e-6",
+    symptom="The argument eps changes nothing, and vectors of a small variance come out too large.",
+    cause="1e-6 is written into the function: use eps.",
+    section="Break it: ε outside the root, and the other variance",
+)
+def epsilon_of_a_millionth(centred: Tensor, variance: Tensor, eps: float) -> Tensor:
+    return centred / torch.sqrt(variance + 1e-6)
+
+
+@mistake(
     "layer_norm_parameters",
     "scale",
     "one number for all features",
@@ -1596,6 +1620,19 @@ def in_wrong_order(x: Tensor, attended: Any, transformed: Any) -> Tensor:
 @mistake(
     "encoder_layer",
     "wire",
+    "feed-forward network first, behind the first norm",
+    symptom="The sublayers come in the wrong order, the norms in the right one.",
+    cause="Self-attention first, then the feed-forward network.",
+    section=ENCODER,
+    steps={"norms": lambda norm1, norm2: (norm2, norm1)},
+)
+def in_wrong_order_and_renormed(x: Tensor, attended: Any, transformed: Any) -> Tensor:
+    return attended(transformed(x))
+
+
+@mistake(
+    "encoder_layer",
+    "wire",
     "second residual from the layer's input",
     symptom="What the attention found is lost but for what the network makes of it.",
     cause="The second sum adds the layer's input: add what the first sum gave.",
@@ -1667,6 +1704,19 @@ def values_not_normalised(
     section=DECODER,
 )
 def across_first(x: Tensor, back: Any, over: Any, transformed: Any) -> Tensor:
+    return transformed(back(over(x)))
+
+
+@mistake(
+    "decoder_layer",
+    "wire",
+    "cross-attention first, behind the first norm",
+    symptom="The two attentions come in the wrong order, the norms in the right one.",
+    cause="Self-attention first, then cross-attention, then the feed-forward network.",
+    section=DECODER,
+    steps={"norm": lambda norms, i: norms[(1, 0, 2)[i]]},
+)
+def across_first_and_renormed(x: Tensor, back: Any, over: Any, transformed: Any) -> Tensor:
     return transformed(back(over(x)))
 
 

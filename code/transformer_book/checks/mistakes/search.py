@@ -350,7 +350,8 @@ def probabilities_added(score: float, log_p: float, token: int) -> float:
     "width",
     "one beam only",
     symptom="This is greedy search: beam_size changes nothing.",
-    cause="Keep the best beam_size hypotheses, not the best one.",
+    cause="Keep the best beam_size hypotheses, not the best one; and begin with <sos> once: copies "
+    "of it all go on alike.",
     section="Beam search",
 )
 def one_beam(beam_size: int) -> int:
