@@ -274,7 +274,7 @@ def test_what_stops_the_grader_costs_nobody_else_a_grade(
     monkeypatch.setattr(grading.Course, "prepare", breaks_on_bob)
     outcomes = {o.student: o for o in grade(folder, feedback=False)}
     assert [o.score for o in outcomes.values()] == [100.0, None, 100.0]
-    assert outcomes["bob"].notes == ("Grading it stopped with RuntimeError: no such thing",)
+    assert outcomes["bob"].notes == ("Grading it stopped with RuntimeError: no such thing.",)
     monkeypatch.undo()
     remember_runs(monkeypatch, RUNS)
     assert [o.score for o in grade(folder, feedback=False)] == [100.0] * 3

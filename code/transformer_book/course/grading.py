@@ -196,9 +196,10 @@ def _nobody_else_suffers(
     try:
         yield
     except Exception as error:
-        note = f"Grading it stopped with {type(error).__name__}: {' '.join(str(error).split())}"
+        why = f"{type(error).__name__}: {' '.join(str(error).split())}"[:300]
+        note = f"Grading it stopped with {why}."
         most = course._max_score(name)
-        finish(course._record(Outcome(student, name, "crashed", None, most, notes=(note[:300],))))
+        finish(course._record(Outcome(student, name, "crashed", None, most, notes=(note,))))
 
 
 class Course:
