@@ -583,6 +583,8 @@ def grade(
     counts = {status: sum(o.status == status for o in outcomes) for status in grading.STATUSES}
     print(_columns([(status, str(n)) for status, n in counts.items()]))
     print(f"grades.csv, lms.csv, report.html and feedback/ are in {folder}.")
+    if sentence := grading.without_isolation(outcomes):
+        print(sentence, file=sys.stderr)
 
 
 # --- translate ------------------------------------------------------------------------------------

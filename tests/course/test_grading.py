@@ -17,7 +17,7 @@ from nbformat.v4 import new_code_cell, new_output
 
 from tests.course.small import NAME, cell, make_course, remember_runs
 from tests.fresh import import_fresh
-from transformer_book.course import grading, proof
+from transformer_book.course import grading, proof, sandbox
 from transformer_book.course.grading import Course, Outcome, Unreadable, grade, read_notebook
 from transformer_book.course.release import release
 from transformer_book.course.sandbox import Run
@@ -259,6 +259,39 @@ def test_a_crash_is_no_zero(folder: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert "Its processes ended themselves." in row["notes"]
 
 
+def test_what_stops_the_grader_costs_nobody_else_a_grade(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for student in ("alice", "bob", "carol"):
+        hand_in(folder, student, RIGHT)
+    prepared = grading.Course.prepare
+
+    def breaks_on_bob(self: Course, student: str, *rest: Any) -> Any:
+        if student == "bob":
+            raise RuntimeError("no such thing")
+        return prepared(self, student, *rest)
+
+    monkeypatch.setattr(grading.Course, "prepare", breaks_on_bob)
+    outcomes = {o.student: o for o in grade(folder, feedback=False)}
+    assert [o.score for o in outcomes.values()] == [100.0, None, 100.0]
+    assert outcomes["bob"].notes == ("Grading it stopped with RuntimeError: no such thing.",)
+    monkeypatch.undo()
+    remember_runs(monkeypatch, RUNS)
+    assert [o.score for o in grade(folder, feedback=False)] == [100.0] * 3
+
+
+def test_where_nothing_isolates_it_is_said_in_one_sentence(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    monkeypatch.setattr(grading, "run", sandbox.run)
+    monkeypatch.setattr(sandbox, "fork_server", lambda: None)
+    hand_in(folder, "alice", RIGHT)
+    assert command(["grade", str(folder)]) == 0
+    assert "1/1 ps9 alice: graded, 100/100" in (err := capsys.readouterr().err)
+    assert "1 submission ran without isolation" in err
+    assert "1 submission ran without isolation" in (folder / "report.html").read_text()
+
+
 def test_the_command_tells_what_it_did_and_what_it_cannot(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture
 ) -> None:
@@ -267,6 +300,7 @@ def test_the_command_tells_what_it_did_and_what_it_cannot(
     out, err = capsys.readouterr()
     assert f"1/1 {NAME} alice: graded, 100/100" in err
     assert "graded     1" in out
+    assert ("without isolation" in err) == (sandbox.fork_server() is None)
     for arguments, sentence in [
         ([str(tmp_path)], "is not a course"),
         ([str(folder), "--set", "ps8"], "did you mean 'ps9'"),

@@ -214,12 +214,14 @@ class KernelMaker:
 
 
 def _make_kernels(control: socket.socket, judges: socket.socket) -> None:
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     silence = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
         os.dup2(silence, number)
     for line in control.makefile("rb"):
+        with suppress(ChildProcessError):  # of those that ended: their processor time stays counted
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
         request = json.loads(line)
         if request is None:
             _copy(partial(_judge, judges), keep=[judges.fileno()])

@@ -18,8 +18,9 @@ import json
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -89,6 +90,7 @@ class Outcome:
         manual: some answer waits for a person.
         notes: one sentence each, for the teacher.
         digest: of the submission, its tests and the limits; unchanged: not run again.
+        isolated: it ran apart from everything else, and was looked at twice.
     """
 
     student: str
@@ -100,6 +102,7 @@ class Outcome:
     manual: bool = False
     notes: tuple[str, ...] = ()
     digest: str = ""
+    isolated: bool = True
 
 
 class Unreadable(ValueError):
@@ -157,17 +160,19 @@ def grade(
         done, _ = wait(running, return_when=FIRST_COMPLETED)
         for future in done:
             student, name, tampered, digest = running.pop(future)
-            finish(course.save(student, name, future.result(), tampered, digest, limits))
+            with _nobody_else_suffers(course, student, name, finish):
+                finish(course.save(student, name, future.result(), tampered, digest, limits))
 
     with ThreadPoolExecutor(jobs) as pool:
         try:
             for student, name in work:
-                ready = course.prepare(student, name, limits, force)
-                if isinstance(ready, Outcome):
-                    finish(ready)
-                    continue
-                notebook, tampered, digest = ready
-                running[pool.submit(run, notebook, limits)] = (student, name, tampered, digest)
+                with _nobody_else_suffers(course, student, name, finish):
+                    ready = course.prepare(student, name, limits, force)
+                    if isinstance(ready, Outcome):
+                        finish(ready)
+                        continue
+                    notebook, tampered, digest = ready
+                    running[pool.submit(run, notebook, limits)] = (student, name, tampered, digest)
                 if len(running) > jobs:  # what is done is saved: little is lost by stopping here
                     save_next()
             while running:
@@ -178,6 +183,23 @@ def grade(
             raise
     course.report()
     return sorted(outcomes, key=lambda outcome: (outcome.problem_set, outcome.student))
+
+
+@contextmanager
+def _nobody_else_suffers(
+    course: Course, student: str, name: str, finish: Callable[[Outcome], None]
+) -> Iterator[None]:
+    """What a submission does to the grader is told, and the others are graded.
+
+    It has no digest then: the next time it is tried again.
+    """
+    try:
+        yield
+    except Exception as error:
+        why = f"{type(error).__name__}: {' '.join(str(error).split())}"[:300]
+        note = f"Grading it stopped with {why}."
+        most = course._max_score(name)
+        finish(course._record(Outcome(student, name, "crashed", None, most, notes=(note,))))
 
 
 class Course:
@@ -341,8 +363,11 @@ class Course:
             if changed
             else "graded"
         )
+        isolated = done.again is not None
         return self._record(
-            Outcome(student, name, status, score, most, penalty, manual, tuple(notes), digest)
+            Outcome(
+                student, name, status, score, most, penalty, manual, tuple(notes), digest, isolated
+            )
         )
 
     def _save_grades(self, student: str, name: str, notebook: Any) -> tuple[float, float, bool]:
@@ -438,6 +463,18 @@ class Course:
             ],
         )
         _write(self.folder / "report.html", _report_page(outcomes))
+
+
+def without_isolation(outcomes: Iterable[Outcome]) -> str:
+    """In one sentence, how many ran beside everything else; empty if none."""
+    count = sum(not outcome.isolated for outcome in outcomes)
+    what = "submission ran" if count == 1 else "submissions ran"
+    if not count:
+        return ""
+    return (
+        f"{count} {what} without isolation, which this system does not offer: students' code could "
+        "read and change what you can, and each answer was looked at only beside its test."
+    )
 
 
 def total(outcome: Outcome) -> float | None:
@@ -739,6 +776,7 @@ def _report_page(outcomes: Sequence[Outcome]) -> str:
         "td,th{text-align:left;padding:.2rem .8rem;border-bottom:1px solid #8888}</style>"
         f"<h1>Grading report</h1><table>{summary}</table>"
         "<p>No grade stands where nothing could be graded: a person has to look.</p>"
+        f"<p>{without_isolation(outcomes)}</p>"
         "<table><tr><th>set</th><th>student</th><th>status</th><th>points</th><th>essay</th>"
         f"<th>notes</th></tr>{rows}</table></html>\n"
     )

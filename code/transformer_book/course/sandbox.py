@@ -139,9 +139,17 @@ def end_all() -> None:
         submission.end()
 
 
-@functools.cache
 def fork_server() -> ForkServer | None:
     """The server of this process, or `None` where the system does not isolate processes."""
+    with _starting:
+        return _fork_server()
+
+
+_starting = threading.Lock()  # of two threads that ask, one starts it
+
+
+@functools.cache
+def _fork_server() -> ForkServer | None:
     if sys.platform != "linux":
         return None
     server = ForkServer()
@@ -211,7 +219,13 @@ class _Forked:
         """Kill all: with the supervisor its kernels die."""
         with suppress(psutil.Error):
             everyone = [self.supervisor, *self.supervisor.children(recursive=True)]
-            _end(lambda: [p for p in everyone if p.is_running() and p.status() != "zombie"])
+            _end(lambda: [process for process in everyone if _lives(process)])
+
+
+def _lives(process: psutil.Process) -> bool:
+    with suppress(psutil.Error):
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    return False
 
 
 def _end(processes: Callable[[], list[psutil.Process]]) -> None:
@@ -226,7 +240,10 @@ def _kill(processes: Sequence[psutil.Process]) -> None:
     for process in processes:
         with suppress(psutil.Error):
             process.kill()
-    psutil.wait_procs(processes, timeout=5)
+    for _ in range(500):
+        if not any(map(_lives, processes)):
+            return
+        time.sleep(0.01)
 
 
 @contextmanager
@@ -533,14 +550,12 @@ class _Copy:
 
     def poll(self) -> int | None:
         """0 if it has ended."""
-        with suppress(psutil.Error):
-            if self.kernel.is_running() and self.kernel.status() != psutil.STATUS_ZOMBIE:
-                return None
-        return 0
+        return None if _lives(self.kernel) else 0
 
     def wait(self) -> int:
         """Wait until nothing of it is left."""
-        psutil.wait_procs([self.outer])
+        while _lives(self.outer):
+            time.sleep(0.01)
         return 0
 
     def send_signal(self, number: int) -> None:
