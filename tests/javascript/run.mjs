@@ -22,7 +22,8 @@ const packed = (numbers) => Buffer.from(Float32Array.from(numbers).buffer).toStr
 async function operations(folder) {
   const load = (name) => import(pathToFileURL(join(folder, `${name}.js`)).href);
   const [answers, attention, decoding, interventions, layers, masks, safetensors, tensors, tokens, translators, { Unicode }] = await Promise.all(NAMES.map(load));
-  const unicode = new Unicode(unicodeTables);
+  let tables = null; // made where they are needed: it takes a while
+  const unicode = () => (tables ??= new Unicode(unicodeTables));
   const known = new Map();
 
   function translator(model) {
@@ -127,7 +128,7 @@ async function operations(folder) {
 
     tokenize({ description, texts }) {
       const languages = description.type === "spacy" ? [description.language] : [];
-      const one = tokens.tokenizer_from_dict(description, { unicode, spacy: spacyRules(languages) });
+      const one = tokens.tokenizer_from_dict(description, { unicode: unicode(), spacy: spacyRules(languages) });
       return each(texts, (text) => {
         const pieces = one.tokenize(text);
         return [pieces, one.detokenize(pieces)];
@@ -135,7 +136,7 @@ async function operations(folder) {
     },
 
     text: ({ texts }) =>
-      texts.map((text) => [unicode.uniform(text), unicode.lower(text), unicode.nfc(text), unicode.repr(text)]),
+      texts.map((text) => ["uniform", "lower", "nfc", "repr"].map((name) => unicode()[name](text))),
 
     /** Attention over a batch, with a mask: tensors are {data, shape}. */
     attention({ query, key, value, mask }) {
