@@ -10,7 +10,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-const NAMES = ["answers", "attention", "decoding", "interventions", "layers", "masks", "safetensors", "tensors", "tokens", "translator", "unicode"];
+const NAMES = ["answers", "attention", "decoding", "interventions", "layers", "masks", "safetensors", "series", "tensors", "tokens", "translator", "unicode"];
 const rulesFolder = process.argv[2];
 const json = (path) => JSON.parse(readFileSync(path, "utf8"));
 const unicodeTables = json(join(rulesFolder, "unicode.json"));
@@ -21,7 +21,7 @@ const packed = (numbers) => Buffer.from(Float32Array.from(numbers).buffer).toStr
 /** What can be asked of one set of modules. */
 async function operations(folder) {
   const load = (name) => import(pathToFileURL(join(folder, `${name}.js`)).href);
-  const [answers, attention, decoding, interventions, layers, masks, safetensors, tensors, tokens, translators, { Unicode }] = await Promise.all(NAMES.map(load));
+  const [answers, attention, decoding, interventions, layers, masks, safetensors, series, tensors, tokens, translators, { Unicode }] = await Promise.all(NAMES.map(load));
   let tables = null; // made where they are needed: it takes a while
   const unicode = () => (tables ??= new Unicode(unicodeTables));
   const known = new Map();
@@ -133,6 +133,11 @@ async function operations(folder) {
         const pieces = one.tokenize(text);
         return [pieces, one.detokenize(pieces)];
       });
+    },
+
+    series({ texts }) {
+      const tokenizer = tokens.tokenizer_from_dict({ type: "math" }, { unicode: unicode() });
+      return each(texts, (text) => series.series_of(text, tokenizer, unicode()));
     },
 
     text: ({ texts }) =>

@@ -27,6 +27,7 @@ from browser_parity import (
 )
 
 from tests.javascript.conftest import sentences
+from tests.javascript.test_series import answer, expressions
 from transformer_book import masks, pretrained
 from transformer_book.attention import scaled_dot_product_attention
 from transformer_book.decoding import greedy_search
@@ -163,6 +164,14 @@ DAMAGES = {
         "if (after && (both || !before)) {\n        suffixes.unshift",
         "if (after && (both || !before)) {\n        suffixes.push",
     ),
+    "a divisor may begin with a sum": ("series", "if (series.rows[0].size > 1) {", "if (false) {"),
+    "powers from left to right": (
+        "series",
+        "right: this.factor() } : base",
+        "right: this.atom() } : base",
+    ),
+    "a tangent without its sign": ("series", 'name === "tan" ? square', 'name !== "tan" ? square'),
+    "terms in the order in which they come": ("series", "compare(b, a))", "0)"),
     "addresses taken apart": ("spacy", "if (this.url.test(run)) return [run];", ""),
 }
 # What the damages of a module show in, what is quick first; those of all others in small models.
@@ -170,6 +179,7 @@ TEXT = ("tokens", "unicode", "spacy", "translator")
 MODELS = ("parts", "first", "others")
 KINDS = {
     "safetensors": ("halves",),
+    "series": ("series",),
     "decoding": (*MODELS, "search"),
     **{name: ("text", "sentences") for name in TEXT},
 }
@@ -258,6 +268,14 @@ def of_parts() -> Proof:
     rows = [[1.0, 2.0, 4.0], [2.5, 2.5, 2.5]]
     job = {"operation": "norm", "rows": rows, "weight": [1.0] * 3, "bias": [0.5] * 3}
     proof.add(job, (LayerNorm(3)(torch.tensor(rows)) + 0.5).numpy())
+    return proof
+
+
+def of_series() -> Proof:
+    """Expressions, and what is no expression."""
+    proof = Proof()
+    texts = expressions(60)
+    proof.add({"operation": "series", "texts": texts}, [answer(text) for text in texts])
     return proof
 
 
@@ -362,6 +380,7 @@ def proofs(odd: dict[str, Path], rules: Path, tmp_path_factory) -> dict[str, boo
     parts = {
         "parts": of_parts(),
         "halves": of_halves(),
+        "series": of_series(),
         "first": of_models(odd, "post"),
         "others": of_models(odd, *(name for name in odd if name != "post")),
         "search": of_the_search(),
