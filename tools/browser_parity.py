@@ -183,20 +183,30 @@ def differences(
     folder: Path, texts: Sequence[str], options: dict[str, Any], rules: Path
 ) -> list[Difference]:
     """Sentences whose tokens, text or probabilities are not the package's."""
+    (found,) = run([search_job(folder, texts, options)], rules)
+    return differing(folder, texts, options, found)
+
+
+def search_job(folder: Path, texts: Sequence[str], options: dict[str, Any]) -> Job:
+    return {"operation": "search", "folder": str(folder), "texts": texts, "options": options}
+
+
+def differing(
+    folder: Path, texts: Sequence[str], options: dict[str, Any], found: Sequence[Any]
+) -> list[Difference]:
+    """What of the answer to a `search_job` is not the package's."""
     translator = translator_of(folder)
     expected = translator.search(texts, **options)
-    job = {"operation": "search", "folder": str(folder), "texts": texts, "options": options}
-    (found,) = run([job], rules)
-    differing = []
+    other = []
     for text, right, results in zip(texts, expected, found, strict=True):
         if isinstance(results, dict):
-            differing.append(Difference(text, right.text, results["error"], float("inf")))
+            other.append(Difference(text, right.text, results["error"], float("inf")))
             continue
         for one, result in zip((right, *right.alternatives), results, strict=True):
             gap = _gap(translator, text, one, result, greedy=options.get("beam_size") == 1)
             if gap:
-                differing.append(Difference(text, one.text, result["text"], gap))
-    return differing
+                other.append(Difference(text, one.text, result["text"], gap))
+    return other
 
 
 def _gap(

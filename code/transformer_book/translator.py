@@ -200,9 +200,7 @@ class Translator:
                 of `series` is asked is outside its grammar.
         """
         text = uniform(text)
-        task = self.recipe.get("task")
-        if text and isinstance(task, dict) and task.get("name") == "series":
-            series_of(text)
+        self.right_answer(text)
         tokens = self.source_tokenizer(text)
         if not tokens:
             raise ValueError("There is nothing to translate: the text is empty.")
@@ -215,6 +213,16 @@ class Translator:
             )
         unknown = [token for token in tokens if self.source_vocabulary.encode([token]) == [UNK]]
         return ids, tuple(dict.fromkeys(unknown))
+
+    def right_answer(self, text: str) -> str | None:
+        """The right translation where it can be computed: the series of an expression.
+
+        Raises:
+            ValueError: what a model of `series` is asked is outside its grammar.
+        """
+        task = self.recipe.get("task")
+        of_series = isinstance(task, dict) and task.get("name") == "series"
+        return series_of(uniform(text)) if of_series and uniform(text) else None
 
     def translate(self, text: str | Sequence[str], **options: Any) -> str | list[str]:
         """Translate a text, or several; an empty one stays empty.

@@ -46,7 +46,7 @@ def sentences(name: str, n: int, first: int = 0) -> list[str]:
     return [row[column] for row in rows[:: len(rows) // (first + n)][first : first + n]]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def rules(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with unicode.json and spacy-….json, as the site's build writes them."""
     folder = tmp_path_factory.mktemp("rules")
@@ -54,7 +54,7 @@ def rules(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def odd(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Folders of small untrained models, in half precision, whose numbers are far from equal."""
     folders = {}

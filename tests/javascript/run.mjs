@@ -10,7 +10,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-const NAMES = ["answers", "attention", "decoding", "interventions", "layers", "masks", "safetensors", "tensors", "tokens", "translator", "unicode"];
+const NAMES = ["answers", "attention", "decoding", "interventions", "layers", "masks", "safetensors", "series", "tensors", "tokens", "translator", "unicode"];
 const rulesFolder = process.argv[2];
 const json = (path) => JSON.parse(readFileSync(path, "utf8"));
 const unicodeTables = json(join(rulesFolder, "unicode.json"));
@@ -21,8 +21,9 @@ const packed = (numbers) => Buffer.from(Float32Array.from(numbers).buffer).toStr
 /** What can be asked of one set of modules. */
 async function operations(folder) {
   const load = (name) => import(pathToFileURL(join(folder, `${name}.js`)).href);
-  const [answers, attention, decoding, interventions, layers, masks, safetensors, tensors, tokens, translators, { Unicode }] = await Promise.all(NAMES.map(load));
-  const unicode = new Unicode(unicodeTables);
+  const [answers, attention, decoding, interventions, layers, masks, safetensors, series, tensors, tokens, translators, { Unicode }] = await Promise.all(NAMES.map(load));
+  let tables = null; // made where they are needed: it takes a while
+  const unicode = () => (tables ??= new Unicode(unicodeTables));
   const known = new Map();
 
   function translator(model) {
@@ -127,15 +128,20 @@ async function operations(folder) {
 
     tokenize({ description, texts }) {
       const languages = description.type === "spacy" ? [description.language] : [];
-      const one = tokens.tokenizer_from_dict(description, { unicode, spacy: spacyRules(languages) });
+      const one = tokens.tokenizer_from_dict(description, { unicode: unicode(), spacy: spacyRules(languages) });
       return each(texts, (text) => {
         const pieces = one.tokenize(text);
         return [pieces, one.detokenize(pieces)];
       });
     },
 
+    series({ texts }) {
+      const tokenizer = tokens.tokenizer_from_dict({ type: "math" }, { unicode: unicode() });
+      return each(texts, (text) => series.series_of(text, tokenizer, unicode()));
+    },
+
     text: ({ texts }) =>
-      texts.map((text) => [unicode.uniform(text), unicode.lower(text), unicode.nfc(text), unicode.repr(text)]),
+      texts.map((text) => ["uniform", "lower", "nfc", "repr"].map((name) => unicode()[name](text))),
 
     /** Attention over a batch, with a mask: tensors are {data, shape}. */
     attention({ query, key, value, mask }) {

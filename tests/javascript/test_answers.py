@@ -76,6 +76,7 @@ def same(ours: Any, theirs: Any, place: str = "") -> None:
     [
         ("captions-de-en", TEXT, ("head:cross.1.2", "temperature:2")),
         ("captions-de-en", TEXT, ("causal:off", "weight:encoder.0.1.2.0.0.5")),
+        ("series", "sin(a*x)", ("scale:0.1",)),
         ("post", "a b c", ("layer:decoder.0", "residual:encoder.1", "scale:0.3")),
         ("bare", "g a", ("positions:off", "average:decoder.1.0")),
         ("gelu", "d e c", ("weight:cross.1.0.1.0.-0.5", "temperature:0.3")),
@@ -83,7 +84,8 @@ def same(ours: Any, theirs: Any, place: str = "") -> None:
 )
 def test_python_answers_as_the_worker_does(name, text, changes, odd, rules) -> None:
     folder = odd.get(name) or pretrained.find(name)
-    asked = questions(text, 2, changes)
+    config = translator_of(folder).model.config
+    asked = questions(text, config.n_decoder_layers, changes)
     job = {"operation": "answers", "folder": str(folder), "messages": asked}
     (found,) = run([job], rules)
     for question, theirs in zip(asked, found, strict=True):

@@ -260,10 +260,14 @@ def test_bad_input_is_answered_in_one_sentence_and_the_model_goes_on(talk, packa
         assert said(page) == package("multi30k-de-en").translate(text, beam_size=1)
     page.get_by_label("model", exact=True).select_option(label="formula → its Taylor series")
     load(page)
-    ask(page, "2x")
-    assert notice.inner_text().startswith("'x' at position 1 (counted from 0) needs an operator")
+    for wrong in ("2x", "sin(x+1)", "1/(sin(a*x)+sin(b*x))"):
+        ask(page, wrong)
+        with pytest.raises(ValueError) as error:
+            package("series").encode(wrong)
+        assert notice.inner_text() == str(error.value)
     ask(page, "sin(a*x)")
     assert said(page) == package("series").translate("sin(a*x)")
+    assert page.locator(".talk .note", has_text="That is right").count() == 1
     assert seen.problems == []
 
 

@@ -84,6 +84,7 @@ async function translate(translator, { text, changes = [], forced = [] }, { say,
     translation: as_text(greedy),
     attention,
     shipped: shipped && as_text(shipped),
+    right: encoded.right,
     first: first ?? 1000 * seconds,
     rate: greedy.tokens.length / seconds,
   };

@@ -1,6 +1,6 @@
 // What surrounds attention: layer norm, residuals, the feed-forward network (chapters 10, 11).
 
-import { Linear, add, zeros } from "./tensors.js";
+import { Linear, Tensor, add, zeros } from "./tensors.js";
 
 /**
  * Bring the features of each position to mean 0 and variance 1, then scale and shift.
@@ -37,18 +37,16 @@ export class LayerNorm {
   }
 }
 
-/** Sort each pair of neighbouring features. Source: Anil et al. (2019), with groups of two. */
-function group_sort(x) {
-  for (let i = 0; i < x.data.length; i += 2) {
-    if (x.data[i] > x.data[i + 1]) [x.data[i], x.data[i + 1]] = [x.data[i + 1], x.data[i]];
-  }
+/** f of every number, in place. */
+function mapped(x, f) {
+  for (let i = 0; i < x.data.length; i += 1) x.data[i] = f(x.data[i]);
   return x;
 }
 
-function relu(x) {
-  for (let i = 0; i < x.data.length; i += 1) x.data[i] = Math.max(0, x.data[i]);
-  return x;
-}
+const relu = (x) => mapped(x, (each) => Math.max(0, each));
+
+/** x Φ(x), with the distribution function Φ of the normal distribution. */
+const gelu = (x) => mapped(x, (each) => (each * (1 + erf(each / Math.SQRT2))) / 2);
 
 /** The error function, to 1.5e-7. Source: Abramowitz and Stegun (1964), formula 7.1.26. */
 function erf(x) {
@@ -57,10 +55,10 @@ function erf(x) {
   return Math.sign(x) * (1 - sum * Math.exp(-x * x));
 }
 
-/** x Φ(x), with the distribution function Φ of the normal distribution. */
-function gelu(x) {
-  for (let i = 0; i < x.data.length; i += 1) x.data[i] *= (1 + erf(x.data[i] / Math.SQRT2)) / 2;
-  return x;
+/** Sort each pair of neighbouring features. Source: Anil et al. (2019), with groups of two. */
+function group_sort({ data, shape }) {
+  for (let i = 0; i < data.length; i += 2) if (data[i] > data[i + 1]) [data[i], data[i + 1]] = [data[i + 1], data[i]];
+  return new Tensor(data, ...shape);
 }
 
 const ACTIVATIONS = { relu, gelu, groupsort: group_sort };
@@ -86,16 +84,9 @@ export class FeedForward {
   }
 }
 
-/** Add nothing: what remains of a layer without its feed-forward network (an ablation). */
-class NoFeedForward {
-  forward(x) {
-    return zeros(...x.shape);
-  }
-}
-
-/** The feed-forward network that a configuration asks for. */
+/** The network that a configuration asks for; without one a layer adds nothing (an ablation). */
 export const feed_forward = (weights, name, config, hooks) =>
-  config.feed_forward ? new FeedForward(weights, name, config, hooks) : new NoFeedForward();
+  config.feed_forward ? new FeedForward(weights, name, config, hooks) : { forward: (x) => zeros(...x.shape) };
 
 /**
  * Wrap a sublayer f in a residual connection and a layer norm.

@@ -2,6 +2,7 @@
 
 import { beam_search, finished, greedy_search } from "./decoding.js";
 import { load_tensors } from "./safetensors.js";
+import { series_of } from "./series.js";
 import { Hooks } from "./tensors.js";
 import { UNK, Vocabulary, tokenizer_from_dict } from "./tokens.js";
 import { Transformer } from "./transformer.js";
@@ -41,17 +42,21 @@ export class Translator {
       }
     }
     this.source_sos = config.source_sos;
+    this.of_series = config.recipe?.task?.name === "series";
     this.decoding = config.decoding;
   }
 
   /**
-   * The ids of a source text, made uniform, and its words that the vocabulary lacks.
+   * The ids of a source text, made uniform, its tokens, those that the vocabulary lacks, and the
+   * right answer where it is known: the series of an expression.
    *
    * Throws an Error, one sentence, for an empty text, one that is longer than the model can read,
-   * and one that its tokenizer refuses. (Python also refuses formulas whose series it cannot compute.)
+   * one that its tokenizer refuses, and, for a model of series, an expression that has none.
    */
   encode(text) {
-    const tokens = this.source_tokenizer.tokenize(this.unicode.uniform(text));
+    text = this.unicode.uniform(text);
+    const right = text && this.of_series ? series_of(text, this.source_tokenizer, this.unicode) : null;
+    const tokens = this.source_tokenizer.tokenize(text);
     if (!tokens.length) throw new Error("There is nothing to translate: the text is empty.");
     const ids = this.source_vocabulary.encode_source(tokens, this.source_sos);
     const limit = this.model.config.max_length;
@@ -62,7 +67,7 @@ export class Translator {
       );
     }
     const unknown = tokens.filter((token) => this.source_vocabulary.encode([token])[0] === UNK);
-    return { ids, tokens, unknown: [...new Set(unknown)] };
+    return { ids, tokens, unknown: [...new Set(unknown)], right };
   }
 
   /**

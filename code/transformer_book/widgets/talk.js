@@ -361,7 +361,7 @@ export class Talk {
     );
   }
 
-  translation(column, title, { translation, shipped, state, first, rate }) {
+  translation(column, title, { translation, shipped, right, state, first, rate }) {
     const { tokens, probabilities, text, finished } = translation;
     const other = this.results.trained?.translation?.tokens ?? [];
     const steps = oneStop(
@@ -389,6 +389,10 @@ export class Talk {
       const same = shipped.text === text;
       const beam = `With ${this.loaded.decoding.beam_size} beams, as it is shipped: `;
       lines.push(html("span", {}, beam, html("span", { class: "shipped", lang: this.model.target }, shipped.text), same ? " (the same)" : ""));
+    }
+    if (done && right !== null) {
+      const said = shipped?.text ?? text;
+      lines.push(said === right ? "That is right: its series, computed exactly." : `That is wrong. Computed exactly, its series is ${right}`);
     }
     if (done) lines.push(`First token after ${number(first, 0)} ms, then ${number(rate, 0)} tokens per second.`);
     return panel(

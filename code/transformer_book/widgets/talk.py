@@ -220,6 +220,7 @@ def _translate(translator: Translator, text: str, forced: Sequence[int] = ()) ->
         "translation": translation(),
         "attention": attention,
         "shipped": shipped,
+        "right": translator.right_answer(text),
         "first": first or 1000 * seconds,
         "rate": len(said) / seconds,
     }
