@@ -193,8 +193,8 @@ ATTENTION = Component(
     },
     cases=attention_cases,
     returns="the output `(…, T, K)` alone, without the weights; scores are divided by the root of "
-    "the keys' width; `mask` is boolean, True = may attend, and a query that may attend to "
-    "nothing gets zeros",
+    "the keys' width; `mask` is boolean, True = may attend, of as many axes as the scores or "
+    "broadcast to them, and a query that may attend to nothing gets zeros",
     settled=partly_masked,
 )
 
@@ -279,7 +279,8 @@ TARGET_MASK = Component(
         "both": lambda padding, causal: padding & causal,
     },
     cases=token_cases,
-    returns="a boolean mask `(B, 1, T, T)`, `True` = may attend",
+    returns="a boolean mask `(B, 1, T, T)`, `True` = may attend: to itself and to what came "
+    "before, unless that is padding (token 0), which may stand anywhere",
     settled=spread_out,
     differentiable=False,
 )

@@ -351,7 +351,8 @@ GROUP_SORT = Component(
     steps={"sort": lambda x: x.unflatten(-1, (-1, 2)).sort(dim=-1).values.flatten(-2)},
     cases=group_sort_cases,
     returns="x, which has an even number of features, with each pair of neighbouring features (0 "
-    "and 1, 2 and 3, …) sorted, the smaller first",
+    "and 1, 2 and 3, …) sorted, the smaller first (between equal ones the gradient may go to "
+    "either)",
 )
 
 # --- layers --------------------------------------------------------------------------------------
@@ -816,10 +817,9 @@ FORWARD = Component(
     },
     cases=forward_cases,
     returns="the logits `(B, T, V)`, of which the rows at the target's padding are not looked at; "
-    "padding is token 0 and stands behind, masks are boolean, True = may attend, "
-    "and the parts are called as "
-    "`embed_source(source)`, `encoder(x, mask)`, `decoder(y, memory, target_mask, memory_mask)` "
-    "and `output(y)`",
+    "padding is token 0 and stands behind, masks are boolean, True = may attend, and the parts "
+    "are called as `embed_source(source)`, `encoder(x, mask)`, `decoder(y, memory, target_mask, "
+    "memory_mask)` and `output(y)`",
     observe=observe_forward,
     differentiable=False,
 )

@@ -60,8 +60,8 @@ CROSS_ENTROPY = Component(
     cases=loss_cases,
     # The logarithm of a softmax that underflows is another mistake than those beside it.
     settled=lambda case, answer: 0.0 if case.rough else answer,
-    returns="a tensor `()`, the mean of −log p over all real tokens (padding is 0), of which "
-    "there is one at least, in nats",
+    returns="a tensor `()` from logits `(B, T, V)` and ids `(B, T)`: the mean of −log p over all "
+    "real tokens (padding is 0), of which there is one at least, in nats",
 )
 
 

@@ -102,7 +102,7 @@ TOP_K = Component(
     steps={"keep": keep_top, "share": lambda logits: logits.softmax(dim=-1)},
     cases=top_k_cases,
     returns="probabilities `(B, V)`: those of the k likeliest tokens, summing to one; all others "
-    "zero; no two tokens are equally likely",
+    "zero; k is at most V, and no two tokens are equally likely",
     differentiable=False,
 )
 
@@ -308,8 +308,9 @@ BEAM = Component(
     returns="the ids of the likeliest hypothesis found (sum of log-probabilities, `<eos>` "
     "included), without `<sos>` and `<eos>`; of all continuations of the living hypotheses every "
     "step keeps the best `beam_size` and puts the finished ones among them aside; a hypothesis "
-    "that reaches `max_length` tokens counts as it is; `step(tokens)` takes ids `(n, t)` that "
-    "begin with `<sos>` and gives `(n, V)` log-probabilities; `beam_size` is at most V",
+    "that reaches `max_length` tokens, `<eos>` included, counts as it is; `step(tokens)` takes "
+    "ids `(n, t)` that begin with `<sos>` and gives `(n, V)` log-probabilities; `beam_size` is at "
+    "most V",
     differentiable=False,
     settled=without_padding,
 )
@@ -475,8 +476,9 @@ GREEDY_BATCH = Component(
     cases=batch_cases,
     returns="`(B, t)` whole numbers: the likeliest tokens of all sentences, without `<sos>` (1), "
     "with `<eos>` (2) where a sentence ended and padding (0) behind it; `step(tokens)` takes ids "
-    "`(B, t)` that begin with `<sos>` and gives `(B, V)` log-probabilities; `max_length` counts "
-    "`<eos>`, and columns of nothing but padding at the end are no matter",
+    "`(B, t)` that begin with `<sos>` and gives `(B, V)` log-probabilities, never the highest for "
+    "`<sos>` and padding before a sentence has ended; `max_length` counts `<eos>`, and columns of "
+    "nothing but padding at the end are no matter",
     differentiable=False,
     observe=observe_batch,
 )
