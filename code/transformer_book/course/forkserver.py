@@ -44,6 +44,7 @@ NEEDED = (
     "transformer_book.course.second_look",
 )
 THREADS = 4  # for each process that a submission may have: the system counts both alike
+MESSAGES = 2**32  # bytes for what a kernel sends
 ANSWER = 4096  # bytes of a message between these processes, at most
 
 
@@ -176,7 +177,11 @@ def _supervise(request: Mapping[str, Any], channel: int) -> None:
     os.dup2(channel, 0)
     os.dup2(channel, 1)
     os.close(channel)
-    sandbox.main(KernelMaker())
+    maker = KernelMaker()
+    # What a kernel sends is read here: too much of it ends this submission, and nothing else.
+    bound = psutil.Process().memory_info().vms + MESSAGES
+    resource.setrlimit(resource.RLIMIT_AS, (bound, bound))
+    sandbox.main(maker)
 
 
 class KernelMaker:

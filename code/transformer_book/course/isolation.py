@@ -219,5 +219,5 @@ def installed() -> list[str]:
     paths = {sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix, str(package)}
     # The folder in which the package lies may hold a course, too: of it only the package.
     paths |= {path for path in sys.path if path and Path(path) != package.parent}
-    real = {os.path.realpath(sys.executable)}
+    real = {os.path.realpath(path) for path in (*paths, sys.executable)}  # where links lead
     return [*SYSTEM, *(f"/etc/{name}" for name in ETC), *sorted(paths | real)]

@@ -86,7 +86,9 @@ def run(notebook: dict[str, Any], limits: Limits) -> Run:
     When this returns, none of its processes is left.
     """
     start = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="grading-") as place:
+    # Files by which a kernel is reached have names of at most 107 characters.
+    short = "/tmp" if len(tempfile.gettempdir()) > 60 and os.path.isdir("/tmp") else None
+    with tempfile.TemporaryDirectory(prefix="grading-", dir=short) as place:
         folder, private = os.path.join(place, "home"), os.path.join(place, "runtime")
         scratch = os.path.join(place, "scratch")
         for path in (folder, private, scratch):
