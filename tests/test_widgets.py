@@ -15,6 +15,7 @@ from transformer_book.attention import scaled_dot_product_attention
 from transformer_book.optimization import SCHEDULES, learning_rate
 from transformer_book.tokens import PAD, SOS, SPECIALS
 from transformer_book.transformer import Transformer, TransformerConfig
+from transformer_book.translator import Translator
 from transformer_book.widgets import (
     BeamExplorer,
     Explorer,
@@ -24,6 +25,7 @@ from transformer_book.widgets import (
     PositionExplorer,
     ScheduleExplorer,
     ShapeStepper,
+    Talk,
 )
 from transformer_book.widgets.beam import record_search
 from transformer_book.widgets.explorer import HERE, module_source, number_list
@@ -513,3 +515,39 @@ def test_beam_explorer_refuses_what_it_cannot_show(unhooked, wrong, sentence):
 def test_a_search_that_cannot_be_recorded_is_refused(unhooked, follow, longest, sentence):
     with pytest.raises(ValueError, match=sentence):
         unhooked("transformer_book.widgets.beam").record_search("x", follow, longest)
+
+
+def test_talk_refuses_what_it_cannot_show():
+    with pytest.raises(ValueError, match="captions"):
+        Talk("capitons-de-en")
+    with pytest.raises(ValueError, match=r"cannot be changed by “head:cross\.0\.9”"):
+        Talk("captions-de-en", changes=["head:cross.0.9"])
+    translator = Translator.from_pretrained("captions-de-en")
+    translator.model.encoder.layers[0].self_attention = torch.nn.Identity()
+    with pytest.raises(ValueError, match="of the kind 'encoder' has the class Identity"):
+        Talk(translator)
+
+
+def test_talk_answers_in_one_sentence_whatever_is_asked():
+    talk = Talk(Translator.from_pretrained("captions-de-en"), text="Ein Hund schläft.")
+    sent = []
+    talk.send = lambda content, buffers: sent.append((content, buffers))
+    assert talk.about["models"][0]["title"] == "a model" and not talk.about["models"][0]["examples"]
+    for question, sentence in (
+        ({"id": 1, "task": "translate", "text": ""}, "the text is empty"),
+        ({"id": 2, "task": "translate", "text": "Hund " * 10_000}, "this model reads at most"),
+        ({"id": 3, "task": "nothing"}, "Nothing answers to the task 'nothing'"),
+        ({"id": 4, "task": "beam", "text": "x", "changes": ["scale:"]}, "cannot be changed by"),
+    ):
+        talk._answer(talk, question, [])
+        content, _ = sent.pop()
+        assert content["id"] == question["id"] and content["state"] == "failed"
+        assert sentence in content["message"]
+    talk._answer(talk, {"id": 5, "task": "translate", "text": "Ein Hund schläft."}, [])
+    done, buffers = sent.pop()
+    assert done["translation"]["text"] == "A dog is sleeping."
+    first = done["attention"]["cross"][0]
+    weights = torch.frombuffer(bytearray(buffers[first["weights"]["buffer"]]), dtype=torch.float32)
+    sums = weights.view(first["H"], first["T"], first["S"]).sum(dim=-1)
+    torch.testing.assert_close(sums, torch.ones_like(sums))
+    json.dumps([content for content, _ in [*sent, (done, [])]], allow_nan=False)

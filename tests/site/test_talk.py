@@ -212,7 +212,7 @@ def test_what_a_link_changes_is_what_the_page_shows(talk, package) -> None:
     assert seen.problems == []
 
 
-@pytest.mark.parametrize("chapter", ["12_encoder", "14_transformer"])
+@pytest.mark.parametrize("chapter", ["12_encoder"])
 def test_a_link_of_a_chapter_leads_to_what_it_says(
     chapter, site: Path, serve, visit, package
 ) -> None:

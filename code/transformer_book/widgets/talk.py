@@ -420,7 +420,8 @@ class Talk(anywidget.AnyWidget):
         changes: changes to begin with, as in `interventions`.
 
     Raises:
-        ValueError: there is no such model, or it has no such change.
+        ValueError: there is no such model, it has no such change, or an attention of your own that
+            is no `MultiHeadAttention`.
     """
 
     _esm = bundled("talk.js")
@@ -438,6 +439,12 @@ class Talk(anywidget.AnyWidget):
         self.translator = Translator.from_pretrained(model) if named else model
         for change in changes:
             parts_of(change, self.translator.model.config)
+        for kind, modules in attentions(self.translator.model).items():
+            if other := [each for each in modules if not isinstance(each, MultiHeadAttention)]:
+                raise ValueError(
+                    f"An attention of the kind {kind!r} has the class {type(other[0]).__name__}, "
+                    "but only the book's MultiHeadAttention shows its queries, keys and weights."
+                )
         self.translator.model.eval()
         config = {
             "model": asdict(self.translator.model.config),
