@@ -433,8 +433,8 @@ STRUCTURES: dict[str, tuple[str, Callable[..., Any], str]] = {
         "only where <unk> (3) belongs",
     ),
     "too early": (
-        "greedy_search",
-        lambda step, max_length: right("greedy_search")(step, max_length)[:1],
+        "encode",
+        after("encode", lambda ids: ids[:1]),
         "Yours is the first item of the right answer alone",
     ),
     "no list at all": ("cut_at_end", lambda ids: [], "Yours is empty"),

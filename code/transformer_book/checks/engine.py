@@ -584,7 +584,11 @@ def judge(
         if named.status == "convention":
             other = known_outcomes(component, explained[0]).version
             theirs = [call(other, case, gradients=gradients) for case in cases]
-            return _flaw(component, function, cases, found, theirs, conventional=True) or named
+            flaw = _flaw(component, function, cases, found, theirs, conventional=True)
+            if flaw is None:
+                return named
+            told = (*flaw.sentences, *named.sentences)
+            return replace(flaw, sentences=told, mistakes=named.mistakes)
         return named
     if all(outcome.answer is None and not outcome.trouble for outcome in found):
         return Verdict("wrong", component.name, (unsaid(),), line=last_line(function))
