@@ -194,8 +194,9 @@ CLIP = Component(
     },
     cases=clip_cases,
     returns="a list of tensors: if their common length, the root of the sum of all squares, is "
-    "above `limit`, the same direction with a common length of `limit`; else the same numbers. "
-    "The gradients that came in stay as they are",
+    "above `limit`, the same direction with a common length of `limit`; else the same numbers; "
+    "1e-6 beside a length, as PyTorch adds it, is no matter. The gradients that came in stay as "
+    "they are",
     differentiable=False,
 )
 
@@ -269,7 +270,8 @@ UPDATE = Component(
     },
     cases=update_cases,
     returns="nothing that is looked at: one update, with the gradients clipped at a common length "
-    "of 1; `compute_loss()` gives the loss; judged by the weights after three updates",
+    "of 1; `compute_loss()` gives the loss, in which every weight has a part; judged by the "
+    "weights after three updates",
     differentiable=False,
     observe=observe_updates,
 )
