@@ -665,6 +665,8 @@ def _shapes(case: Case) -> str:
     """The shapes of the input, for a learner whose function stopped."""
     flat = (b for a in case.arguments for b in (a if isinstance(a, tuple) else (a,)))
     shapes = [tuple(tensor.shape) for tensor in flat if isinstance(tensor, Tensor)]
+    if len(shapes) == 1:
+        return f"Its tensor has the shape {shapes[0]}."
     return f"Its tensors have the shapes {', '.join(map(str, shapes))}." if shapes else ""
 
 

@@ -628,7 +628,7 @@ def _of_shapes(dim: int) -> Iterator[Relation]:
                 lambda leaf, f=function, a=axis: f(leaf.right, a),
             )
         yield Relation(
-            f"Yours has more along axis {axis}: the right answer stands at its beginning.",
+            f"Yours is too long along axis {axis}: the right answer, and then more.",
             lambda leaf, a=axis: _longer(leaf, a, 0),
         )
         yield Relation(

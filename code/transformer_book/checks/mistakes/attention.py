@@ -543,7 +543,8 @@ def additive(triangle: Tensor) -> Tensor:
     "kind",
     "a mask of numbers",
     symptom="The mask holds 0 and 1 as numbers.",
-    cause="Make it boolean: added to scores or inverted with ~, ones and zeros do the wrong thing.",
+    cause="Make it boolean: ones and zeros added to scores hide nothing, and ~ does not invert "
+    "them.",
     section="PyTorch's modules mean the opposite",
 )
 def numbers(triangle: Tensor) -> Tensor:
@@ -1133,7 +1134,8 @@ def start_and_end_hidden(tokens: Tensor) -> Tensor:
     "real",
     "a padding mask of numbers",
     symptom="The mask holds 0 and 1 as numbers.",
-    cause="Make it boolean: added to scores or inverted with ~, ones and zeros do the wrong thing.",
+    cause="Make it boolean: ones and zeros added to scores hide nothing, and ~ does not invert "
+    "them.",
     section="PyTorch's modules mean the opposite",
 )
 def padding_as_numbers(tokens: Tensor) -> Tensor:

@@ -104,7 +104,7 @@ def bessel(x: Tensor) -> Tensor:
     "layer_norm",
     "divide",
     "ε outside the root",
-    symptom="Vectors with a small variance come out too large.",
+    symptom="Vectors with a small variance come out too large, before weight and bias.",
     cause="ε is added to the standard deviation: add it to the variance, inside the root.",
     section="Break it: ε outside the root, and the other variance",
 )
@@ -708,8 +708,9 @@ def encoder_first_lost(x: Tensor, change: Tensor) -> Tensor:
     "encoder_layer",
     "second",
     "residual around the feed-forward network forgotten",
-    symptom="What the attention found is lost but for what the network makes of it.",
-    cause="Add x to the network's output.",
+    symptom="The network's output takes the place of what went into it.",
+    cause="The second residual connection is missing: add what went into the second norm to the "
+    "network's output.",
     section=ENCODER,
 )
 def encoder_second_lost(x: Tensor, change: Tensor) -> Tensor:
@@ -994,8 +995,9 @@ def decoder_middle_lost(x: Tensor, change: Tensor) -> Tensor:
     "decoder_layer",
     "last",
     "residual around the decoder's feed-forward network forgotten",
-    symptom="What the attentions found is lost but for what the network makes of it.",
-    cause="Add x to the network's output.",
+    symptom="The network's output takes the place of what went into it.",
+    cause="The last residual connection is missing: add what went into the last norm to the "
+    "network's output.",
     section=DECODER,
 )
 def decoder_last_lost(x: Tensor, change: Tensor) -> Tensor:

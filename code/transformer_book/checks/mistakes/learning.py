@@ -573,8 +573,8 @@ def step_per_part(optimizer: Optimizer, scheduler: Any) -> None:
     "accumulated_update",
     "share",
     "micro-batches summed, not averaged",
-    symptom="The gradient is as many times too long as there are parts.",
-    cause="Divide each part's mean loss by the number of parts.",
+    symptom="The gradient is too large by a factor: the number of parts.",
+    cause="Divide each part's mean loss by the number of parts, which are equally large here.",
     section=PARTS,
     chapter=15,
 )

@@ -1081,7 +1081,8 @@ def beam_one_step_more(max_length: int) -> int:
     "candidates",
     "hypotheses cut off at the limit not counted",
     symptom="A finished hypothesis wins over one that was cut off, though it is less likely.",
-    cause="A hypothesis that reaches max_length counts as it is: choose among both.",
+    cause="A hypothesis that reaches max_length counts as it is: choose among the finished ones "
+    "and those.",
     section="When may it stop?",
 )
 def finished_only(finished: Hypotheses, alive: Hypotheses) -> Hypotheses:
@@ -1256,7 +1257,7 @@ def one_longer(length: int, alpha: float) -> float:
     "cut",
     "last word lost where there is no end",
     symptom="A sentence without <eos> loses its last word.",
-    cause="str.find gives −1 for what is not there, and ids[:-1] leaves the last one out: ask "
+    cause="−1 for “not found” makes ids[:-1], which leaves the last one out: ask "
     "first whether there is an <eos>.",
     section="A tree of words, by hand",
 )
