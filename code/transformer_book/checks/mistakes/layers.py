@@ -1386,7 +1386,7 @@ def both_normalised(
     "add",
     "x normalised and not the sum",
     symptom="norm(x) is added to the sublayer's output, and the sum is not normalised.",
-    cause="norm(x + f(x)) in place of norm(x) + f(x).",
+    cause="Add first, then normalise: norm(x + f(x)), not norm(x) + f(x).",
     section=STREAM,
 )
 def x_normalised(x: Tensor, change: Tensor, norm: Callable[[Tensor], Tensor]) -> Tensor:
