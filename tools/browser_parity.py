@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Prove that the model in the browser computes what the package computes.
 
-Runs `book/assets/model/` in node (the one that Playwright brings) beside PyTorch, on the weights
-that the package ships, and compares: logits, all at once and token by token; greedy search and the
-search that the model is shipped with; the pieces of every tokenizer on random strings. The tests
-do the same with fewer sentences.
+Runs `book/assets/model/` beside PyTorch, in node (the one that Playwright brings) or, with
+`--browser chromium`, in a page of Chromium. On the weights that the package ships it compares:
+logits, all at once and token by token; greedy search and the search that the model is shipped with;
+the pieces of every tokenizer on random strings. The tests do the same with fewer sentences.
 
 The sentences are the book's own: captions from its grammar, expressions from its generator. A
 search may end differently where two continuations are equally good but for the last digits; each
@@ -18,20 +18,22 @@ import argparse
 import base64
 import json
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import torch
-from common import ROOT
+from common import ALONE, ROOT, installed_chromium, served
 
 from transformer_book import pretrained
 from transformer_book.batches import collate
@@ -51,14 +53,20 @@ from transformer_book.tokens import (
 from transformer_book.translator import Translation, Translator
 
 sys.path.append(str(ROOT / "book" / "extension"))
-from transformer_book_model import unicode_tables, write_rules
+from transformer_book_model import copy_models, unicode_tables, write_rules
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 MODULES = ROOT / "book" / "assets" / "model"
 RUNNER = ROOT / "tests" / "javascript" / "run.mjs"
+OPERATIONS = RUNNER.with_name("operations.mjs")
 TOLERANCE = 2e-3  # of logits
 TIE = 1e-3  # in log-probability: what rounding can turn round
 
-Job = dict[str, Any]
+Job: TypeAlias = dict[str, Any]
+# Does jobs, wherever the modules run; a result for each. An error in one is raised.
+Run: TypeAlias = Callable[[Sequence[Job]], list[Any]]
 
 
 # --- node -----------------------------------------------------------------------------------------
@@ -72,7 +80,7 @@ def node() -> str:
 
 
 def run_groups(groups: Sequence[tuple[Path, Sequence[Job]]], rules: Path) -> list[list[Any]]:
-    """Do the jobs of every group with its modules; a result for each job: see run.mjs."""
+    """Do the jobs of every group with its modules; a result for each job: see operations.mjs."""
     asked = [{"modules": str(modules), "jobs": list(jobs)} for modules, jobs in groups]
     done = subprocess.run(
         [node(), "--no-warnings", str(RUNNER), str(rules)],
@@ -89,6 +97,15 @@ def run_groups(groups: Sequence[tuple[Path, Sequence[Job]]], rules: Path) -> lis
 def run(jobs: Sequence[Job], rules: Path, modules: Path = MODULES) -> list[Any]:
     """Do the jobs; an error in one is raised here."""
     (results,) = run_groups([(modules, jobs)], rules)
+    return without_errors(jobs, results)
+
+
+def without_errors(jobs: Sequence[Job], results: list[Any]) -> list[Any]:
+    """The results, if no job has thrown.
+
+    Raises:
+        RuntimeError: with the sentence of the first one that has.
+    """
     for job, result in zip(jobs, results, strict=True):
         if isinstance(result, dict) and set(result) == {"error"}:
             raise RuntimeError(f"{job['operation']}: {result['error']}")
@@ -96,8 +113,57 @@ def run(jobs: Sequence[Job], rules: Path, modules: Path = MODULES) -> list[Any]:
 
 
 def unpacked(text: str, *shape: int) -> np.ndarray:
-    """Numbers that node has packed."""
+    """Numbers that operations.mjs has packed."""
     return np.frombuffer(base64.b64decode(text), dtype=np.float32).reshape(*shape)
+
+
+# --- Chromium -------------------------------------------------------------------------------------
+
+# Whatever the folder of a model, the site has its files under the model's name.
+IN_PAGE = """async ([code, base, jobs]) => {
+    const address = URL.createObjectURL(new Blob([code], {type: "text/javascript"}));
+    const {done} = await import(address);
+    URL.revokeObjectURL(address);
+    const at = async path => {
+        const response = await fetch(new URL(path, base));
+        if (!response.ok) throw new Error(`${path}: status ${response.status}`);
+        return response;
+    };
+    return done(jobs, {
+        module: name => import(new URL(`${name}.js`, base).href),
+        file: async (folder, name) =>
+            (await at(`pretrained/${folder.split(/[\\\\/]/).at(-1)}/${name}`)).arrayBuffer(),
+        rule: async name => (await at(`rules/${name}.json`)).json(),
+    });
+}"""
+
+
+def run_in_page(page: Page, base: str, jobs: Sequence[Job]) -> list[Any]:
+    """Do the jobs in a page; `base` is the address of the site's `_static/model/`."""
+    code = OPERATIONS.read_text(encoding="utf-8")
+    results = page.evaluate(IN_PAGE, [code, base, list(jobs)])
+    return without_errors(jobs, results)
+
+
+@contextmanager
+def chromium_with(rules: Path) -> Iterator[Run]:
+    """A page in Chromium that does jobs, with the files that the site's build copies.
+
+    Nothing but the local server that has these files can be reached.
+    """
+    from playwright.sync_api import sync_playwright
+
+    with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
+        folder = Path(name)
+        shutil.copytree(MODULES, folder, dirs_exist_ok=True)
+        shutil.copytree(rules, folder / "rules")
+        copy_models(folder / "pretrained")
+        browser = playwright.chromium.launch(executable_path=installed_chromium(), args=ALONE)
+        with served(folder) as base:
+            page = browser.new_page()
+            page.goto(f"{base}rules/version.txt")
+            yield partial(run_in_page, page, base)
+        browser.close()
 
 
 # --- sentences ------------------------------------------------------------------------------------
@@ -143,7 +209,7 @@ def logits_of(translator: Translator, pairs: Sequence[tuple[list[int], list[int]
 # --- logits ---------------------------------------------------------------------------------------
 
 
-def largest_difference(folder: Path, texts: Sequence[str], rules: Path, modules=MODULES) -> float:
+def largest_difference(folder: Path, texts: Sequence[str], run: Run) -> float:
     """Of all logits, computed at once and token by token, from PyTorch's."""
     translator = translator_of(folder)
     pairs = pairs_of(translator, texts)
@@ -153,7 +219,7 @@ def largest_difference(folder: Path, texts: Sequence[str], rules: Path, modules=
         for operation in ("logits", "stepwise")
     ]
     largest = 0.0
-    for results in run(jobs, rules, modules):
+    for results in run(jobs):
         for packed, right in zip(results, expected, strict=True):
             difference = np.abs(unpacked(packed, *right.shape) - right).max()
             largest = max(largest, float(difference))
@@ -180,15 +246,15 @@ class Difference:
 
 
 def differences(
-    folder: Path, texts: Sequence[str], options: dict[str, Any], rules: Path
+    folder: Path, texts: Sequence[str], options: dict[str, Any], run: Run
 ) -> list[Difference]:
     """Sentences whose tokens, text or probabilities are not the package's."""
-    (found,) = run([search_job(folder, texts, options)], rules)
+    (found,) = run([search_job(folder, texts, options)])
     return differing(folder, texts, options, found)
 
 
 def search_job(folder: Path, texts: Sequence[str], options: dict[str, Any]) -> Job:
-    return {"operation": "search", "folder": str(folder), "texts": texts, "options": options}
+    return {"operation": "search", "folder": str(folder), "texts": list(texts), "options": options}
 
 
 def differing(
@@ -315,11 +381,11 @@ def tokenized(tokenizer: Tokenizer, text: str) -> Any:
         return {"error": str(error)}
 
 
-def wrong_pieces(name: str, texts: Sequence[str], rules: Path) -> list[str]:
+def wrong_pieces(name: str, texts: Sequence[str], run: Run) -> list[str]:
     """Texts that a tokenizer splits otherwise in the browser."""
     tokenizer = tokenizers()[name]
     job = {"operation": "tokenize", "description": tokenizer.to_dict(), "texts": list(texts)}
-    (found,) = run([job], rules)
+    (found,) = run([job])
     return [
         f"{text!r}: {right} / {one}"
         for text, one in zip(texts, found, strict=True)
@@ -327,9 +393,9 @@ def wrong_pieces(name: str, texts: Sequence[str], rules: Path) -> list[str]:
     ]
 
 
-def wrong_texts(texts: Sequence[str], rules: Path) -> list[str]:
+def wrong_texts(texts: Sequence[str], run: Run) -> list[str]:
     """Texts that are made uniform, lower-cased, composed or shown otherwise in the browser."""
-    (found,) = run([{"operation": "text", "texts": list(texts)}], rules)
+    (found,) = run([{"operation": "text", "texts": list(texts)}])
     wrong = []
     for text, one in zip(texts, found, strict=True):
         right = [uniform(text), text.lower(), unicodedata.normalize("NFC", text), repr(text)]
@@ -341,25 +407,25 @@ def wrong_texts(texts: Sequence[str], rules: Path) -> list[str]:
 # --- the whole proof ------------------------------------------------------------------------------
 
 
-def prove(names: Sequence[str], n_logits: int, n_search: int, n_strings: int, rules: Path) -> bool:
+def prove(names: Sequence[str], n_logits: int, n_search: int, n_strings: int, run: Run) -> bool:
     """Compare everything and print it; whether all agrees."""
     right = True
     print(f"Unicode {unicode_tables()['version']}; {n_strings} random strings")
     for name in tokenizers():
-        wrong = wrong_pieces(name, list(random_strings(n_strings)), rules)
+        wrong = wrong_pieces(name, list(random_strings(n_strings)), run)
         print(f"  {name}: {len(wrong)} split otherwise", *wrong[:5], sep="\n    ")
         right &= not wrong
-    wrong = wrong_texts(list(random_strings(n_strings)), rules)
+    wrong = wrong_texts(list(random_strings(n_strings)), run)
     print(f"  uniform, lower, NFC, repr: {len(wrong)} otherwise", *wrong[:5], sep="\n    ")
     right &= not wrong
     for name in names:
         folder = pretrained.find(name)
-        difference = largest_difference(folder, sentences(name, n_logits), rules)
+        difference = largest_difference(folder, sentences(name, n_logits), run)
         print(f"{name}: logits of {n_logits} sentences differ by at most {difference:.1e}")
         right &= difference < TOLERANCE
         for label, options in (("greedy", {"beam_size": 1}), ("as shipped", {})):
             began = time.monotonic()
-            found = differences(folder, sentences(name, n_search), options, rules)
+            found = differences(folder, sentences(name, n_search), options, run)
             ties = [each for each in found if each.gap < TIE]
             print(
                 f"  {label}: {n_search} sentences, {len(ties)} ties, "
@@ -380,12 +446,28 @@ def main() -> None:
     parser.add_argument("--logits", type=int, default=100, help="sentences for the logits")
     parser.add_argument("--sentences", type=int, default=1000, help="sentences for each search")
     parser.add_argument("--strings", type=int, default=10_000, help="for each tokenizer")
+    parser.add_argument(
+        "--browser", choices=["chromium"], help="run the model there; default: in node"
+    )
     options = parser.parse_args()
+    unknown = sorted(set(options.models) - set(pretrained.names()))
+    if unknown:
+        sys.exit(f"There is no model {unknown[0]!r}; they are {', '.join(pretrained.names())}.")
+    if min(options.logits, options.sentences) < 1 or options.strings < 0:
+        sys.exit("--logits and --sentences must be at least 1, and --strings at least 0.")
+    if options.browser and not installed_chromium():
+        sys.exit("No Chromium or Chrome is installed; leave --browser out to run in node.")
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as folder:
-        write_rules(Path(folder))
+        rules = Path(folder)
+        write_rules(rules)
         counts = (options.logits, options.sentences, options.strings)
-        sys.exit(0 if prove(options.models, *counts, Path(folder)) else 1)
+        if options.browser:
+            with chromium_with(rules) as run_there:
+                right = prove(options.models, *counts, run_there)
+        else:
+            right = prove(options.models, *counts, partial(run, rules=rules))
+    sys.exit(0 if right else 1)
 
 
 if __name__ == "__main__":

@@ -18,14 +18,12 @@ import argparse
 import json
 import statistics
 import sys
-import threading
 import time
 from collections.abc import Callable
 from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from common import ROOT, installed_chromium
+from common import ALONE, ROOT, installed_chromium, served
 from playwright.sync_api import Page, sync_playwright
 
 from transformer_book import pretrained
@@ -40,7 +38,6 @@ SENTENCES = {
     "series": "exp(a*x)*sin(b*x)",
 }
 BEAMS = 5
-FLAGS = ["--no-sandbox", "--disable-gpu"]
 
 MEASURE = """async ([name, text, rounds, beams]) => {
     const base = new URL("../_static/model/", location.href);
@@ -84,11 +81,6 @@ MEASURE = """async ([name, text, rounds, beams]) => {
     }
     return found;
 }"""
-
-
-class Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *arguments: object) -> None:
-        pass
 
 
 def in_browser(page: Page, name: str, rounds: int) -> dict[str, object]:
@@ -150,14 +142,11 @@ def main() -> None:
     if not (options.site / "book" / "talk.html").is_file():
         sys.exit(f"{options.site} holds no built site: run `make site`, or give --site.")
     torch.set_num_threads(1)
-    handler = partial(Quiet, directory=str(options.site))
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
     found = {}
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=installed_chromium(), args=FLAGS)
+    with served(options.site) as base, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=installed_chromium(), args=ALONE)
         page = browser.new_page()
-        page.goto(f"http://127.0.0.1:{server.server_address[1]}/book/talk.html")
+        page.goto(f"{base}book/talk.html")
         for name in options.models:
             found[name] = {
                 "sentence": SENTENCES[name],
@@ -166,7 +155,6 @@ def main() -> None:
             }
         version = browser.version
         browser.close()
-    server.shutdown()
     about = {"chromium": version, "torch": torch.__version__, "models": found}
     print(json.dumps(about, indent=1, ensure_ascii=False))
 

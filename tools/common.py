@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import yaml
@@ -67,6 +72,30 @@ def installed_chromium() -> str | None:
         return found
     mac = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
     return str(mac) if mac.exists() else None
+
+
+# For a Chromium that opens what `served` shows, and nothing else.
+ALONE = [
+    *("--no-sandbox", "--disable-gpu"),
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+]
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *arguments: object) -> None:
+        pass
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """While this is open, a server on this machine shows the folder: its address, "/" at the end."""
+    handler = partial(_Quiet, directory=str(folder))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}/"
+        finally:
+            server.shutdown()
 
 
 def split_sizes(task: dict, n: int) -> dict[str, int]:

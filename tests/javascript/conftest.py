@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+from functools import partial
 from pathlib import Path
 
 import pytest
 import torch
+from browser_parity import Run, run
 from transformer_book_model import write_rules
 
 from tests import small
@@ -52,6 +54,12 @@ def rules(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("rules")
     write_rules(folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def node(rules: Path) -> Run:
+    """Does jobs with the modules as they are, in node."""
+    return partial(run, rules=rules)
 
 
 @pytest.fixture(scope="session")

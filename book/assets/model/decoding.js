@@ -146,12 +146,15 @@ export function log_softmax(logits, never) {
 /** The places of the k largest values, the largest first; of equal ones the first. */
 export function topk(values, k) {
   const best = [];
+  if (k === 0) return best;
+  let least = -Infinity; // of the k best
   for (let i = 0; i < values.length; i += 1) {
-    if (best.length === k && !(values[i] > values[best[k - 1]])) continue;
+    if (best.length === k && !(values[i] > least)) continue;
     let place = best.length;
     while (place > 0 && values[i] > values[best[place - 1]]) place -= 1;
     best.splice(place, 0, i);
     best.length = Math.min(best.length, k);
+    least = values[best.at(-1)];
   }
   return best;
 }

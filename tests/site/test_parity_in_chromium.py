@@ -1,0 +1,105 @@
+"""The model computes in Chromium what PyTorch computes: see tools/browser_parity.py.
+
+On a thousand sentences greedily and a thousand with the search that each model is shipped with,
+the shortest of many, and most of them for the models that are quickest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+from browser_parity import (
+    TIE,
+    TOLERANCE,
+    Run,
+    differences,
+    largest_difference,
+    random_strings,
+    run_in_page,
+    sentences,
+    tokenizers,
+    translator_of,
+    wrong_pieces,
+    wrong_texts,
+)
+from playwright.sync_api import Browser
+
+from tests import small
+from tests.system import PATIENCE
+from transformer_book import pretrained
+
+N_LOGITS = 100
+N_STRINGS = 10_000
+# Sentences for greedy search, and for the search as shipped; for series that is the same one.
+SEARCHED = {
+    "captions-de-en": (450, 470),
+    "captions-en-it": (450, 470),
+    "multi30k-de-en": (40, 15),
+    "multi30k-en-de": (40, 15),
+    "series": (30, 30),
+}
+
+
+@pytest.fixture(scope="module")
+def chromium(site: Path, serve, browser: Browser) -> Iterator[Run]:
+    """Does jobs in a page, with the modules, weights and rules of the site."""
+    page = browser.new_page()
+    page.set_default_timeout(1000 * PATIENCE)
+    page.goto(f"{serve(site)}/_static/model/rules/version.txt")
+    yield partial(run_in_page, page, f"{serve(site)}/_static/model/")
+    page.close()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread():
+    with small.one_thread():
+        yield
+
+
+def shortest(name: str, n: int, of: int) -> list[str]:
+    """Of so many texts those with the fewest words."""
+    return sorted(set(sentences(name, of)), key=lambda text: (len(text.split()), len(text)))[:n]
+
+
+def test_there_is_a_sentence_for_every_model_and_a_thousand_in_all() -> None:
+    assert SEARCHED.keys() == set(pretrained.names())
+    assert all(sum(counts) >= 1000 for counts in zip(*SEARCHED.values(), strict=True))
+
+
+@pytest.mark.parametrize("name", SEARCHED)
+def test_the_logits_are_pytorchs(name, chromium, tell) -> None:
+    texts = shortest(name, N_LOGITS, of=N_LOGITS)
+    difference = largest_difference(pretrained.find(name), texts, chromium)
+    tell(
+        f"{name} in Chromium: logits of {len(texts)} sentences differ from PyTorch's by at most "
+        f"{difference:.1e}"
+    )
+    assert difference < TOLERANCE
+
+
+@pytest.mark.parametrize("name", SEARCHED)
+def test_the_translations_are_the_packages(name, chromium, tell) -> None:
+    folder = pretrained.find(name)
+    shipped = {} if translator_of(folder).decoding.beam_size > 1 else None
+    for options, n in zip(({"beam_size": 1}, shipped), SEARCHED[name], strict=True):
+        if options is None:
+            continue  # it is greedy, too
+        texts = shortest(name, n, of=800)
+        assert len(texts) == n
+        found = differences(folder, texts, options, chromium)
+        for each in found:
+            tell(f"{name} in Chromium: {each}")
+        assert all(each.gap < TIE for each in found)
+
+
+@pytest.mark.parametrize("name", tokenizers())
+def test_the_pieces_are_the_packages(name, chromium) -> None:
+    """On random strings with combining marks, emoji and unassigned code points."""
+    assert not wrong_pieces(name, list(random_strings(N_STRINGS)), chromium)
+
+
+def test_text_is_treated_as_python_does(chromium) -> None:
+    assert not wrong_texts(list(random_strings(N_STRINGS)), chromium)
