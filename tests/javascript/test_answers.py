@@ -28,12 +28,12 @@ def questions(text: str, n_layers: int, changes: tuple[str, ...]) -> list[dict[s
     asked = [
         {"task": "translate"},
         {"task": "translate", "forced": [7, 4]},
-        {"task": "beam"},
         *({**each, "tokens": said} for each in steps),
     ]
     asked = [{**each, "text": text, "changes": list(c)} for c in ((), changes) for each in asked]
     return [
         *asked,
+        {"task": "beam", "text": text, "changes": list(changes)},
         {"task": "translate", "text": ""},
         {"task": "beam", "text": text, "changes": ["head:cross.9.9"]},
         {
@@ -71,6 +71,20 @@ def same(ours: Any, theirs: Any, place: str = "") -> None:
         assert ours == theirs, place
 
 
+def test_between_two_answers_the_model_is_as_it_was() -> None:
+    """A reader may stop, and a cell of the notebook may use the model meanwhile."""
+    translator = translator_of(pretrained.find("captions-de-en"))
+    question = {"task": "translate", "text": TEXT, "changes": ["head:cross.1.2"]}
+    (before,) = translator.search([TEXT], beam_size=1)
+    *_, whole = answers(translator, question)
+    given = answers(translator, question)
+    next(given)
+    assert translator.search([TEXT], beam_size=1) == [before]
+    *_, last = given
+    assert last["translation"] == whole["translation"]
+    assert last["translation"]["probabilities"] != list(before.probabilities)
+
+
 @pytest.mark.parametrize(
     ("name", "text", "changes"),
     [
@@ -90,7 +104,7 @@ def test_python_answers_as_the_worker_does(name, text, changes, odd, rules) -> N
     (found,) = run([job], rules)
     for question, theirs in zip(asked, found, strict=True):
         ours = list(answers(translator_of(folder), question))
-        if question["task"] == "beam":  # only the worker tells how far it is
-            theirs = theirs[-1:]
+        if question["task"] == "beam":  # how far each is, it tells at other moments
+            ours, theirs = ours[-1:], theirs[-1:]
         same(ours, theirs, str(question))
         assert ours[-1]["state"] == ("done" if question in asked[:-4] else "failed")

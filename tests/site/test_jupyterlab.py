@@ -22,6 +22,20 @@ from common import ROOT
 from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import Browser, Locator, Page
 
+from tests.site.test_talk import (
+    CAPTION,
+    agree,
+    ask,
+    force,
+    goes_on,
+    said,
+    said_by,
+    settled,
+    shipped,
+    steps,
+    stopped_at_the_first_token,
+    switch_off,
+)
 from tests.site.test_widgets import (
     by_pointer,
     control,
@@ -33,6 +47,8 @@ from tests.site.test_widgets import (
 )
 from tests.site.widget_cases import CASES, Case
 from tests.system import PATIENCE
+from transformer_book.inspection import silenced_heads
+from transformer_book.translator import Translator
 from transformer_book.widgets import GeometryExplorer, MaskExplorer
 
 NOTEBOOK = "explorers.ipynb"
@@ -65,6 +81,12 @@ def answering(explorer, name):
     display(explorer, numbers, state)"""
 
 
+TALK = """\
+from transformer_book.widgets import Talk
+
+Talk("captions-de-en", text="Ein Hund schläft.")"""
+
+
 def notebook() -> nbformat.NotebookNode:
     """The cells of the chapters that show the explorers, with what these need from other cells."""
     cells = [ANSWER]
@@ -77,6 +99,7 @@ def notebook() -> nbformat.NotebookNode:
         lines = [f"from transformer_book.widgets import {name}", *given]
         lines += [f"explorer = {own}", f"answering(explorer, {name!r})"]
         cells.append("\n".join(lines))
+    cells.append(TALK)
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
     return new_notebook(cells=[new_code_cell(cell) for cell in cells], metadata=kernel)
 
@@ -256,4 +279,37 @@ def test_python_sees_what_a_hand_moves(case: Case, opened: Lab) -> None:
     assert seen == state(root) != start, "Python sees another state"
     assert shown(root) != first
     assert disagreeing(root, numbers) == []
+    assert opened.problems == []
+
+
+def test_one_can_talk_to_a_model_that_python_runs(opened: Lab) -> None:
+    """Translate, stop, force a runner-up, switch off a head: each is what the package says."""
+    page = opened.page
+    page.locator(".talk").scroll_into_view_if_needed()
+    settled(page)
+    translator = Translator.from_pretrained("captions-de-en")
+    assert said(page) == translator.translate("Ein Hund schläft.", beam_size=1)
+
+    ask(page, CAPTION)
+    (greedy,) = translator.search([CAPTION], beam_size=1, n_candidates=6)
+    assert said(page) == greedy.text
+    agree(steps(page), said_by(greedy))
+    agree(steps(page, "candidate"), list(greedy.candidates[0]))
+    assert shipped(page) == translator.translate(CAPTION)
+
+    stopped_at_the_first_token(page)
+    agree(steps(page), said_by(greedy)[:1])
+    ask(page, CAPTION)
+    assert said(page) == greedy.text
+
+    force(page, 2)
+    runner_up = greedy.candidates[2][1][0]
+    right = goes_on(translator, CAPTION, [*greedy.tokens[:2], runner_up])
+    assert [token for token, _ in steps(page)] == right
+
+    switch_off(page, layer=2, head=3)
+    with silenced_heads(translator.model.decoder.layers[1].cross_attention, 2):
+        (after,) = translator.search([CAPTION], beam_size=1)
+    assert (said(page), said(page, "changed")) == (greedy.text, after.text)
+    agree(steps(page), said_by(after))
     assert opened.problems == []

@@ -108,6 +108,35 @@ def said_by(found: Translation) -> list[tuple[str, float]]:
     return list(zip(found.tokens, found.probabilities, strict=True))
 
 
+@torch.no_grad()
+def goes_on(translator: Translator, text: str, said: list[str]) -> list[str]:
+    """All tokens, if the model has said these and goes on greedily: step by step, without a cache."""
+    ids = [SOS, *translator.target_vocabulary.encode(said)]
+    source = torch.tensor([translator.encode(text)[0]])
+    while ids[-1] != EOS:
+        logits = translator.model(source, torch.tensor([ids]))[0, -1]
+        logits[[PAD, SOS]] = -torch.inf
+        ids.append(int(logits.argmax()))
+    return [translator.target_vocabulary.tokens[i] for i in ids[1:]]
+
+
+def force(page: Page, step: int) -> None:
+    """Press the first runner-up of a step."""
+    page.locator(".talk .said").nth(step).click()
+    page.locator(".talk .candidate").nth(1).click()
+    settled(page)
+
+
+def switch_off(page: Page, *, layer: int, head: int) -> None:
+    """Switch off a head of cross-attention by the controls; both are counted from 1."""
+    fields = page.locator(".talk .intervening")
+    for label, value in (("layer", layer), ("head", head)):
+        fields.get_by_label(label, exact=True).select_option(label=str(value))
+    fields.get_by_role("button", name="Change it").click()
+    page.locator('.talk .result[data-column="changed"]').wait_for()
+    settled(page)
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [
@@ -135,7 +164,6 @@ def test_the_page_says_what_the_package_says(name, text, talk, package, tell) ->
     tell(f"{name} in Chromium, {len(greedy.tokens)} tokens: {note}")
 
 
-@torch.no_grad()
 def test_a_runner_up_that_is_forced_is_said_and_the_model_goes_on(talk, package) -> None:
     seen = talk(model="captions-de-en", text=CAPTION)
     load(seen.page)
@@ -147,17 +175,8 @@ def test_a_runner_up_that_is_forced_is_said_and_the_model_goes_on(talk, package)
     token = greedy.candidates[step][1][0]
     seen.page.locator(".talk .candidate").nth(1).click()
     settled(seen.page)
-    ids = [SOS, *translator.target_vocabulary.encode([*greedy.tokens[:step], token])]
-    source = torch.tensor([translator.encode(CAPTION)[0]])
-    while ids[-1] != EOS:
-        logits = translator.model(source, torch.tensor([ids]))[0, -1]
-        logits[[PAD, SOS]] = -torch.inf
-        ids.append(int(logits.argmax()))
-    names = translator.target_vocabulary.tokens
-    seen.page.wait_for_function(
-        "n => document.querySelectorAll('.talk .said').length === n", arg=len(ids) - 1
-    )
-    assert [t for t, _ in steps(seen.page)] == [names[i] for i in ids[1:]]
+    right = goes_on(translator, CAPTION, [*greedy.tokens[:step], token])
+    assert [t for t, _ in steps(seen.page)] == right
     assert "force=" in seen.page.url
     assert seen.problems == []
 
@@ -167,11 +186,7 @@ def test_a_head_that_is_switched_off_is_off_in_python_too(talk, package) -> None
     seen = talk(model="captions-de-en", text=CAPTION)
     load(seen.page)
     page = seen.page
-    for label, value in (("layer", "2"), ("head", "3")):
-        page.get_by_label(label, exact=True).select_option(label=value)
-    page.get_by_role("button", name="Change it").click()
-    page.locator('.talk .result[data-column="changed"]').wait_for()
-    settled(page)
+    switch_off(page, layer=2, head=3)
     translator = package("captions-de-en")
     attention = translator.model.decoder.layers[1].cross_attention
     before = translator.search([CAPTION], beam_size=1)[0]
@@ -431,17 +446,41 @@ SHOW = """async ([code, css, about]) => {
 }"""
 
 
+# Press “Translate”, and “Stop” once the first token is there: before any message may come.
+STOP_AT_FIRST = """() => new Promise(done => {
+    const talk = document.querySelector(".talk");
+    const press = name => [...talk.querySelectorAll("button")].find(each => each.textContent === name).click();
+    new MutationObserver((_, observer) => {
+        if (talk.querySelectorAll(".columns .said").length !== 1) return;
+        observer.disconnect();
+        press("Stop");
+        done();
+    }).observe(talk, {childList: true, subtree: true});
+    press("Translate");
+})"""
+
+
+def stopped_at_the_first_token(page: Page) -> str:
+    """Translate and stop as soon as anything is said: what is shown."""
+    page.evaluate(STOP_AT_FIRST)
+    page.locator(".talk .notice", has_text="Stopped.").wait_for()
+    assert len(steps(page)) == 1
+    return said(page)
+
+
 def test_in_a_notebook_python_answers_the_same_front_end(browser: Browser) -> None:
     """The widget's own module, style and state; its messages answered as the kernel does."""
     widget = Talk("captions-de-en", text=CAPTION, changes=["head:cross.1.2"])
     page = browser.new_page()
     sent: list[tuple[dict, list[str]]] = []
+    asked: list[str] = []
 
     def send(content: dict, buffers: list[bytes]) -> None:
         sent.append((content, [b64encode(each).decode() for each in buffers]))
 
     def python(question: dict) -> list[tuple[dict, list[str]]]:
         sent.clear()
+        asked.append(question["task"])
         widget._answer(widget, question, [])
         return list(sent)
 
@@ -457,9 +496,12 @@ def test_in_a_notebook_python_answers_the_same_front_end(browser: Browser) -> No
         (after,) = translator.search([CAPTION], beam_size=1)
     assert (said(page), said(page, "changed")) == (before.text, after.text)
     agree(steps(page), said_by(after))
-    page.locator(".talk .said").nth(1).click()
-    page.locator(".talk .candidate").nth(1).click()
-    settled(page)
+    asked.clear()
+    first = stopped_at_the_first_token(page)
+    page.wait_for_function("() => python({task: 'next'}).then(() => true)")
+    assert before.text.startswith(first)
+    assert asked == ["translate", "next", "next"]  # the last one is this test's own
+    force(page, 0)
     page.locator(".steps-of-token summary").click()
     page.locator(".steps-of-token .stages button").first.wait_for()
     ask(page, CAPTION)

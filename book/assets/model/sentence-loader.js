@@ -2,7 +2,6 @@
    What computes is loaded when it is pressed. */
 (function () {
   "use strict";
-  if (location.protocol === "file:") return; // from a folder no browser loads modules
   const here = document.currentScript.src;
 
   function offer(root, about) {
@@ -10,6 +9,14 @@
     place.className = "explorer sentence";
     place.dataset.of = root.dataset.explorer;
     place.setAttribute("aria-label", `${root.getAttribute("aria-label")}: a sentence of your own`);
+    root.after(place);
+    if (location.protocol === "file:") {
+      // From a folder no browser loads modules, starts workers or reads other files.
+      place.textContent =
+        "A sentence of your own needs a page that comes from a server, since browsers run no model in pages " +
+        "opened from a folder: type “make serve” in the book's folder and open http://localhost:8000.";
+      return;
+    }
     const button = document.createElement("button");
     button.type = "button";
     button.textContent = `Use a sentence of your own (loads a model, ${about.megabytes} MB)`;
@@ -21,7 +28,6 @@
       );
     });
     place.append(button);
-    root.after(place);
   }
 
   document.addEventListener("DOMContentLoaded", () => {

@@ -2,7 +2,9 @@
 
 /** Asks through `post`; an answer is a promise, and steps on the way are handed to `step`. */
 export class Asking {
-  constructor() {
+  /** `name` begins each question's id, where others may hear the answers, too. */
+  constructor(name = "") {
+    this.name = name;
     this.open = new Map();
     this.last = 0;
   }
@@ -20,7 +22,7 @@ export class Asking {
   }
 
   ask(task, question, step = () => {}) {
-    const id = (this.last += 1);
+    const id = `${this.name}${(this.last += 1)}`;
     const answer = new Promise((resolve) => this.open.set(id, { resolve, step }));
     this.post({ id, task, ...question });
     return answer;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from numbers import Real
 from typing import Any
 
@@ -22,7 +22,7 @@ Node = tuple[int, float]  # a place in the list of nodes, and the sum of its log
 
 def record_search(
     name: str, follow: Callable[[tuple[str, ...]], Mapping[str, float]], max_length: int
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """Every beginning that beam search with 1 to 4 beams comes by, with what may follow it.
 
     A search with W beams needs the 2 W most probable continuations, so eight of each beginning are
@@ -42,8 +42,17 @@ def record_search(
         ValueError: for a `max_length` out of range, a probability that is none, or a beginning
             after which nothing is possible.
     """
+    *_, record = record_steps(name, follow, max_length)
+    return record
+
+
+def record_steps(
+    name: str, follow: Callable[[tuple[str, ...]], Mapping[str, float]], max_length: int
+) -> Iterator[dict[str, Any]]:
+    """`record_search` step by step: the record as it grows, one and the same dictionary."""
     check_whole("max_length", max_length, 1, LONGEST)
     nodes: list[list] = []
+    record = {"name": name, "max_length": max_length, "nodes": nodes}
     children: dict[int, list[int]] = {}
 
     def expand(parent: int) -> list[int]:
@@ -73,8 +82,7 @@ def record_search(
 
     for beam_size in BEAM_SIZES:
         for _ in _steps(nodes, expand, beam_size, max_length):
-            pass
-    return {"name": name, "max_length": max_length, "nodes": nodes}
+            yield record
 
 
 def _steps(

@@ -538,7 +538,9 @@ export class Talk {
     const { turn, changes } = this;
     const searches = [];
     const count = html("p", { class: "note", role: "status" }, "Searching.");
-    this.tree.replaceChildren(panel("Beam search", count));
+    const stop = button("Stop", () => this.client.cancel());
+    this.tree.replaceChildren(panel("Beam search", count, stop));
+    stop.focus();
     const wanted = [["", []], ...(changes.length ? [[", changed", changes]] : [])];
     for (const [name, these] of wanted) {
       const step = ({ beginnings }) => (count.textContent = `Searching: ${beginnings} beginnings seen.`);
@@ -546,6 +548,9 @@ export class Talk {
       if (turn !== this.turn) return;
       if (state !== "done") {
         count.textContent = state === "cancelled" ? "Stopped." : message;
+        const again = button("Draw the tree of the search", () => this.draw_tree());
+        stop.replaceWith(again);
+        again.focus();
         return;
       }
       searches.push({ ...search, name: `${search.name}${name}` });
@@ -638,9 +643,12 @@ export class Talk {
 /** Asks Python, through the widget. Tables of numbers come as bytes beside the answer. */
 class KernelClient extends Asking {
   constructor(model) {
-    super();
+    super(`${uniqueId()}-`); // a notebook may show the widget twice
     this.model = model;
-    this.listen = ({ id, ...answer }, buffers) => this.answered(id, unpacked(answer, buffers));
+    this.listen = ({ id, ...answer }, buffers) => {
+      this.answered(id, unpacked(answer, buffers));
+      if (this.open.has(id)) model.send({ id, task: "next" });
+    };
     model.on("msg:custom", this.listen);
   }
 
@@ -648,8 +656,10 @@ class KernelClient extends Asking {
     this.model.send(question);
   }
 
-  /** Python answers one question after the other; what it has begun it ends. */
-  cancel() {}
+  /** Python takes the next step only when it is asked to. */
+  cancel() {
+    for (const id of [...this.open.keys()]) this.answered(id, { state: "cancelled" });
+  }
 
   close() {
     this.model.off("msg:custom", this.listen);

@@ -30,7 +30,7 @@ from transformer_book.masks import padding_mask
 from transformer_book.tokens import EOS, PAD, SOS, uniform
 from transformer_book.transformer import Transformer
 from transformer_book.translator import Translator
-from transformer_book.widgets.beam import LONGEST, record_search
+from transformer_book.widgets.beam import LONGEST, record_steps
 from transformer_book.widgets.explorer import bundled, styles
 
 CANDIDATES = 6  # the token that is said, and five runners-up
@@ -136,9 +136,14 @@ def answers(translator: Translator, question: Mapping[str, Any]) -> Iterator[Ans
         if task is None:
             raise ValueError(f"Nothing answers to the task {question.get('task')!r}.")
         changes = asked.pop("changes", ())
-        with changed(translator.model, changes):
-            for answer in task(translator, **asked):
-                yield {"state": "step", **answer}
+        given = task(translator, **asked)
+        while True:
+            # Between two answers, which may be long, others find the model as it was.
+            with changed(translator.model, changes):
+                answer = next(given, None)
+            if answer is None:
+                return
+            yield {"state": "step", **answer}
     except ValueError as error:
         yield {"state": "failed", "message": str(error)}
 
@@ -273,7 +278,12 @@ def _beam(translator: Translator, text: str) -> Iterator[Answer]:
         return {vocabulary.tokens[i]: p for i, p in found}
 
     longest = min(_longest(translator, len(ids)), LONGEST)
-    yield {"state": "done", "search": record_search(text, follow, longest)}
+    beginnings = 0
+    for search in record_steps(text, follow, longest):
+        before, beginnings = beginnings, len({parent for parent, _, _ in search["nodes"]})
+        if beginnings > before:
+            yield {"beginnings": beginnings}
+    yield {"state": "done", "search": search}
 
 
 def _steps(
@@ -389,6 +399,7 @@ def _note_residual(
 
 
 TASKS = {"translate": _translate, "beam": _beam, "steps": _steps}
+QUICK = ("steps",)  # answered in between: a longer task goes on afterwards
 
 
 # --- the widget -----------------------------------------------------------------------------------
@@ -410,7 +421,8 @@ class Talk(anywidget.AnyWidget):
     """The page “Talk to the model” in a notebook, with any model of the book or of yours.
 
     Type a sentence and watch it translate; force a token, look at all heads and at each step of a
-    token, change the model, draw the tree of its search. Python computes, so it needs a kernel.
+    token, change the model, draw the tree of its search. Python computes, so it needs a kernel: one
+    step, then the page asks for the next, or no more once *Stop* is pressed.
 
         Talk("captions-de-en", text="Ein Hund schläft.", changes=["head:cross.1.2"])
 
@@ -464,10 +476,27 @@ class Talk(anywidget.AnyWidget):
                 },
             }
         )
+        # The question that is being answered: its id, and the answers still to come.
+        self._running: tuple[object, Iterator[Answer]] = (None, iter(()))
         self.on_msg(self._answer)
 
-    def _answer(self, _: object, question: Mapping[str, Any], buffers: object) -> None:
-        for answer in answers(self.translator, question):
+    def _answer(self, _: object, message: Mapping[str, Any], buffers: object) -> None:
+        """Take one step for a question, or for "next", and send what it gives.
+
+        A kernel hears nothing while it computes. So the page asks for each step, and whoever stops
+        asks no more.
+        """
+        asked, task = message.get("id"), message.get("task")
+        if task == "next":
+            running, given = self._running
+            if asked != running:
+                return  # something else has been asked since
+        else:
+            given = answers(self.translator, message)
+            if task not in QUICK:
+                self._running = asked, given
+        answer = next(given, None)
+        if answer is not None:
             numbers: list[bytes] = []
             content = packed(answer, numbers)
-            self.send({"id": question.get("id"), **content}, numbers)
+            self.send({"id": asked, **content}, numbers)
