@@ -544,6 +544,8 @@ def test_talk_answers_in_one_sentence_whatever_is_asked():
         assert content["id"] == question["id"] and content["state"] == "failed"
         assert sentence in content["message"]
     talk._answer(talk, {"id": 5, "task": "translate", "text": "Ein Hund schläft."}, [])
+    while sent[-1][0]["state"] == "step":
+        talk._answer(talk, {"id": 5, "task": "next"}, [])
     done, buffers = sent.pop()
     assert done["translation"]["text"] == "A dog is sleeping."
     first = done["attention"]["cross"][0]
@@ -551,3 +553,32 @@ def test_talk_answers_in_one_sentence_whatever_is_asked():
     sums = weights.view(first["H"], first["T"], first["S"]).sum(dim=-1)
     torch.testing.assert_close(sums, torch.ones_like(sums))
     json.dumps([content for content, _ in [*sent, (done, [])]], allow_nan=False)
+
+
+def test_talk_takes_one_step_for_each_message():
+    """A reader may stop: no more is asked for, or something else; nothing runs on its own."""
+    talk = Talk("captions-de-en", text="Ein Hund schläft.")
+    sent = []
+    talk.send = lambda content, buffers: sent.append(content)
+
+    def asks(**message) -> list[tuple]:
+        sent.clear()
+        talk._answer(talk, message, [])
+        return [(each["id"], each["state"]) for each in sent]
+
+    assert asks(id="none", task="next") == []
+    first = {"id": "a-1", "task": "translate", "text": "Ein Hund schläft."}
+    assert asks(**first) == [("a-1", "step")]
+    assert sent[0]["translation"]["tokens"] == ["A"]
+    # A quick question in between ends nothing.
+    step = {"tokens": sent[0]["translation"]["ids"], "stack": "decoder", "layer": 0, "position": 0}
+    assert asks(**{**first, **step, "id": "a-2", "task": "steps"}) == [("a-2", "done")]
+    assert asks(id="a-1", task="next") == [("a-1", "step")]
+    assert sent[0]["translation"]["tokens"] == ["A", "dog"]
+    # Another question does, also one of another view.
+    assert asks(**{**first, "id": "b-1", "task": "beam"}) == [("b-1", "step")]
+    assert asks(id="a-1", task="next") == []
+    while asks(id="b-1", task="next") == [("b-1", "step")]:
+        pass
+    assert sent[0]["state"] == "done" and sent[0]["search"]["nodes"]
+    assert asks(id="b-1", task="next") == []

@@ -88,7 +88,7 @@ class _Quiet(SimpleHTTPRequestHandler):
 
 @contextmanager
 def served(folder: Path) -> Iterator[str]:
-    """While this is open, a server on this machine shows the folder: its address, "/" at the end."""
+    """While this is open, a local server shows the folder: its address, with a slash at the end."""
     handler = partial(_Quiet, directory=str(folder))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()

@@ -1,6 +1,6 @@
 """The model in the browser computes what the package computes: see tools/browser_parity.py.
 
-On few sentences, in node: tests/site/test_parity_in_chromium.py compares more of them in the browser.
+On few sentences, in node; tests/site/test_parity_in_chromium.py compares more in the browser.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ def neuron(translator: Translator, text: str, page: Page) -> NeuronView:
 
 
 def tree(translator: Translator, text: str, page: Page) -> BeamExplorer:
-    (done,) = answers(translator, {"task": "beam", "text": text})
+    *_, done = answers(translator, {"task": "beam", "text": text})
     start = {"beam_size": 2, "length_penalty": 0.0, "step": LONGEST}
     return BeamExplorer([done["search"]], **start)
 
@@ -120,8 +120,25 @@ def test_an_explorer_takes_a_sentence(page, site: Path, serve, visit) -> None:
         assert violations(seen.page, ".sentence") == []
         resize(seen.page, NARROW, 800)
         assert width_of(seen.page) == NARROW
+        line = place.get_by_role("textbox").bounding_box()["width"]
+        assert line > 0.9 * place.locator(".controls").bounding_box()["width"]
         last.click()
         assert shown.count() == 1
+    assert seen.problems == []
+
+
+@pytest.mark.parametrize("page", TYPED)
+def test_from_a_folder_one_sentence_says_why_it_cannot_take_one(page, site: Path, visit) -> None:
+    """And nothing stands there to be pressed."""
+    seen = visit((site / f"{page}.html").as_uri(), width=NARROW)
+    for name in PAGES[page][1]:
+        place = seen.page.locator(f'.sentence[data-of="{name}"]')
+        assert place.inner_text().startswith(
+            "A sentence of your own needs a page that comes from a server, since browsers run no "
+        )
+        assert place.locator("button, input").count() == 0
+    assert violations(seen.page, ".sentence") == []
+    assert width_of(seen.page) == NARROW
     assert seen.problems == []
 
 

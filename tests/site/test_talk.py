@@ -374,7 +374,7 @@ def test_the_tree_and_the_steps_are_the_packages(talk, package) -> None:
     page.get_by_role("button", name="Draw the tree of the search").press("Enter")
     tree = page.locator('[data-explorer="BeamExplorer"]')
     tree.wait_for()
-    (done,) = answers(translator, {"task": "beam", "text": CAPTION})
+    *_, done = answers(translator, {"task": "beam", "text": CAPTION})
     explorer = BeamExplorer([done["search"]], beam_size=4, length_penalty=0.6, step=LONGEST)
     numbers = explorer.numbers()
     for path in ("result.sentence", "greedy.sentence", "verdict"):
@@ -406,7 +406,7 @@ def test_the_tree_and_the_steps_are_the_packages(talk, package) -> None:
         "position": 3,
         "changes": changes,
     }
-    (done,) = answers(translator, question)
+    *_, done = answers(translator, question)
     stages = [step["stage"] for step in done["steps"]]
     page.wait_for_function(
         "n => document.querySelectorAll('.steps-of-token .stages button').length === n",

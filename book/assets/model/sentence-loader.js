@@ -12,9 +12,12 @@
     root.after(place);
     if (location.protocol === "file:") {
       // From a folder no browser loads modules, starts workers or reads other files.
-      place.textContent =
+      const why = document.createElement("p");
+      why.className = "note";
+      why.textContent =
         "A sentence of your own needs a page that comes from a server, since browsers run no model in pages " +
         "opened from a folder: type “make serve” in the book's folder and open http://localhost:8000.";
+      place.append(why);
       return;
     }
     const button = document.createElement("button");

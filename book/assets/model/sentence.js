@@ -100,6 +100,7 @@ const EXPLORERS = {
 
 // --- the line below the explorer -----------------------------------------------------------------
 
+document.head.append(html("link", { rel: "stylesheet", href: new URL("sentence.css", import.meta.url).href }));
 const client = new WorkerClient();
 const loading = new Map(); // name of a model → the answer, or what will be one
 
