@@ -269,7 +269,7 @@ def test_bad_input_is_answered_in_one_sentence_and_the_model_goes_on(talk, packa
     ):
         ask(page, text)
         assert notice.inner_text().endswith(sentence)
-    for text in ("ア" * 40, "Ein\x00 Hund\u00ad sch\x1fläft", "🐕🐕🏽‍🦺"):
+    for text in ("ア" * 9, "Ein\x00 Hund\u00ad sch\x1fläft", "🐕🐕🏽‍🦺"):
         ask(page, text)
         assert notice.inner_text() == ""
         assert said(page) == package("multi30k-de-en").translate(text, beam_size=1)
@@ -504,7 +504,7 @@ def test_in_a_notebook_python_answers_the_same_front_end(browser: Browser) -> No
     force(page, 0)
     page.locator(".steps-of-token summary").click()
     page.locator(".steps-of-token .stages button").first.wait_for()
-    ask(page, CAPTION)
+    ask(page, "Ein Hund schläft.")
     page.get_by_role("button", name="Draw the tree of the search").click()
     page.locator('[data-explorer="BeamExplorer"]').wait_for()
     ask(page, "")
