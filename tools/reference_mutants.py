@@ -101,7 +101,9 @@ def right_code(tree: ast.Module, component: Any) -> list[ast.AST]:
 
 
 def mutants(module: ModuleType, component: Any) -> Iterator[tuple[str, ast.Module]]:
+    """Every change, in words, and the module with it: only the changed definition is a copy."""
     tree = ast.parse(inspect.getsource(module))
+    definition = {node: top for top in tree.body for node in ast.walk(top)}
     places = []
     for part in right_code(tree, component):
         body = part.body if isinstance(part, ast.FunctionDef) else [part]
@@ -127,7 +129,10 @@ def mutants(module: ModuleType, component: Any) -> Iterator[tuple[str, ast.Modul
                 setattr(parent, name, variant)
             else:
                 getattr(parent, name)[index] = variant
-            yield f"{before} → {after}", ast.fix_missing_locations(copy.deepcopy(tree))
+            changed = definition[parent]
+            copied = ast.fix_missing_locations(copy.deepcopy(changed))
+            body = [copied if top is changed else top for top in tree.body]
+            yield f"{before} → {after}", ast.Module(body, [])
             if index is None:
                 setattr(parent, name, node)
             else:

@@ -6,6 +6,8 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
+import math
+import random
 import re
 import threading
 from collections.abc import Callable
@@ -53,14 +55,22 @@ def test_a_known_mistake_is_named(mistake: Any) -> None:
 MENDED = [("greedy_search", "last token stripped blindly", "loop one step too long")]
 
 
+SHARE = 0.3  # of all pairs of a component: drawn once, always the same ones
+
+
 def test_two_mistakes_at_once_are_both_named_or_one_hides_the_other() -> None:
-    """Of all pairs, those that are not named give the numbers of a single known mistake."""
+    """Of the pairs, those that are not named give the numbers of a single known mistake."""
     named = hidden = 0
+    generator = random.Random(0)
     for component in checks.COMPONENTS.values():
         known = [mistake for mistake in WRONG if mistake.component == component.name]
-        for a, b in itertools.combinations(known, 2):
-            if a.steps.keys() & b.steps.keys():
-                continue
+        pairs = [
+            (a, b)
+            for a, b in itertools.combinations(known, 2)
+            if not a.steps.keys() & b.steps.keys()
+        ]
+        mended = [(a, b) for a, b in pairs if (component.name, a.name, b.name) in MENDED]
+        for a, b in mended + generator.sample(pairs, math.ceil(SHARE * len(pairs))):
             found = verdict(component.name, component.version({**a.steps, **b.steps}))
             if (component.name, a.name, b.name) in MENDED:
                 assert found.status == "right"

@@ -3,7 +3,8 @@
 axe-core takes seconds for a chapter. What a page is made of it is asked about once; the article's
 colours once in each scheme; and when the width changes, what stands around the article, which
 changes with it, and what depends on sizes. Of the words of code, which are most of a chapter, one
-of each kind stays marked: the others have its colours and nothing else.
+of each kind stays marked: the others have its colours and nothing else. So it is with the formulas
+in a line, half of all elements: the others leave a place of their size.
 """
 
 from __future__ import annotations
@@ -29,6 +30,18 @@ ONE_OF_EACH = """() => {
         else seen.add(kind);
     }
     for (const code of document.querySelectorAll(".highlight pre")) code.normalize();
+    const repeated = [...document.querySelectorAll("mjx-container:not([display])")].filter(formula => {
+        const around = formula.closest("[class*=admonition], [class*=output], summary, td, th, figcaption");
+        const kind = [formula.getAttributeNames(), formula.parentElement.tagName,
+            formula.parentElement.className, around?.tagName, around?.className].join("|");
+        return seen.has(kind) || !seen.add(kind);
+    });
+    const sizes = repeated.map(formula => formula.getBoundingClientRect());
+    repeated.forEach((formula, i) => {
+        const place = document.createElement("span");
+        place.style.cssText = `display: inline-block; width: ${sizes[i].width}px; height: ${sizes[i].height}px`;
+        formula.replaceChildren(place);
+    });
 }"""
 
 
