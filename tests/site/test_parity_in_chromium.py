@@ -1,6 +1,6 @@
 """The model computes in Chromium what PyTorch computes: see tools/browser_parity.py.
 
-On a thousand sentences greedily and 300 with the search that each model is shipped with: the
+On a thousand sentences greedily and a thousand with the search that each model is shipped with: the
 shortest of many, and most of them for the models that are quickest. The tool takes a thousand for
 each model and search.
 """
@@ -32,14 +32,14 @@ from tests import small
 from tests.system import PATIENCE
 from transformer_book import pretrained
 
-N_LOGITS = 20  # of each model
+N_LOGITS = 100  # of each model
 N_STRINGS = 10_000
-# Sentences for greedy search, and for the search as shipped; for series that is the same one.
+# Sentences for greedy search, and for the search as shipped; for series the two are one.
 SEARCHED = {
-    "captions-de-en": (450, 140),
-    "captions-en-it": (450, 140),
-    "multi30k-de-en": (40, 10),
-    "multi30k-en-de": (40, 10),
+    "captions-de-en": (430, 430),
+    "captions-en-it": (430, 430),
+    "multi30k-de-en": (60, 60),
+    "multi30k-en-de": (60, 60),
     "series": (20, 20),
 }
 
@@ -75,7 +75,7 @@ def texts_for(name: str, n: int) -> list[str]:
 def test_every_model_is_searched_and_a_thousand_sentences_in_all() -> None:
     assert SEARCHED.keys() == set(pretrained.names())
     greedy, shipped = (sum(counts) for counts in zip(*SEARCHED.values(), strict=True))
-    assert greedy >= 1000 and shipped >= 300
+    assert greedy >= 1000 and shipped >= 1000
 
 
 @pytest.mark.parametrize("name", SEARCHED)
