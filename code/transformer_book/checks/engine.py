@@ -591,7 +591,7 @@ def judge(
     if not wrong:
         return (
             _flaw(component, function, cases, found, expected)
-            or _kept(plain, function, cases, tried, anew, held, found, seconds)
+            or _kept(plain, function, cases, tried, anew, held, expected[0], seconds)
             or _right(component, cases, found)
         )
     first = wrong[0]
@@ -650,14 +650,14 @@ def _kept(
     tried: Callable[..., Any],
     anew: Callable[..., Any] | None,
     held: dict[str, Any] | None,
-    found: Sequence[Outcome],
+    first: Outcome,
     seconds: float,
 ) -> Verdict | None:
     """The verdict on what is right on every input alone, but not on one after the other."""
     if is_class(function):
         return _one_module(plain, function, seconds)
     again = call(tried, cases[0], gradients=False, seconds=seconds, source=function)
-    rounds = [(cases[0], found[0].answer, again)]
+    rounds = [(cases[0], first.answer, again)]
     # Only what may keep something is held against more inputs: the rest costs one call.
     for case in cases if anew is not None else ():
         given = (*case.arguments, *case.keywords.values())
