@@ -28,7 +28,7 @@ from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from transformer_book.checks import builtin, diagnosis, kept, watchdog
-from transformer_book.checks.comparing import brief, difference, same
+from transformer_book.checks.comparing import brief, difference, in_full, same
 
 SECONDS = 20.0  # of processor time, for one input
 CONFIRMATIONS = 3  # a mistake is named if it gives the learner's numbers on so many inputs
@@ -637,7 +637,8 @@ def judge(
         f"Right on {len(cases) - len(wrong)} of {len(cases)} inputs; the first that differs: "
         f"{cases[first].name}."
     )
-    return Verdict("wrong", plain.name, (share, *told), example=_example(mine, expected[first]))
+    example = " ".join((_example(mine, expected[first]), diagnosis.shown(plain, given[first])))
+    return Verdict("wrong", plain.name, (share, *told), example=example.strip())
 
 
 # Of any component: it is seen by calling twice, and not by numbers.
