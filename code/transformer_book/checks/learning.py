@@ -67,7 +67,7 @@ CROSS_ENTROPY = Component(
     # The logarithm of a softmax that underflows is another mistake than those beside it.
     settled=lambda case, answer: 0.0 if case.rough else answer,
     returns="a tensor `()` from logits `(B, T, V)` and ids `(B, T)`: the mean of −log p over all "
-    "real tokens (padding is 0), of which there is one at least, in nats",
+    "real tokens (padding is 0, wherever it stands), of which there is one at least, in nats",
 )
 
 
@@ -101,7 +101,7 @@ SMOOTHED = Component(
     ),
     settled=CROSS_ENTROPY.settled,
     returns="a tensor `()`: (1 − ε) (−log p of the right token) + ε / V · Σ (−log p), averaged "
-    "over real tokens (padding is 0), of which there is one at least",
+    "over real tokens (padding is 0, wherever it stands), of which there is one at least",
 )
 
 
