@@ -107,12 +107,14 @@ BOUNDARIES: dict[str, dict[str, Condition]] = {
         "unknown last": lambda tokens, vocabulary: tokens[-1:] and tokens[-1] not in vocabulary,
         "nothing unknown": lambda tokens, vocabulary: all(t in vocabulary for t in tokens),
         "nothing known": lambda tokens, vocabulary: not any(t in vocabulary for t in tokens),
+        "a large letter": lambda tokens: any(t != t.lower() for t in tokens),
         **{f"the token {t}": lambda tokens, t=t: t in tokens for t in ("<pad>", "<sos>", "<eos>")},
     },
     "text_to_ids": {
         "no text": lambda text: not text,
         "capital letters": lambda text: text != text.lower(),
         "longer than 512": lambda text: len(text.split()) > 512,
+        "the text is a token": lambda text, vocabulary: text in vocabulary,
     },
     "collate": {
         "one row": lambda rows: len(rows) == 1,
@@ -159,6 +161,7 @@ BOUNDARIES: dict[str, dict[str, Condition]] = {
         "the whole table": lambda x, table: x.size(1) == len(table),
         "more sentences than positions": lambda x: x.size(0) > x.size(1),
         "longer than 1024": lambda x: x.size(1) > 1024,
+        "a vector of zeros": lambda x: (x == 0).all(-1).any(),
     },
     "softmax": {
         **{f"{n} axes": lambda scores, n=n: scores.dim() == n for n in (1, 2, 3, 4)},
@@ -213,7 +216,14 @@ BOUNDARIES: dict[str, dict[str, Condition]] = {
         "ε counts": lambda x: (x.var(-1, unbiased=False) < 1e-4).any(),
         "no variance": lambda x: (x.var(-1, unbiased=False) == 0).any(),
         "another ε": lambda eps: eps is not None and eps != 1e-5,
-        "far from zero": lambda x: (x.mean(-1).abs() > 1000 * x.std(-1)).any(),
+        "far from zero": lambda x: (
+            x.size(-1) > 1 and (x.mean(-1).abs() > 1000 * x.std(-1)).any()
+        ),
+        "one feature": lambda x: x.size(-1) == 1,
+        "more than eight positions": lambda x: x.size(1) > 8,
+        "means that cancel": lambda x: (
+            x.mean().abs() < 1e-6 and (x.mean(-1).abs() > 0.1).any()
+        ),
     },
     "layer_norm_parameters": {
         "one feature": lambda d_model: d_model == 1,
@@ -304,6 +314,10 @@ BOUNDARIES: dict[str, dict[str, Condition]] = {
         "a probability below the least number": lambda logits: bool(
             (logits.amax(-1) - logits.amin(-1) > 104).any()
         ),
+        "a word of probability one": lambda logits, target: bool(
+            (logits.log_softmax(-1).gather(-1, target[..., None])[target != PAD] == 0).any()
+        ),
+        "padding in front": lambda target: bool((target[:, 0] == PAD).any()),
     },
     "perplexity": {
         "one batch": lambda losses: len(losses) == 1,
@@ -341,6 +355,10 @@ BOUNDARIES: dict[str, dict[str, Condition]] = {
         ),
         "losses above 100": lambda checkpoints, batches, loss_of: (
             loss_of(checkpoints[0], batches[0]) > 100
+        ),
+        "losses that differ by less than a hundredth": lambda checkpoints, batches, loss_of: (
+            max(loss_of(c, batches[0]) for c in checkpoints)
+            < min(loss_of(c, batches[0]) for c in checkpoints) + 0.01
         ),
     },
     "average_checkpoints": {
@@ -382,6 +400,7 @@ BOUNDARIES: dict[str, dict[str, Condition]] = {
         "more than two beams": lambda beam_size: beam_size > 2,
     },
     "embed_next": {
+        "padding": lambda tokens: bool((tokens == PAD).any()),
         "nothing in the cache": lambda past: past == 0,
         "one in the cache": lambda past: past == 1,
         "several new tokens": lambda tokens: tokens.size(1) > 1,

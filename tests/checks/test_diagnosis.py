@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import re
 import time
@@ -27,7 +28,7 @@ SHARE = re.compile(r"Right on \d+ of \d+ inputs; the first that differs: ")
 # Sentences that are true and say little: how far, and to which side.
 WEAK = re.compile(
     r"(?:On the input .*: )?(?:yours|your number|nearly every|everywhere|wherever it differs)"
-    r".*(?:too (?:large|small|long|short)|entry differs|less than a hundredth)\.",
+    r".*(?:too (?:large|small|long|short)|entry differs|less than a hundredth|stands in yours)\.",
     re.IGNORECASE,
 )
 
@@ -64,18 +65,6 @@ def first_only(x: Tensor) -> Tensor:
 
 def last_only(x: Tensor) -> Tensor:
     return torch.cat([x[:, :-1], x[:, -1:] + 1], dim=1)
-
-
-class Remembers:
-    """Adds what the call before gave."""
-
-    def __init__(self) -> None:
-        self.before = 0.0
-
-    def __call__(self, scores: Tensor) -> Tensor:
-        found = scores.softmax(-1) + self.before
-        self.before = found.sum().item()
-        return found
 
 
 STRUCTURES: dict[str, tuple[str, Callable[..., Any], str]] = {
@@ -382,7 +371,11 @@ STRUCTURES: dict[str, tuple[str, Callable[..., Any], str]] = {
         lambda score, length, alpha: score / min(length, 5) ** alpha,
         "exactly on the inputs",
     ),
-    "from call to call": ("softmax", Remembers(), "Called again with the first input"),
+    "from call to call": (
+        "softmax",
+        lambda scores, calls=itertools.count(): scores.softmax(-1) + next(calls),
+        "Called again with the first input",
+    ),
     # shapes, kinds, parts
     "an axis missing": (
         "padding_mask",
@@ -403,6 +396,26 @@ STRUCTURES: dict[str, tuple[str, Callable[..., Any], str]] = {
         "padding_mask",
         after("padding_mask", lambda m: m.long()),
         "of another kind",
+    ),
+    "sorted along another axis": (
+        "group_sort",
+        lambda x: x.unflatten(-1, (-1, 2)).sort(dim=-2).values.flatten(-2),
+        "step “sort” run along the last axis but one, not the last",
+    ),
+    "other pairs sorted": (
+        "group_sort",
+        lambda x: x.unflatten(-1, (2, -1)).sort(dim=-1).values.flatten(-2),
+        "Along the last axis yours has the right numbers in another order",
+    ),
+    "normalised along another axis": (
+        "temperature_probabilities",
+        lambda logits, temperature: (logits / temperature).softmax(dim=0),
+        "along another axis: the first two axes change places before, and back",
+    ),
+    "ids are not large or small": (
+        "next_token",
+        lambda logits: (logits.sum(1) * 1e4).long().sum(-1) % 3,
+        "another token stands in yours",
     ),
     "another object": ("next_token", after("next_token", lambda x: (x, x)), "Yours is a tuple"),
     "one part of several": (
@@ -451,6 +464,26 @@ def test_a_structure_is_seen(case: str) -> None:
     name, function, said = STRUCTURES[case]
     text = " ".join(told(name, function))
     assert said in text, text
+
+
+def test_an_input_of_few_numbers_is_shown_in_full() -> None:
+    def at(name: str, function: Callable[..., Any]) -> str:
+        return engine.judge(checks.COMPONENTS[name], function).text()
+
+    text = at("next_token", lambda logits: (logits.sum(1) * 1e4).long().sum(-1) % 3)
+    assert text.endswith("The input: logits = [[[0, 3, 1], [2, 0, 1]]].")
+    text = at("length_normalised", lambda score, length, alpha: score / (length + 5) ** alpha)
+    assert text.endswith("The input: score = -4, length = 2, alpha = 1.")
+    assert "The input" not in at("feed_forward", lambda x, w1, b1, w2, b2: 2 * x)
+    assert "The input" not in at("encode", lambda tokens, vocabulary: [7])
+
+
+def test_the_place_of_an_entry_is_said_once() -> None:
+    right, wrong = torch.zeros(2, 2), torch.eye(2)
+    said = checks.comparing.difference
+    assert said([right, wrong], [right, right]) == "entry [1][0, 0] is 1, it should be 0"
+    assert said([(right, wrong)], [(right, right)]) == "entry [0][1][0, 0] is 1, it should be 0"
+    assert said({"a": wrong}, {"a": right}) == "entry [0, 0] at ['a'] is 1, it should be 0"
 
 
 # --- nothing false -------------------------------------------------------------------------------

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Mapping
 from typing import Any
 
 import torch
 from torch import Tensor
+
+FEW = 12  # numbers: an input of so many is shown
 
 
 def same(a: Any, b: Any) -> bool:
@@ -77,7 +81,14 @@ def _tensor_difference(got: Any, expected: Tensor, where: str) -> str | None:
         return None
     first = tuple(differ.nonzero()[0].tolist())
     mine, right = got.detach().double(), expected.detach().double()
-    return f"entry {_index(first)}{place} is {mine[first]:.4g}, it should be {right[first]:.4g}"
+    # The entry of a tensor in a list has one index; that of a named one has a name beside it.
+    entry = f"{where}{_index(first)}" if _is_index(where) else f"{_index(first)}{place}"
+    return f"entry {entry} is {mine[first]:.4g}, it should be {right[first]:.4g}"
+
+
+def _is_index(where: str) -> bool:
+    """Whether a place is made of numbers alone: `[0][1]`."""
+    return bool(re.fullmatch(r"(\[\d+\])+", where))
 
 
 def apart(got: Tensor, expected: Tensor) -> Tensor:
@@ -93,6 +104,28 @@ def apart(got: Tensor, expected: Tensor) -> Tensor:
 
 def _index(place: tuple[int, ...]) -> str:
     return f"[{', '.join(map(str, place))}]"
+
+
+def in_full(given: Mapping[str, Any]) -> str:
+    """Arguments by name, if they are numbers and tensors, and of both few; else nothing."""
+    told = {name: _few(value) for name, value in given.items() if value is not None}
+    numbers = [number for written in told.values() for number in re.findall(r"[\w.+-]+", written)]
+    if not told or not all(told.values()) or len(numbers) > FEW:
+        return ""
+    return ", ".join(f"{name} = {written}" for name, written in told.items())
+
+
+def _few(value: Any) -> str:
+    """A number or a tensor as it is written; nothing for what is something else, or large."""
+    if isinstance(value, Tensor) and value.numel() <= FEW:
+        return _written(value.tolist())
+    return _written(value) if isinstance(value, (bool, int, float)) else ""
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_written, value))}]"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def brief(value: Any) -> str:

@@ -47,10 +47,14 @@ def _taken(component: Component) -> str:
     """What may be handed in."""
     form = component.as_class
     if form is None:
-        return "Hand in a function, or an instance of a class that is called like it."
+        return (
+            "Hand in a function, or an instance of a class that is called like it. No call may "
+            "depend on those before."
+        )
     return (
         f"Hand in a function, or your class, an nn.Module (not an instance): it is built as "
         f"Class({form.constructor}), its parameters are filled by name, and it is called in "
         f"evaluation mode with ({form.forward}). The names: {form.weights}. Biases without a name "
-        "here are set to zero. functools.partial(Class, …) sets further arguments."
+        "here are set to zero. functools.partial(Class, …) sets further arguments. No call may "
+        "depend on those before."
     )

@@ -17,6 +17,7 @@ import itertools
 import math
 import sys
 import traceback
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import CodeType
@@ -26,8 +27,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from transformer_book.checks import builtin, diagnosis, watchdog
-from transformer_book.checks.comparing import brief, difference, same
+from transformer_book.checks import builtin, diagnosis, kept, watchdog
+from transformer_book.checks.comparing import brief, difference, in_full, same
 
 SECONDS = 20.0  # of processor time, for one input
 CONFIRMATIONS = 3  # a mistake is named if it gives the learner's numbers on so many inputs
@@ -181,12 +182,25 @@ def built(
 ) -> Any:
     """What a learner's class gives, built with these sizes, filled with these weights.
 
+    Raises:
+        NamesDiffer: if the parameters have other names, or other shapes.
+    """
+    return filled(made(*sizes).eval(), sizes, weights, inputs)
+
+
+def filled(
+    module: nn.Module,
+    sizes: tuple[int, ...],
+    weights: Mapping[str, Tensor],
+    inputs: tuple[Any, ...],
+) -> Any:
+    """What a learner's module gives with these weights in the place of its own.
+
     A bias that has no published name is set to zero.
 
     Raises:
         NamesDiffer: if the parameters have other names, or other shapes.
     """
-    module = made(*sizes).eval()
     own = dict(module.named_parameters(remove_duplicate=False))
     extra = [n for n in own if n not in weights and not n.endswith("bias")]
     missing = [n for n in weights if n not in own]
@@ -544,6 +558,7 @@ def judge(
     """
     must_be_callable(function, component.name)
     plain, form = component, None
+    anew, held = kept.anew(function), kept.attributes(function)
     if isinstance(function, type) or is_class(function):
         if component.as_class is None or not is_class(function):
             raise TypeError(
@@ -574,7 +589,11 @@ def judge(
         if mine.trouble or not same(mine.answer, right.answer)
     ]
     if not wrong:
-        return _flaw(component, function, cases, found, expected) or _right(component, cases, found)
+        return (
+            _flaw(component, function, cases, found, expected)
+            or _kept(plain, function, cases, tried, anew, held, expected[0], seconds)
+            or _right(component, cases, found)
+        )
     first = wrong[0]
     mine = found[first]
     explained = [] if len(found) < len(cases) else explain(component, mistakes, found, expected)
@@ -591,6 +610,9 @@ def judge(
         return named
     if all(outcome.answer is None and not outcome.trouble for outcome in found):
         return Verdict("wrong", component.name, (unsaid(),), line=last_line(function))
+    if anew is not None and _right_alone(component, anew, cases, expected, seconds):
+        example = _example(mine, expected[first])
+        return _keeps(plain, function, kept.changed(function, held), cases[first].name, example)
     given = cases
     if form is not None:
         given = [replace(case, arguments=form.arguments(*case.arguments)) for case in cases]
@@ -606,13 +628,110 @@ def judge(
             "Called again with the first input, it gives another answer than before: it keeps "
             "something from one call to the next, or draws at random.",
         )
+        if kept.mutable_defaults(function):
+            told = (*told, kept.cause(function, ()))
     else:
         told = diagnosis.of_outcomes(plain, given, found, expected)
     share = (
         f"Right on {len(cases) - len(wrong)} of {len(cases)} inputs; the first that differs: "
         f"{cases[first].name}."
     )
-    return Verdict("wrong", plain.name, (share, *told), example=_example(mine, expected[first]))
+    example = " ".join((_example(mine, expected[first]), diagnosis.shown(plain, given[first])))
+    return Verdict("wrong", plain.name, (share, *told), example=example.strip())
+
+
+# Of any component: it is seen by calling twice, and not by numbers.
+KEPT = "kept from the call before"
+
+
+def _kept(
+    plain: Component,
+    function: Any,
+    cases: Sequence[Case],
+    tried: Callable[..., Any],
+    anew: Callable[..., Any] | None,
+    held: dict[str, Any] | None,
+    first: Outcome,
+    seconds: float,
+) -> Verdict | None:
+    """The verdict on what is right on every input alone, but not on one after the other."""
+    if is_class(function):
+        return _one_module(plain, function, seconds)
+    again = call(tried, cases[0], gradients=False, seconds=seconds, source=function)
+    rounds = [(cases[0], first.answer, again)]
+    # Only what may keep something is held against more inputs: the rest costs one call.
+    for case in cases if anew is not None else ():
+        given = (*case.arguments, *case.keywords.values())
+        if not _of_tensors(given):
+            continue
+        turned = kept.mirrored(given)
+        keywords = dict(zip(case.keywords, turned[len(case.arguments) :], strict=True))
+        other = replace(case, arguments=turned[: len(case.arguments)], keywords=keywords)
+        right = call(plain.reference, other, gradients=False)
+        mine = call(tried, other, gradients=False, seconds=seconds, source=function)
+        if not right.trouble:
+            rounds.append((other, right.answer, mine))
+    for case, right, mine in rounds:
+        if mine.trouble or not same(mine.answer, right):
+            names = kept.changed(function, held)
+            return _keeps(plain, function, names, case.name, _example(mine, Outcome(right)))
+    return None
+
+
+def _of_tensors(values: Sequence[Any]) -> bool:
+    """Whether they are tensors and numbers: of a list or a function, nothing can be turned."""
+    simple = all(value is None or isinstance(value, (int, float, Tensor)) for value in values)
+    return simple and any(isinstance(value, Tensor) for value in values)
+
+
+def _one_module(plain: Component, made: Any, seconds: float) -> Verdict | None:
+    """One module for each size, on one input after the other, and on the first one again."""
+    component = plain.of_class()
+    groups: dict[tuple[int, ...], list[Case]] = {}
+    for case in component.cases():
+        groups.setdefault(case.arguments[0], []).append(case)
+    for sizes, cases in groups.items():
+        weights = cases[0].arguments[1]
+        module = made(*sizes).eval()
+        held = kept.attributes(module)
+        function = functools.partial(filled, module)
+        for inputs in kept.in_a_row([case.arguments[2] for case in cases]):
+            case = Case("", (sizes, weights, inputs))
+            right = call(component.reference, case, gradients=False)
+            mine = call(function, case, gradients=False, seconds=seconds, source=made)
+            if not right.trouble and (mine.trouble or not same(mine.answer, right.answer)):
+                names = kept.changed(module, held)
+                return _keeps(plain, made, names, "", _example(mine, right))
+    return None
+
+
+def _right_alone(
+    component: Component,
+    anew: Callable[..., Any],
+    cases: Sequence[Case],
+    expected: Sequence[Outcome],
+    seconds: float,
+) -> bool:
+    """Whether it is right on each input if nothing is kept from the calls before."""
+    tried = component.observe(anew)
+    for case, right in zip(cases, expected, strict=True):
+        mine = call(tried, case, gradients=False, seconds=seconds)
+        if mine.trouble or not same(mine.answer, right.answer):
+            return False
+    return True
+
+
+def _keeps(
+    plain: Component, function: Any, names: Sequence[str], of: str, example: str
+) -> Verdict:
+    """The verdict on what is right when it is called for the first time."""
+    kinds = {is_class(function): "module", inspect.isroutine(function): "function"}
+    symptom = f"Your {kinds.get(True, 'object')} is right in its first call, and wrong in a later one."
+    cause = kept.cause(function, names)
+    mistake = Mistake(KEPT, plain.name, symptom, cause, plain.section, {})
+    if of and example:
+        example = f"Called with the input {of!r} after others: {example[0].lower()}{example[1:]}"
+    return Verdict("wrong", plain.name, (symptom, cause), (mistake,), example=example)
 
 
 def _ready_made(
@@ -778,7 +897,9 @@ class _Known(Sequence[Outcome]):
 
     def __getitem__(self, i: Any) -> Any:
         if i not in self.found:
-            self.found[i] = call(self.version, self.cases[i], gradients=self.gradients)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # a mistake of ours is not the learner's
+                self.found[i] = call(self.version, self.cases[i], gradients=self.gradients)
         return self.found[i]
 
 

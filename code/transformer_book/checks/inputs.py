@@ -107,7 +107,7 @@ def encode_cases() -> Sequence[Case]:
         Case("unknown words only", (["y", "z"], small)),
         Case("one word", (["x"], small)),
         Case("an unknown word at the end", (["x", "y"], small)),
-        Case("a longer sentence", (["the", "dog", "the", "raccoon", "the"], vocabulary)),
+        Case("a longer sentence", (["The", "dog", "the", "raccoon", "the"], vocabulary)),
         Case("padding among the tokens", (["dog", "<pad>", "<pad>"], vocabulary)),
         Case("special tokens among the tokens", (["<sos>", "x", "<pad>", "<unk>", "<eos>"], small)),
         Case("padding first", (["<pad>", "x", "y"], small)),
@@ -170,6 +170,7 @@ def text_cases() -> Sequence[Case]:
         Case("a text longer than any buffer", ("the dogs eat. " * 180, words_and_marks, cased)),
         Case("letters, blanks and lines", (" a bad\nface ", list, {**single, " ": 20, "\n": 21})),
         Case("an empty text", ("", words_and_marks, cased)),
+        Case("a text that is a token itself", ("bad", letters, {**single, "bad": 15})),
     )
 
 
@@ -208,9 +209,9 @@ def split_cases() -> Sequence[Case]:
         "test": [["f", "g"], ["h", "g", "d"]],
     }
     twice = {
-        "train": [["so", "so"], ["la", "la", "la"], ["la", "di", "da", "di"], ["so", "da"]],
-        "validation": [["so", "la", "mi"], ["mi", "mi"]],
         "test": [["di", "fa", "fa", "fa"]],
+        "validation": [["so", "la", "mi"], ["mi", "mi"]],
+        "train": [["so", "so"], ["la", "la", "la"], ["la", "di", "da", "di"], ["so", "da"]],
     }
     return (
         Case("dogs, every word", (dogs, 1)),
@@ -407,13 +408,15 @@ POSITIONS = Component(
 
 
 def add_cases() -> Sequence[Case]:
+    zeros = normal(4, 2, 6, seed=9)
+    zeros[2, 1] = 0  # a vector of zeros is no padding
     return (
         Case("one sentence", (normal(1, 3, 4, seed=1), normal(9, 4, seed=2))),
         Case("two sentences", (normal(2, 3, 4, seed=3), normal(9, 4, seed=4))),
         Case("as many sentences as tokens", (normal(3, 3, 4, seed=5), normal(9, 4, seed=6))),
         Case("as many tokens as features", (normal(2, 4, 4, seed=15), normal(9, 4, seed=16))),
         Case("the whole table", (normal(2, 5, 4, seed=7), normal(5, 4, seed=8))),
-        Case("more sentences than tokens", (normal(4, 2, 6, seed=9), normal(9, 6, seed=10))),
+        Case("more sentences than tokens", (zeros, normal(9, 6, seed=10))),
         Case("one token", (normal(1, 1, 3, seed=11), normal(9, 3, seed=12))),
         Case("a long text", (normal(1, 1030, 2, seed=13), normal(1040, 2, seed=14))),
     )

@@ -58,6 +58,12 @@ def layer_norm_cases() -> Sequence[Case]:
             (280 + torch.tensor([[[7.0, 151.0]], [[99.0, 3.0]]]) / 64, *parameters(2, 22)),
             rough=True,
         ),
+        Case(
+            "positions whose means cancel",
+            (torch.tensor([[[1.0, 2.0, 6.0], [-1.0, -2.0, -6.0]]]), *parameters(3, 24)),
+        ),
+        Case("one feature", (normal(2, 3, 1, seed=26), *parameters(1, 27))),
+        Case("more positions than features", (normal(2, 12, 3, seed=29), *parameters(3, 30))),
     )
 
 
@@ -207,7 +213,7 @@ DROPOUT = Component(
     cases=dropout_cases,
     returns="in training, x with zeros where the boolean `keep` is False, which happens with "
     "probability p, 0 ≤ p < 1, and the other entries enlarged so that the expected value stays; "
-    "else x",
+    "else x, whose entries are finite",
 )
 
 
@@ -671,9 +677,10 @@ def observe_stack(function: Callable[..., Any]) -> Callable[..., Any]:
     def observed(make_layer: Callable[[], nn.Module], n_layers: int) -> dict[str, Any]:
         layers = list(function(make_layer, n_layers))
         weights = [layer.weight for layer in layers]
+        own = [{id(each) for each in kind} for kind in zip(*(x.parameters() for x in layers))]
         return {
             "layers": len(layers),
-            "layers with weights of their own": len({id(weight) for weight in weights}),
+            "layers with weights of their own": min(map(len, own)),
             "layers that begin with different numbers": len({w.sum().item() for w in weights}),
         }
 

@@ -109,10 +109,13 @@ TOP_K = Component(
 # --- a sentence ----------------------------------------------------------------------------------
 
 
-def automaton(seed: int, size: int = 6, end: float = 0.0, padding: bool = False) -> Step:
+def automaton(
+    seed: int, size: int = 6, end: float = 0.0, padding: bool = False, far: bool = False
+) -> Step:
     """Log-probabilities of the next token that depend on the last two: a tiny language model.
 
-    `end` is added to the logits of `<eos>`. `padding` may come like any word, or never.
+    `end` is added to the logits of `<eos>`. `padding` may come like any word, or never. With `far`
+    they depend on the last and the third token, as soon as there are ten.
     """
     table = 2 * normal(size, size, size, seed=seed)
     table[:, :, 1] = -20.0  # <sos> never comes again
@@ -125,6 +128,8 @@ def automaton(seed: int, size: int = 6, end: float = 0.0, padding: bool = False)
         """`(n, t)` beginnings → `(n, V)` log-probabilities of what comes next."""
         last = tokens[:, -1]
         before = tokens[:, -2] if tokens.size(1) > 1 else torch.zeros_like(last)
+        if far and tokens.size(1) >= 10:
+            before = tokens[:, 2]
         return table[before, last]
 
     return step
@@ -184,7 +189,7 @@ def greedy_cases() -> Sequence[Case]:
     return tuple(
         Case(
             f"a small model, at most {n} tokens",
-            (automaton(seed, end=end, padding=seed < 5 and i > 13), n),
+            (automaton(seed, end=end, padding=seed < 5 and i > 13, far=n > 100), n),
         )
         for i, (seed, end, n) in enumerate(seeds)
     )
@@ -320,7 +325,9 @@ def embed_cases() -> Sequence[Case]:
     table = normal(12, 4, seed=2)
 
     def tokens(batch: int, length: int, seed: int) -> Tensor:
-        return torch.randint(4, 9, (batch, length), generator=torch.Generator().manual_seed(seed))
+        least = 4 if seed else 0  # at the beginning special tokens, too
+        generator = torch.Generator().manual_seed(seed)
+        return torch.randint(least, 9, (batch, length), generator=generator)
 
     return tuple(
         Case(

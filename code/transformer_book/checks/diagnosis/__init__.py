@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from transformer_book.checks.comparing import same
+from transformer_book.checks.comparing import in_full, same
 from transformer_book.checks.diagnosis.asif import (
     STEPS,
     Answer,
@@ -30,7 +30,7 @@ from transformer_book.checks.diagnosis.places import extent, parts, placed, unmo
 from transformer_book.checks.diagnosis.relations import by_arguments, related
 from transformer_book.checks.diagnosis.trials import Leaf, Trial, axes_of, every
 
-__all__ = ["Trial", "diagnose", "of_outcomes", "slopes", "which_inputs"]
+__all__ = ["Trial", "diagnose", "of_outcomes", "shown", "slopes", "which_inputs"]
 
 
 def of_outcomes(
@@ -63,6 +63,14 @@ def _trials(
         )
         for case, mine, right in zip(cases, found, expected, strict=False)
     ]
+
+
+def shown(component: Any, case: Any) -> str:
+    """An input in full, as a sentence, if it is small."""
+    names = _arguments(component)
+    given = {**dict(zip(names, case.arguments, strict=False)), **case.keywords}
+    told = in_full(given)
+    return f"The input: {told}." if told else ""
 
 
 def which_inputs(

@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.overrides import TorchFunctionMode
 
 from transformer_book.checks.comparing import same
 from transformer_book.checks.diagnosis.trials import Trial, ordinal
@@ -440,7 +441,8 @@ def _of_all() -> Iterator[Change]:
         (0, -1, "the first and the last axis"),
     ):
         swap = _transposed(a, b)
-        yield Change(f"if {text} change places before, and back afterwards", on_all(swap), swap)
+        back = f"along another axis: {text} change places before, and back afterwards"
+        yield Change(back, on_all(swap), swap)
         yield Change(f"if {text} of what comes in change places", on_all(swap))
     shapes: list[torch.Size] = []
 
@@ -539,6 +541,33 @@ def _along_another(step: Callable[..., Any], a: int, b: int) -> Callable[..., An
     return changed
 
 
+# What runs along one axis.
+ALONG = {"sort", "softmax", "log_softmax", "sum", "mean", "var", "std", "norm", "cumsum"}
+ALONG |= {"max", "min", "amax", "amin", "argmax", "argmin", "topk", "logsumexp"}
+
+
+class _Redirected(TorchFunctionMode):
+    """Lets what runs along the last axis run along another one."""
+
+    def __init__(self, axis: int) -> None:
+        super().__init__()
+        self.axis = axis
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if func.__name__ in ALONG and kwargs.get("dim") == -1:
+            kwargs = {**kwargs, "dim": self.axis}
+        return func(*args, **kwargs)
+
+
+def _redirected(step: Callable[..., Any], axis: int) -> Callable[..., Any]:
+    def changed(*given: Any) -> Any:
+        with _Redirected(axis):
+            return step(*given)
+
+    return changed
+
+
 def versions_of(steps: Mapping[str, Callable[..., Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Other versions of a pipeline: one step is left out, or something is done to its result.
 
@@ -555,6 +584,8 @@ def versions_of(steps: Mapping[str, Callable[..., Any]]) -> Iterator[tuple[str, 
         )
         for text, a, b in AXES:
             yield f"with {said} done along {text}", {name: _along_another(step, a, b)}
+        for text, axis in (("the last axis but one", -2), ("the first axis", 0)):
+            yield f"with {said} run along {text}, not the last", {name: _redirected(step, axis)}
         for text, power in (("times", 1), ("divided by", -1)):
             yield (
                 f"with what {said} gives {text} the last size of what it is given",

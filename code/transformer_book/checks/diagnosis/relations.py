@@ -211,6 +211,14 @@ def _rearranged(leaves: Sequence[Leaf], dim: int) -> Iterator[Relation]:
             lambda leaf, x=axis: _permuted(leaf, x),
         )
         yield Relation(
+            f"Along {along} yours has the right numbers in another order, not one order for all.",
+            lambda leaf, x=axis: (
+                leaf.mine if same(leaf.mine.sort(x).values, leaf.right.sort(x).values) else None
+            ),
+            lambda leaf, x=axis: leaf.right.size(x) >= ENOUGH,
+            loose=True,
+        )
+        yield Relation(
             f"Yours adds up along {along}: each is the sum of all up to there.",
             lambda leaf, x=axis: leaf.right.cumsum(x),
         )
@@ -681,8 +689,8 @@ def _of_lists(leaves: Sequence[Leaf]) -> Iterator[Relation]:
         ("Yours is the last item of the right answer alone.", lambda r: r[-1:]),
         ("Yours is the right answer, its last item twice.", lambda r: [*r, *r[-1:]]),
         ("Yours is empty.", lambda r: []),
-        ("All of yours are one too large.", lambda r: [x + 1 for x in r]),
-        ("All of yours are one too small.", lambda r: [x - 1 for x in r]),
+        ("Each of yours is the right one plus 1.", lambda r: [x + 1 for x in r]),
+        ("Each of yours is the right one minus 1.", lambda r: [x - 1 for x in r]),
         (
             "Yours is the right answer without what comes in it twice.",
             lambda r: list(dict.fromkeys(r)),

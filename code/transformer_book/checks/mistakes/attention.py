@@ -363,8 +363,9 @@ def exchanged(key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
     "scaled_dot_product_attention",
     "normalise",
     "attention with a softmax without dim",
-    symptom="The weights sum to one over the heads, or over the batch, but not over the keys.",
-    cause="F.softmax without dim takes axis 1 of two or four axes, axis 0 of three: write dim=-1.",
+    symptom="With three or four axes the weights do not sum to one over the keys.",
+    cause="The softmax runs over axis 1 of two axes (the keys) or four (the heads), axis 0 of three "
+    "(the batch), as F.softmax without dim does: write dim=-1.",
     section=FUNCTION,
 )
 def attention_without_dim(scores: Tensor) -> Tensor:
@@ -1456,12 +1457,21 @@ IN_SEVERAL_HEADS = (
     "scores of keys with keys",
     "cosine in place of the dot product",
 )
+# There are four axes here.
+OTHERWISE_SAID = {
+    "attention with a softmax without dim": {
+        "symptom": "The weights sum to one over the heads, but not over the keys.",
+        "cause": "The softmax runs over axis 1 of the scores (B, H, T, S), as dim=1 makes it, and "
+        "F.softmax without dim: write dim=-1.",
+    }
+}
 MISTAKES.extend(
     replace(
         known,
         name=f"in several heads: {known.name}",
         component="multi_head_attention",
         chapter=known.chapter or 7,
+        **OTHERWISE_SAID.get(known.name, {}),
     )
     for known in tuple(MISTAKES)
     if known.component == "scaled_dot_product_attention" and known.name in IN_SEVERAL_HEADS

@@ -984,7 +984,7 @@ def longest_first(rows: Rows) -> Tensor:
     "collate",
     "pad",
     "padded with the last token",
-    symptom="Short rows are filled up with their own last token.",
+    symptom="Short rows are filled up with their last token, <eos>.",
     cause="Padding is id 0; anything else is read as a word.",
     section="Three captions, one rectangle",
 )
