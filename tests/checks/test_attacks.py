@@ -1,8 +1,10 @@
 """What others wrote from the docstrings alone: right is right, wrong is rejected, names stay.
 
 `attacks` has their files, by round and author, and what is expected of each version: its status and
-the names of the mistakes. After a change, `tools/judge_versions.py --record` writes that anew; look
-at the difference before you commit it.
+the names of the mistakes. Left out are versions that take more than a second and, from the second
+round on, those for which an earlier one stands under the same name. After a change,
+`tools/judge_versions.py --record` writes the expectations anew; look at the difference before you
+commit it.
 """
 
 from __future__ import annotations
@@ -33,15 +35,20 @@ VERSIONS = [
 # Meant as wrong, and called right: component and function, by the reason.
 CALLED_RIGHT = {
     "the docstring left it open, and says now that it does not come": {
+        ("beam_search", "beam_search_c"),
+        ("beam_search", "beam_search_h"),
         ("build_vocabulary", "build_vocabulary_e"),
+        ("dropout", "dropout_b"),
         ("dropout", "dropout_d"),
         ("multi_head_attention", "mha_l"),
         ("top_k_probabilities", "top_k_probabilities_a"),
         ("top_k_probabilities", "top_k_probabilities_b"),
+        ("training_update", "training_update_a"),
+        ("training_update", "training_update_d"),
         ("transformer_forward", "transformer_forward_a"),
     },
-    "it shows in a second call of the same module, and there is none": {
-        ("multi_head_attention", "MHAModule"),
+    "the docstring left it open, and says now that it is no matter": {
+        ("clip_gradients", "clip_gradients_c"),
     },
 }
 
@@ -58,8 +65,17 @@ def test_every_file_has_its_expectations() -> None:
     ids=[f"{v[0][:-3]}-{v[1]}" for v in VERSIONS],
 )
 def test_a_version_gets_the_verdict_that_is_expected(
-    name: str, place: int, intended: str, component: str, why: str, made: Any
+    name: str,
+    place: int,
+    intended: str,
+    component: str,
+    why: str,
+    made: Any,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    # What is said where there is no name is looked at elsewhere, and takes time.
+    monkeypatch.setattr(checks.engine.diagnosis, "of_outcomes", lambda *given: ())
+    monkeypatch.setattr(checks.engine.diagnosis, "which_inputs", lambda *given: "")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what learners do may be warned of
         found = checks.engine.judge(
