@@ -216,14 +216,10 @@ BOUNDARIES: dict[str, dict[str, Condition]] = {
         "ε counts": lambda x: (x.var(-1, unbiased=False) < 1e-4).any(),
         "no variance": lambda x: (x.var(-1, unbiased=False) == 0).any(),
         "another ε": lambda eps: eps is not None and eps != 1e-5,
-        "far from zero": lambda x: (
-            x.size(-1) > 1 and (x.mean(-1).abs() > 1000 * x.std(-1)).any()
-        ),
+        "far from zero": lambda x: x.size(-1) > 1 and (x.mean(-1).abs() > 1000 * x.std(-1)).any(),
         "one feature": lambda x: x.size(-1) == 1,
         "more than eight positions": lambda x: x.size(1) > 8,
-        "means that cancel": lambda x: (
-            x.mean().abs() < 1e-6 and (x.mean(-1).abs() > 0.1).any()
-        ),
+        "means that cancel": lambda x: x.mean().abs() < 1e-6 and (x.mean(-1).abs() > 0.1).any(),
     },
     "layer_norm_parameters": {
         "one feature": lambda d_model: d_model == 1,

@@ -25,6 +25,7 @@ checks = mutants.checks
 engine = checks.engine
 
 SHARE = re.compile(r"Right on \d+ of \d+ inputs; the first that differs: ")
+CALLS = itertools.count()
 # Sentences that are true and say little: how far, and to which side.
 WEAK = re.compile(
     r"(?:On the input .*: )?(?:yours|your number|nearly every|everywhere|wherever it differs)"
@@ -373,7 +374,7 @@ STRUCTURES: dict[str, tuple[str, Callable[..., Any], str]] = {
     ),
     "from call to call": (
         "softmax",
-        lambda scores, calls=itertools.count(): scores.softmax(-1) + next(calls),
+        lambda scores: scores.softmax(-1) + next(CALLS),
         "Called again with the first input",
     ),
     # shapes, kinds, parts

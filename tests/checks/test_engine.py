@@ -342,7 +342,8 @@ class Remembered:
         return self.known.setdefault(scores.shape, scores.softmax(-1))
 
 
-def build_vocabulary(sentences, min_frequency, counts=collections.Counter()):  # noqa: B008
+# As learners write it.
+def build_vocabulary(sentences, min_frequency, counts=collections.Counter()):  # noqa: B006
     for words in sentences:
         counts.update(words)
     words = ["<pad>", "<sos>", "<eos>", "<unk>", *(w for w in counts if counts[w] >= min_frequency)]

@@ -28,7 +28,7 @@ from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from transformer_book.checks import builtin, diagnosis, kept, watchdog
-from transformer_book.checks.comparing import brief, difference, in_full, same
+from transformer_book.checks.comparing import brief, difference, same
 
 SECONDS = 20.0  # of processor time, for one input
 CONFIRMATIONS = 3  # a mistake is named if it gives the learner's numbers on so many inputs
@@ -721,12 +721,11 @@ def _right_alone(
     return True
 
 
-def _keeps(
-    plain: Component, function: Any, names: Sequence[str], of: str, example: str
-) -> Verdict:
+def _keeps(plain: Component, function: Any, names: Sequence[str], of: str, example: str) -> Verdict:
     """The verdict on what is right when it is called for the first time."""
     kinds = {is_class(function): "module", inspect.isroutine(function): "function"}
-    symptom = f"Your {kinds.get(True, 'object')} is right in its first call, and wrong in a later one."
+    what = kinds.get(True, "object")
+    symptom = f"Your {what} is right in its first call, and wrong in a later one."
     cause = kept.cause(function, names)
     mistake = Mistake(KEPT, plain.name, symptom, cause, plain.section, {})
     if of and example:

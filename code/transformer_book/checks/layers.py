@@ -677,10 +677,11 @@ def observe_stack(function: Callable[..., Any]) -> Callable[..., Any]:
     def observed(make_layer: Callable[[], nn.Module], n_layers: int) -> dict[str, Any]:
         layers = list(function(make_layer, n_layers))
         weights = [layer.weight for layer in layers]
-        own = [{id(each) for each in kind} for kind in zip(*(x.parameters() for x in layers))]
+        alike = zip(*(layer.parameters() for layer in layers), strict=False)
+        own = [len({id(parameter) for parameter in each}) for each in alike]
         return {
             "layers": len(layers),
-            "layers with weights of their own": min(map(len, own)),
+            "layers with weights of their own": min(own, default=0),
             "layers that begin with different numbers": len({w.sum().item() for w in weights}),
         }
 

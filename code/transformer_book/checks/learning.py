@@ -43,7 +43,8 @@ def loss_cases() -> Sequence[Case]:
         Case("and padding", (far.flip(1), torch.tensor([[2, 0]])), rough=True),
         Case("a word of probability one", (sure, torch.tensor([[2, 3, 0], [1, 2, 3]]))),
         Case(
-            "padding in front", (normal(2, 4, 5, seed=12), torch.tensor([[0, 4, 3, 2], [0, 0, 1, 2]]))
+            "padding in front",
+            (normal(2, 4, 5, seed=12), torch.tensor([[0, 4, 3, 2], [0, 0, 1, 2]])),
         ),
     )
 

@@ -250,17 +250,6 @@ def causal_mask_3(length):
     return torch.from_numpy(np.tri(length, dtype=bool))
 
 
-@right("target_mask", "three loops")
-def target_mask_1(tokens):
-    B, T = tokens.shape
-    m = torch.zeros(B, 1, T, T, dtype=torch.bool)
-    for b in range(B):
-        for i in range(T):
-            for j in range(i + 1):
-                m[b, 0, i, j] = bool(tokens[b, j] != 0)
-    return m
-
-
 @right("target_mask", "tril of an expanded padding mask")
 def target_mask_2(tokens):
     B, T = tokens.shape

@@ -871,16 +871,6 @@ def causal_mask_c(length):
     return torch.triu(torch.ones(length, length, dtype=torch.bool), diagonal=1)
 
 
-@wrong("causal_mask", "The diagonal lies one too high: each token sees its successor.")
-def causal_mask_d(length):
-    m = torch.zeros(length, length, dtype=torch.bool)
-    for i in range(length):
-        for j in range(length):
-            if j <= i + 1:
-                m[i, j] = True
-    return m
-
-
 @wrong("causal_mask", "Returns a NumPy array, not a tensor.")
 def causal_mask_e(length):
     return np.tril(np.ones((length, length), dtype=bool))
@@ -959,17 +949,6 @@ def target_mask_f(tokens):
     T = tokens.shape[1]
     both = real[:, :, None] & real[:, None, :]
     return (both & torch.tril(torch.ones(T, T)).bool()).unsqueeze(1)
-
-
-@wrong("target_mask", "The first sentence's padding is used for all.")
-def target_mask_g(tokens):
-    B, T = tokens.shape
-    m = torch.zeros(B, 1, T, T, dtype=torch.bool)
-    for b in range(B):
-        for i in range(T):
-            for j in range(i + 1):
-                m[b, 0, i, j] = tokens[0, j] != 0
-    return m
 
 
 @wrong("target_mask", "The diagonal is always open, also where the token is padding.")
@@ -1160,21 +1139,6 @@ def mha_f(query, key, value, w_query, w_key, w_value, w_output, n_heads, mask=No
         _heads(key @ w_key.T, n_heads),
         _heads(key @ w_value.T, n_heads),
     )
-    return _join(_attend(q, k, v, mask, math.sqrt(q.shape[-1]))) @ w_output.T
-
-
-@wrong(
-    "multi_head_attention",
-    "Keys and values are made from the query: self-attention only, cross-attention is lost.",
-)
-def mha_g(query, key, value, w_query, w_key, w_value, w_output, n_heads, mask=None):
-    q, k, v = (
-        _heads(query @ w_query.T, n_heads),
-        _heads(query @ w_key.T, n_heads),
-        _heads(query @ w_value.T, n_heads),
-    )
-    if mask is not None and mask.shape[-1] != query.shape[1]:
-        mask = None
     return _join(_attend(q, k, v, mask, math.sqrt(q.shape[-1]))) @ w_output.T
 
 

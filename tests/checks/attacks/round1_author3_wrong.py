@@ -684,28 +684,6 @@ def mha_e(query, key, value, w_query, w_key, w_value, w_output, n_heads, mask=No
     return _merge(out) @ w_output.T
 
 
-@wrong(
-    "multi_head_attention",
-    "The residual connection is inside (as in the BERT output block and some TF code): the query is added to the result.",
-)
-class MHAH(nn.Module):
-    def __init__(self, d_model, n_heads):
-        super().__init__()
-        self.h = n_heads
-        self.query, self.key, self.value, self.output = (
-            nn.Linear(d_model, d_model, bias=False) for _ in range(4)
-        )
-
-    def forward(self, query, key, value, mask=None):
-        heads = _attend(
-            _split(self.query(query), self.h),
-            _split(self.key(key), self.h),
-            _split(self.value(value), self.h),
-            mask,
-        )
-        return query + self.output(_merge(heads))
-
-
 # ------------------------------------------------------------------ layer norm, residuals
 
 

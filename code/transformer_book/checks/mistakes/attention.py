@@ -364,8 +364,8 @@ def exchanged(key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
     "normalise",
     "attention with a softmax without dim",
     symptom="With three or four axes the weights do not sum to one over the keys.",
-    cause="The softmax runs over axis 1 of two axes (the keys) or four (the heads), axis 0 of three "
-    "(the batch), as F.softmax without dim does: write dim=-1.",
+    cause="The softmax runs over axis 1 of two axes (the keys) or four (the heads), and axis 0 of "
+    "three (the batch), as F.softmax without dim does: write dim=-1.",
     section=FUNCTION,
 )
 def attention_without_dim(scores: Tensor) -> Tensor:

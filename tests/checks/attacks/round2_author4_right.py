@@ -1,4 +1,4 @@
-"""Round 2, author 1: what is right, as it was written from the docstrings alone."""
+"""Round 2, author 4: what is right, as it was written from the docstrings alone."""
 
 from kit import wrong, right
 import copy, heapq, itertools, math, operator, functools
@@ -135,17 +135,6 @@ def causal_mask_r2(length):
 @functools.lru_cache(maxsize=None)
 def _triangle(length):
     return torch.tensor([[j <= i for j in range(length)] for i in range(length)])
-
-
-@right("target_mask", "three loops")
-def target_mask_r1(tokens):
-    B, T = tokens.shape
-    out = torch.zeros(B, 1, T, T, dtype=torch.bool)
-    for b, row in enumerate(tokens.tolist()):
-        for t in range(T):
-            for s in range(t + 1):
-                out[b, 0, t, s] = row[s] != 0
-    return out
 
 
 @right("split_heads", "chunks of the features, stacked on axis 1")

@@ -1,4 +1,4 @@
-"""Round 2, author 2: what is right, as it was written from the docstrings alone."""
+"""Round 2, author 5: what is right, as it was written from the docstrings alone."""
 
 from kit import wrong, right
 

@@ -1,4 +1,4 @@
-"""Round 4, author 1: what is right, as it was written from the docstrings alone."""
+"""Round 4, author 10: what is right, as it was written from the docstrings alone."""
 
 from kit import wrong, right
 import copy

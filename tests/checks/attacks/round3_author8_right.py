@@ -1,4 +1,4 @@
-"""Round 3, author 2: what is right, as it was written from the docstrings alone."""
+"""Round 3, author 8: what is right, as it was written from the docstrings alone."""
 
 from kit import wrong, right
 import math, itertools, operator

@@ -1,4 +1,4 @@
-"""Round 4, author 2: what is right, as it was written from the docstrings alone."""
+"""Round 4, author 11: what is right, as it was written from the docstrings alone."""
 
 from kit import wrong, right
 import bisect

@@ -1,4 +1,4 @@
-"""Round 2, author 3: what is right, as it was written from the docstrings alone."""
+"""Round 2, author 6: what is right, as it was written from the docstrings alone."""
 
 from kit import wrong, right
 import copy, functools, heapq, itertools, math, operator
