@@ -1,4 +1,4 @@
-"""Round 5, author 1: what is wrong, as it was written from the docstrings alone."""
+"""Round 5, author 12: what is wrong, as it was written from the docstrings alone."""
 
 from kit import wrong, right
 import math

@@ -1,4 +1,4 @@
-"""Round 5, author 2: what is right, as it was written from the docstrings alone."""
+"""Round 5, author 13: what is right, as it was written from the docstrings alone."""
 
 from kit import wrong, right
 import functools
