@@ -130,6 +130,7 @@ MAY_IMPORT = {
         for name in (
             "checks/__init__",
             "checks/endless",
+            "checks/kept",
             "checks/comparing",
             "checks/contract",
             "checks/diagnosis/__init__",

@@ -62,7 +62,7 @@ def test_every_mistake_has_two_versions() -> None:
     few = [(m.component, m.name) for m in known if written[m.component, m.name] < 2]
     assert not few
     unknown = written.keys() - {(m.component, m.name) for m in known}
-    assert not unknown
+    assert {name for _, name in unknown} <= {checks.engine.KEPT}  # of any component
 
 
 @pytest.mark.parametrize("name", [c.name for c in checks.COMPONENTS.values() if c.alike])
