@@ -418,6 +418,11 @@ STRUCTURES: dict[str, tuple[str, Callable[..., Any], str]] = {
         lambda logits: (logits.sum(1) * 1e4).long().sum(-1) % 3,
         "another token stands in yours",
     ),
+    "a place is not large or small": (
+        "best_checkpoint",
+        after("best_checkpoint", lambda place: place * place + 1),
+        "stands behind the right place",
+    ),
     "another object": ("next_token", after("next_token", lambda x: (x, x)), "Yours is a tuple"),
     "one part of several": (
         "reorder_cache",

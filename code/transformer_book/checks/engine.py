@@ -692,7 +692,8 @@ def _one_module(plain: Component, made: Any, seconds: float) -> Verdict | None:
         groups.setdefault(case.arguments[0], []).append(case)
     for sizes, cases in groups.items():
         weights = cases[0].arguments[1]
-        module = made(*sizes).eval()
+        with contextlib.redirect_stdout(_Bounded(io.StringIO())):
+            module = made(*sizes).eval()
         held = kept.attributes(module)
         function = functools.partial(filled, module)
         for inputs in kept.in_a_row([case.arguments[2] for case in cases]):

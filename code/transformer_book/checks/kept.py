@@ -35,9 +35,10 @@ def _function(made: Any) -> types.FunctionType | None:
         return _function(made.func)
     if isinstance(made, types.FunctionType):
         return made
-    found = getattr(made, "__func__", None) or getattr(
-        type(made), "forward" if isinstance(made, torch.nn.Module) else "__call__", None
-    )
+    if isinstance(made, types.MethodType):
+        return _function(made.__func__)
+    name = "forward" if isinstance(made, torch.nn.Module) else "__call__"
+    found = getattr(type(made), name, None)
     return found if isinstance(found, types.FunctionType) else None
 
 
@@ -46,36 +47,42 @@ def anew(made: Any) -> Callable[..., Any] | None:
 
     `None` if there is nothing in which it could keep something, or if that cannot be copied.
     """
-    if isinstance(made, types.FunctionType):
-        if not mutable_defaults(made):
-            return None
-        kept = copy.deepcopy((made.__defaults__, made.__kwdefaults__))
-
-        def fresh(*given: Any, **more: Any) -> Any:
-            twin = types.FunctionType(
-                made.__code__, made.__globals__, made.__name__, None, made.__closure__
-            )
-            twin.__defaults__, twin.__kwdefaults__ = copy.deepcopy(kept)
-            return twin(*given, **more)
-
-        return fresh
-    owner = getattr(made, "__self__", made)
-    if not getattr(owner, "__dict__", None):
-        return None
     try:
+        if isinstance(made, types.FunctionType):
+            return _with_its_defaults(made) if mutable_defaults(made) else None
+        if not vars(_owner(made)):
+            return None
         before = copy.deepcopy(made)
     except Exception:  # people keep what cannot be copied
         return None
     return lambda *given, **more: copy.deepcopy(before)(*given, **more)
 
 
+def _with_its_defaults(made: types.FunctionType) -> Callable[..., Any]:
+    """A function that begins every call with its default values as they are now."""
+    kept = copy.deepcopy((made.__defaults__, made.__kwdefaults__))
+
+    def fresh(*given: Any, **more: Any) -> Any:
+        twin = types.FunctionType(
+            made.__code__, made.__globals__, made.__name__, None, made.__closure__
+        )
+        twin.__defaults__, twin.__kwdefaults__ = copy.deepcopy(kept)
+        return twin(*given, **more)
+
+    return fresh
+
+
+def _owner(made: Any) -> Any:
+    """The object that keeps something: itself, or whose method it is."""
+    return made.__self__ if isinstance(made, types.MethodType) else made
+
+
 def attributes(made: Any) -> dict[str, Any] | None:
     """A copy of what an object holds, to compare it with later; `None` if there is none."""
-    owner = getattr(made, "__self__", made)
-    if isinstance(made, types.FunctionType) or not hasattr(owner, "__dict__"):
+    if isinstance(made, types.FunctionType):
         return None
     try:
-        return copy.deepcopy(_plain(owner))
+        return copy.deepcopy(_plain(_owner(made)))
     except Exception:
         return None
 
@@ -90,7 +97,7 @@ def changed(made: Any, before: dict[str, Any] | None) -> list[str]:
     """The attributes that are others than before, by name."""
     if before is None:
         return []
-    now = _plain(getattr(made, "__self__", made))
+    now = _plain(_owner(made))
     return [name for name in now if not name.startswith("_") and _other(now, before, name)]
 
 

@@ -77,6 +77,8 @@ def extent(leaves: Sequence[Leaf]) -> str | None:
     """How much of the answers differs, and to which side: where nothing more can be said."""
     if every(leaves, lambda leaf: is_number(leaf.mine) and is_number(leaf.right)):
         signs = {float(plain(leaf.mine)) > float(plain(leaf.right)) for leaf in leaves}
+        if all(map(_is_place, leaves)):
+            return f"Yours stands {_beside(signs)} the right place." if len(signs) == 1 else None
         near = all(math.isclose(plain(x.mine), plain(x.right), rel_tol=NEAR) for x in leaves)
         told = f"{'Close, but ' if near else ''}{_side(signs)}" if len(signs) == 1 else ""
         return f"Yours is {told[:1].lower()}{told[1:]}." if told else None
@@ -103,6 +105,16 @@ def extent(leaves: Sequence[Leaf]) -> str | None:
         return f"{start} your number is {_side(signs)}."
     several = len({id(leaf.trial) for leaf in leaves}) > 1
     return "Nearly every entry differs." if whole and several else None
+
+
+def _is_place(leaf: Leaf) -> bool:
+    """Whether the answer is a whole number that counts the items of an argument."""
+    lists = (value for value in leaf.trial.given.values() if isinstance(value, (list, tuple)))
+    return isinstance(leaf.right, int) and any(len(value) > leaf.right for value in lists)
+
+
+def _beside(larger: set[bool]) -> str:
+    return "behind" if True in larger else "in front of"
 
 
 def _side(larger: set[bool]) -> str:
