@@ -2,7 +2,7 @@
 
 `attacks` has their files, by round and author, and what is expected of each version: its status and
 the names of the mistakes. Left out are versions that take more than a second and, from the second
-to the fourth round, those for which an earlier one stands under the same name. After a change,
+round on, wrong ones for which an earlier one stands under the same name. After a change,
 `tools/judge_versions.py --record` writes the expectations anew; look at the difference before you
 commit it.
 """

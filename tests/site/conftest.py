@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import subprocess
-import threading
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from build_site import build_site
-from common import ROOT
+from common import ALONE, ROOT, served
 from filelock import FileLock
 from playwright.sync_api import Browser, Page, Request, sync_playwright
 
@@ -21,14 +19,12 @@ from tests.site.scratch import write_scratch_book
 from tests.system import PATIENCE, chromium
 
 FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
+    *ALONE,
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # no other host is there
 ]
 
 
@@ -82,27 +78,18 @@ def browser() -> Iterator[Browser]:
         browser.close()
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *arguments: object) -> None:
-        pass
-
-
 @pytest.fixture(scope="session")
 def serve() -> Iterator:
     """A function: folder -> address of a local server that shows it."""
-    servers: dict[Path, ThreadingHTTPServer] = {}
+    addresses: dict[Path, str] = {}
+    with ExitStack() as open_servers:
 
-    def address(folder: Path) -> str:
-        if folder not in servers:
-            handler = partial(Quiet, directory=str(folder))
-            servers[folder] = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-            threading.Thread(target=servers[folder].serve_forever, daemon=True).start()
-        return f"http://127.0.0.1:{servers[folder].server_address[1]}"
+        def address(folder: Path) -> str:
+            if folder not in addresses:
+                addresses[folder] = open_servers.enter_context(served(folder)).rstrip("/")
+            return addresses[folder]
 
-    yield address
-    for server in servers.values():
-        server.shutdown()
-        server.server_close()
+        yield address
 
 
 @dataclass

@@ -724,8 +724,9 @@ def _right_alone(
 
 def _keeps(plain: Component, function: Any, names: Sequence[str], of: str, example: str) -> Verdict:
     """The verdict on what is right when it is called for the first time."""
-    kinds = {is_class(function): "module", inspect.isroutine(function): "function"}
-    what = kinds.get(True, "object")
+    what = "function" if inspect.isroutine(function) else "object"
+    if is_class(function):
+        what = "module"
     symptom = f"Your {what} is right in its first call, and wrong in a later one."
     cause = kept.cause(function, names)
     mistake = Mistake(KEPT, plain.name, symptom, cause, plain.section, {})
