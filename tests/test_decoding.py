@@ -883,8 +883,8 @@ DAMAGES = {
     ),
     "the cache is never used": (
         operations_are_counted,
-        "(_Cached if cached and",
-        "(_Cached if False and",
+        "(_Cached if cached else _Uncached)(model",
+        "(_Cached if False else _Uncached)(model",
     ),
     # what may follow
     "<sos> can be produced": (

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from transformer_book.architectures import SIZES, kind_of
 from transformer_book.recipes import (
     SECTIONS,
     DataConfig,
@@ -52,8 +53,9 @@ def test_a_recipe_is_complete(name):
     assert recipe.name == name
     assert recipe.description == description(name) and len(recipe.description) <= 100
     assert recipe.training.keys() == {field.name for field in fields(TrainingConfig)}
-    sizes = {"source_vocab_size", "target_vocab_size"}
-    assert recipe.model.keys() == {field.name for field in fields(TransformerConfig)} - sizes
+    kind = kind_of(recipe.model)
+    named = {"architecture"} & recipe.model.keys()
+    assert recipe.model.keys() - named == {f.name for f in fields(kind)} - {*SIZES[kind]}
     assert make_task(**recipe.task).to_dict() == recipe.task
 
 

@@ -12,6 +12,7 @@ import argparse
 import contextlib
 import json
 from pathlib import Path
+from typing import Any
 
 from common import ROOT
 
@@ -19,8 +20,11 @@ RECIPES = ROOT / "code" / "transformer_book" / "recipes"
 SEEDS = (1, 2, 3)
 
 
-def run(name: str, recipe, threads: int) -> dict:
-    """Train one recipe with one seed, and measure it on the validation split."""
+def run(name: str, recipe, threads: int) -> tuple[dict, Any]:
+    """Train one recipe with one seed, and measure it on the validation split.
+
+    Returns what is recorded, and the trained model's `Translator`.
+    """
     import torch
 
     from transformer_book.evaluation import evaluate
@@ -48,11 +52,12 @@ def run(name: str, recipe, threads: int) -> dict:
         "validation": measured,
         "diverged": diverged,
     }
+    translator = experiment.translator(trainer.model)
     if diverged is None:
-        result = evaluate(experiment.translator(trainer.model), "validation", n=500)
+        result = evaluate(translator, "validation", n=500)
         entry |= {key: result[key] for key in ("exact_match", "bleu", "n", "torch")}
         entry["hardware"] = result["hardware"]
-    return entry
+    return entry, translator
 
 
 def main() -> None:
@@ -89,7 +94,7 @@ def main() -> None:
             print(f"{name}, seed {seed}", flush=True)
             made = wrong_parts.made(*extra.values()) if extra else contextlib.nullcontext()
             with made:
-                entry = run(name, recipe, arguments.threads) | extra
+                entry = run(name, recipe, arguments.threads)[0] | extra
             known = read_json(record) if record.exists() else []
             known = [k for k in known if (k["recipe"], k["seed"]) != (name, seed)] + [entry]
             known.sort(key=lambda k: (every.index(k["recipe"]), k["seed"]))

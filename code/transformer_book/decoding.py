@@ -21,8 +21,10 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from transformer_book.architectures import Model
 from transformer_book.attention import MultiHeadAttention, keeps_weights, recorded_attention
 from transformer_book.decoder import DecoderLayer
+from transformer_book.decoder_only import DecoderOnly
 from transformer_book.layers import fused_norms
 from transformer_book.masks import padding_mask
 from transformer_book.tokens import EOS, PAD, SOS
@@ -220,15 +222,18 @@ def _attend(
     return attention.output(attention.merge_heads(attention.attend(q, keys, values, mask)))
 
 
-def can_be_cached(model: Transformer) -> bool:
-    """Whether `decode_step` computes what `model.decode` does.
+def can_be_cached(model: Model) -> bool:
+    """Whether a search may compute each position once, and `decode_step` what `model.decode` does.
 
     The decoder must be causal, and every part of it the book's own: `decode_step` takes the place
     of the `forward` of the decoder, its layers and their attentions, so it would pass over what
     someone has changed there. (It passes over forward hooks on these, too; hooks on what is
     inside them, the projections, norms and feed-forward networks, are called.)
     """
-    target = (model, model.target_embedding, model.target_positions, *model.decoder.modules())
+    if isinstance(model, DecoderOnly):
+        target = tuple(model.modules())
+    else:
+        target = (model, model.target_embedding, model.target_positions, *model.decoder.modules())
     origins = {type(part).__module__.split(".")[0] for part in target}
     return model.config.causal and origins <= {"transformer_book", "torch"}
 
@@ -271,6 +276,47 @@ class _Uncached:
         self.memory_mask = self.memory_mask.index_select(0, rows)  # (N', 1, 1, S)
 
 
+class _OneStackCached:
+    """As `_Cached`, of a decoder-only model: the source is the first part of what is kept."""
+
+    def __init__(self, model: DecoderOnly, source: Tensor) -> None:
+        self.model, self.cache = model, model.new_cache()
+        model.vectors(source, model.prefix_of(source), self.cache)
+
+    def step(self, tokens: Tensor) -> Tensor:
+        vectors = self.model.vectors(tokens[:, None], cache=self.cache)  # (N, 1, D)
+        return self.model.output(vectors).squeeze(1)  # (N, V)
+
+    def select(self, rows: Tensor) -> None:
+        self.cache.select(rows.flatten())
+
+
+class _OneStackUncached:
+    """As `_Uncached`, of a decoder-only model."""
+
+    def __init__(self, model: DecoderOnly, source: Tensor) -> None:
+        self.model, self.source = model, source
+        self.target = source.new_empty(len(source), 0)  # (N, 0)
+
+    def step(self, tokens: Tensor) -> Tensor:
+        self.target = torch.cat([self.target, tokens[:, None]], dim=1)  # (N, T)
+        return self.model(self.source, self.target)[:, -1]  # (N, V)
+
+    def select(self, rows: Tensor) -> None:
+        rows = rows.flatten()  # (N',)
+        self.source, self.target = self.source[rows], self.target[rows]  # (N', S), (N', T)
+
+
+def _begin(
+    model: Model, source: Tensor, cached: bool
+) -> _Cached | _Uncached | _OneStackCached | _OneStackUncached:
+    """What computes the steps of a search, one token of each row at a time."""
+    cached = cached and can_be_cached(model)
+    if isinstance(model, DecoderOnly):
+        return (_OneStackCached if cached else _OneStackUncached)(model, source)
+    return (_Cached if cached else _Uncached)(model, source)
+
+
 # --- what all searches share ----------------------------------------------------------------------
 
 
@@ -283,7 +329,7 @@ class _Search:
 
     def __init__(
         self,
-        model: Transformer,
+        model: Model,
         source: Tensor,
         max_length: int | None,
         cached: bool,
@@ -292,13 +338,13 @@ class _Search:
         ban: Collection[int],
     ) -> None:
         self.n_candidates, self.keep_attention = n_candidates, keep_attention
-        self.layers = model.decoder.layers
+        self.layers = _decoder_layers(model)
         self.real = source != PAD  # (B, S)
         self.limits = _limits(model, self.real, max_length)
         never = sorted({PAD, SOS, *ban})
         self.never = torch.tensor(never, device=source.device)
         self.n_possible = model.config.target_vocab_size - len(never)
-        self.decoder = (_Cached if cached and can_be_cached(model) else _Uncached)(model, source)
+        self.decoder = _begin(model, source, cached)
         self.records: dict[str, Tensor] = {}
 
     def log_probabilities(self, tokens: Int[Tensor, "N"]) -> Float[Tensor, "N V"]:
@@ -370,7 +416,11 @@ class _Search:
         return hypotheses
 
 
-def _limits(model: Transformer, real: Bool[Tensor, "B S"], max_length: int | None) -> list[int]:
+def _decoder_layers(model: Model) -> nn.ModuleList:
+    return model.layers if isinstance(model, DecoderOnly) else model.decoder.layers
+
+
+def _limits(model: Model, real: Bool[Tensor, "B S"], max_length: int | None) -> list[int]:
     """The longest target of each sentence."""
     lengths = real.sum(dim=1).tolist()
     if 0 in lengths:
@@ -386,7 +436,7 @@ def _limits(model: Transformer, real: Bool[Tensor, "B S"], max_length: int | Non
 
 
 @contextmanager
-def _searching(model: Transformer, keep_attention: bool) -> Iterator[None]:
+def _searching(model: Model, keep_attention: bool) -> Iterator[None]:
     """Evaluation mode, no gradients, fused norms, attention on request; then all is as before.
 
     Not `torch.inference_mode`, which is a few per cent faster: tensors made in it are restricted
@@ -397,7 +447,7 @@ def _searching(model: Transformer, keep_attention: bool) -> Iterator[None]:
         stack.enter_context(torch.no_grad())
         stack.enter_context(fused_norms(model))
         if keep_attention:
-            crosses = nn.ModuleList(layer.cross_attention for layer in model.decoder.layers)
+            crosses = nn.ModuleList(layer.cross_attention for layer in _decoder_layers(model))
             stack.enter_context(recorded_attention(crosses))
         try:
             model.eval()
@@ -408,7 +458,7 @@ def _searching(model: Transformer, keep_attention: bool) -> Iterator[None]:
 
 
 def _check(
-    model: Transformer,
+    model: Model,
     source: Tensor,
     *,
     max_length: int | None,
@@ -449,6 +499,11 @@ def _check(
             )
     if len({PAD, SOS, *ban}) == size:
         raise ValueError(f"ban has every token of the vocabulary ({size}): nothing is left.")
+    if keep_attention and isinstance(model, DecoderOnly):
+        raise ValueError(
+            "A decoder-only model has no cross-attention that could be kept: pass "
+            "keep_attention=False, and look at its self-attention with recorded_attention."
+        )
     if keep_attention:
         for number, layer in enumerate(model.decoder.layers):
             cross = getattr(layer, "cross_attention", None)
@@ -469,7 +524,7 @@ def _whole(value: object) -> bool:
 
 
 def greedy_search(
-    model: Transformer,
+    model: Model,
     source: Int[Tensor, "B S"],
     *,
     max_length: int | None = None,
@@ -512,7 +567,7 @@ def greedy_search(
 
 
 def sample(
-    model: Transformer,
+    model: Model,
     source: Int[Tensor, "B S"],
     *,
     temperature: float = 1.0,
@@ -580,7 +635,7 @@ def sample(
 
 
 def _one_path(
-    model: Transformer,
+    model: Model,
     source: Tensor,
     choose: Callable[[Tensor], Tensor],
     **options: object,
@@ -634,7 +689,7 @@ def check_length_penalty(length_penalty: object) -> None:
 
 
 def beam_search(
-    model: Transformer,
+    model: Model,
     source: Int[Tensor, "B S"],
     beam_size: int = 5,
     *,

@@ -7,12 +7,12 @@ from functools import cached_property
 
 import torch
 
+from transformer_book.architectures import Config, Model, build, configuration
 from transformer_book.batches import PairDataset
 from transformer_book.recipes import Recipe
 from transformer_book.tasks import Task, make_task, texts_of
 from transformer_book.tokens import SubwordTokenizer, Tokenizer, Vocabulary
 from transformer_book.training import Trainer, TrainingConfig
-from transformer_book.transformer import Transformer, TransformerConfig
 from transformer_book.translator import Translator
 
 
@@ -95,20 +95,18 @@ class Experiment:
         )
 
     @cached_property
-    def model_config(self) -> TransformerConfig:
+    def model_config(self) -> Config:
         source, target = self.vocabularies
-        return TransformerConfig(
-            source_vocab_size=len(source), target_vocab_size=len(target), **self.recipe.model
-        )
+        return configuration(self.recipe.model, (len(source), len(target)))
 
-    def new_model(self) -> Transformer:
+    def new_model(self) -> Model:
         """An untrained model; its weights depend on the recipe's seed and on nothing else."""
         with torch.random.fork_rng(devices=[]):
             torch.default_generator.manual_seed(self.training.seed)  # and that of no GPU
-            return Transformer(self.model_config)
+            return build(self.model_config)
 
     def trainer(
-        self, model: Transformer | None = None, *, kind: type[Trainer] = Trainer, **options: object
+        self, model: Model | None = None, *, kind: type[Trainer] = Trainer, **options: object
     ) -> Trainer:
         """A `Trainer`, or another `kind` of it, for a new model or the one given; its options."""
         return kind(
@@ -119,7 +117,7 @@ class Experiment:
             **options,
         )
 
-    def translator(self, model: Transformer) -> Translator:
+    def translator(self, model: Model) -> Translator:
         """The model together with the tokenizers and the search of the recipe."""
         return Translator(
             model,

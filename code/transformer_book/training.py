@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from tqdm.auto import tqdm
 
+from transformer_book.architectures import Model, settings_of
 from transformer_book.batches import Batch, BucketedBatches, PairDataset, collate
 from transformer_book.checkpoints import (
     average,
@@ -32,10 +34,10 @@ from transformer_book.checkpoints import (
     weights_of,
 )
 from transformer_book.choices import check_choice
+from transformer_book.decoder_only import DecoderOnly
 from transformer_book.files import write_atomically
 from transformer_book.optimization import SCHEDULES, label_smoothed_loss, learning_rate
 from transformer_book.quick import projected_loss, quick_kernels
-from transformer_book.transformer import Transformer
 from transformer_book.validation import check_positive, check_probability, is_number
 
 DEVICES = ("cpu", "cuda", "mps")
@@ -140,31 +142,36 @@ def batch_loss(
     """What a model says of the targets of a batch, judged: `label_smoothed_loss` of its logits.
 
     Args:
-        model: a `Transformer`, or one that PyTorch has wrapped for several processes.
+        model: one of the book's, or one that PyTorch has wrapped for several processes.
         batch: on the device of the model.
         smoothing: of the labels, ε.
         fused: let `projected_loss` make the logits, slice by slice. It does so on a processor, in
             full precision, and where the projection to the vocabulary is PyTorch's own.
 
     Returns:
-        The loss to be lowered, and the negative log-likelihood without smoothing.
+        The loss to be lowered, and the negative log-likelihood without smoothing. Both are over the
+        target's tokens; of a decoder-only model with `source_loss` over the source's, too.
     """
-    output = getattr(model, "module", model).output
+    bare = getattr(model, "module", model)
+    output, answer, labels = bare.output, model, batch.target_out
+    if isinstance(bare, DecoderOnly) and bare.config.source_loss:
+        answer = partial(model, whole=True)
+        labels = bare.source_labels(batch.source, batch.target)  # (B, S+T)
     own = type(output) is not nn.Linear or "forward" in vars(output)
     device = batch.source.device.type
     if not fused or own or device != "cpu" or torch.is_autocast_enabled(device):
-        logits = model(batch.source, batch.target_in)  # (B, T, V)
-        return label_smoothed_loss(logits, batch.target_out, smoothing)
+        logits = answer(batch.source, batch.target_in)  # (B, T, V)
+        return label_smoothed_loss(logits, labels, smoothing)
     try:
         output.forward = lambda vectors: vectors
-        vectors = model(batch.source, batch.target_in)  # (B, T, D): not projected
+        vectors = answer(batch.source, batch.target_in)  # (B, T, D): not projected
     finally:
         del output.forward
-    return projected_loss(vectors, output, batch.target_out, smoothing)
+    return projected_loss(vectors, output, labels, smoothing)
 
 
 def mean_loss(
-    model: Transformer,
+    model: Model,
     dataset: PairDataset,
     *,
     batch_size: int | None = None,
@@ -183,7 +190,7 @@ def mean_loss(
 
 
 def total_loss(
-    model: Transformer,
+    model: Model,
     dataset: PairDataset,
     *,
     batch_size: int | None = None,
@@ -255,7 +262,7 @@ class Trainer:
 
     def __init__(
         self,
-        model: Transformer,
+        model: Model,
         train: PairDataset,
         validation: PairDataset,
         config: TrainingConfig,
@@ -590,7 +597,7 @@ class Trainer:
 
     def _model(self) -> dict[str, Any]:
         """What the model is: its configuration, and the names of parts that are not the book's."""
-        return asdict(self.model.config) | {"own_parts": own_parts(self.model) or None}
+        return settings_of(self.model.config) | {"own_parts": own_parts(self.model) or None}
 
     def _check_belongs(self, state: dict[str, Any], run: Path) -> None:
         another = "resume it as it began, or choose another folder"

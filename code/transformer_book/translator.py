@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from transformer_book import __version__, pretrained
+from transformer_book.architectures import Model, build, configuration, settings_of
 from transformer_book.batches import collate
 from transformer_book.checkpoints import (
     load_tensors,
@@ -35,7 +36,6 @@ from transformer_book.tokens import (
     tokenizer_from_dict,
     uniform,
 )
-from transformer_book.transformer import Transformer, TransformerConfig
 from transformer_book.validation import check_positive
 
 FORMAT = 1
@@ -97,7 +97,7 @@ class Translator:
 
     def __init__(
         self,
-        model: Transformer,
+        model: Model,
         source_tokenizer: Tokenizer,
         target_tokenizer: Tokenizer,
         source_vocabulary: Vocabulary,
@@ -141,7 +141,7 @@ class Translator:
             raise ValueError(f"{folder / 'config.json'} does not describe a model of this book.")
         try:
             with torch.random.fork_rng(devices=[]):  # loading draws no random numbers
-                model = Transformer(TransformerConfig(**config["model"]))
+                model = build(configuration(config["model"]))
             _check_parts(config.get("own_parts", []), model, folder)
             weights, _ = load_tensors(folder / "model.safetensors")
             load_weights(model, weights, folder / "model.safetensors")
@@ -171,7 +171,7 @@ class Translator:
         description = {
             "format": FORMAT,
             "transformer_book": __version__,
-            "model": asdict(self.model.config),
+            "model": settings_of(self.model.config),
             "source_tokenizer": self.source_tokenizer.to_dict(),
             "target_tokenizer": self.target_tokenizer.to_dict(),
             "source_sos": self.source_sos,
@@ -342,7 +342,7 @@ class Translator:
         )
 
 
-def _check_parts(saved: list[str], model: Transformer, folder: Path) -> None:
+def _check_parts(saved: list[str], model: Model, folder: Path) -> None:
     """Raise `ValueError` if the package's parts would compute with the weights of other ones."""
     lacking = sorted(set(saved) - set(own_parts(model)))
     if lacking:

@@ -6,7 +6,9 @@
     [task]                      # name, and the options of that task
     [data]                      # how many pairs of each split, and the seed they are drawn with
     [tokens]                    # how text becomes ids
-    [model]                     # the fields of TransformerConfig, without the vocabulary sizes
+    [model]                     # the fields of TransformerConfig, without the vocabulary sizes; or
+                                # architecture = "decoder_only", and those of DecoderOnlyConfig
+                                # (a model that names its architecture takes nothing from a base)
     [training]                  # the fields of TrainingConfig
     [decoding]                  # how the trained model searches
 
@@ -131,7 +133,8 @@ class Recipe:
         name, description: what it is called, and one line on what it is.
         task: the name of the task, and all its options.
         data, tokens, decoding: see the classes.
-        model: all fields of `TransformerConfig` but the vocabulary sizes, which the data decide.
+        model: all fields of `TransformerConfig`, or its `architecture` and all fields of
+            `DecoderOnlyConfig`, but the vocabulary sizes, which the data decide.
         training: all fields of `TrainingConfig`.
     """
 
@@ -184,6 +187,18 @@ def recorded_runs() -> dict[str, list[dict[str, Any]]]:
     """
     path = FOLDER / "runs.json"
     return _recorded(path) if path.exists() else {}
+
+
+def recorded_today() -> dict[str, list[dict[str, Any]]]:
+    """The recorded runs of chapters 24 and 25, by recipe (those in `recipes/today`).
+
+    Each run has what those of `recorded_ablations` have. The whole models have `results`, too, as
+    `evaluate` gives them, on `test` and `compositional`; the `length-*` recipes have `by_length`:
+    for each `length` of the longer side in tokens, how many of `n` captions came out `right`.
+
+    They are recorded by `tools/record_today.py`, never by hand.
+    """
+    return _recorded(FOLDER / "today" / "recorded.json")
 
 
 def _recorded(path: Path) -> dict[str, list[dict[str, Any]]]:
@@ -276,9 +291,9 @@ def recipe_from_dict(data: Mapping[str, Any]) -> Recipe:
     Raises:
         ValueError: as for `load_recipe`.
     """
+    from transformer_book.architectures import SIZES, configuration, kind_of, settings_of
     from transformer_book.tasks import make_task
     from transformer_book.training import TrainingConfig
-    from transformer_book.transformer import TransformerConfig
 
     data = dict(data)
     name, about = data.pop("name", "unnamed"), data.pop("description", "")
@@ -296,8 +311,14 @@ def recipe_from_dict(data: Mapping[str, Any]) -> Recipe:
     if "name" not in task:
         raise ValueError(f"recipe {name!r} does not say task.name.")
     model = dict(data.get("model", {}))
-    sizes = ("source_vocab_size", "target_vocab_size")
-    _check_section(name, "model", model, TransformerConfig, without=sizes)
+    try:
+        model_kind = kind_of(model)
+    except ValueError as error:
+        raise ValueError(f"recipe {name!r}: model.{error}") from error
+    architecture = {key: model.pop(key) for key in ("architecture",) if key in model}
+    model = architecture | _check_section(
+        name, "model", model, model_kind, without=SIZES[model_kind]
+    )
     training = dict(data["training"])
     _check_section(name, "training", training, TrainingConfig)
     if "updates" not in training:
@@ -307,14 +328,14 @@ def recipe_from_dict(data: Mapping[str, Any]) -> Recipe:
         parts[section] = _check_section(name, section, dict(data.get(section, {})), kind)
     decoding = _check_section(name, "decoding", dict(data.get("decoding", {})), DecodingConfig)
     try:
-        config = asdict(TransformerConfig(**dict.fromkeys(sizes, 8), **model))
+        config = settings_of(configuration(model, (8, 8)))
         recipe = Recipe(
             name=name,
             description=about,
             task=make_task(**task).to_dict(),
             data=DataConfig(**parts["data"]),
             tokens=TokensConfig(**parts["tokens"]),
-            model={key: value for key, value in config.items() if key not in sizes},
+            model={key: value for key, value in config.items() if key not in SIZES[model_kind]},
             training=asdict(TrainingConfig(**training)),
             decoding=DecodingConfig(**decoding),
         )
@@ -336,8 +357,11 @@ def _check_together(recipe: Recipe) -> None:
                 f"{what} is {length}, but with model.max_length = {longest} it must be at most "
                 f"{limit}."
             )
-    if recipe.model["tie_embeddings"] == "all" and not recipe.tokens.joint:
-        raise ValueError("model.tie_embeddings = 'all' needs one vocabulary: set tokens.joint.")
+    one = "architecture = 'decoder_only'" if "architecture" in recipe.model else None
+    if recipe.model["tie_embeddings"] == "all":
+        one = "tie_embeddings = 'all'"
+    if one is not None and not recipe.tokens.joint:
+        raise ValueError(f"model.{one} needs one vocabulary: set tokens.joint.")
 
 
 def _read(name: str | Path, above: tuple[Path, ...] = ()) -> dict[str, Any]:
@@ -366,7 +390,8 @@ def _read(name: str | Path, above: tuple[Path, ...] = ()) -> dict[str, Any]:
         raise ValueError(f"recipe {path.stem!r}: base is {base!r}, but it must be a string.")
     below = _read(path.parent / base if base.endswith(".toml") else base, above)
     for key, content in data.items():
-        if isinstance(content, Mapping) and isinstance(below.get(key), Mapping):
+        anew = key == "model" and isinstance(content, Mapping) and "architecture" in content
+        if isinstance(content, Mapping) and isinstance(below.get(key), Mapping) and not anew:
             below[key] = {**below[key], **content}
         else:
             below[key] = content
