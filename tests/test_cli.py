@@ -270,7 +270,10 @@ WRONG = [
     ),
     ("translate MODEL --seed -1 a", "Invalid value for '--seed': '-1' is not a whole number of at"),
     ("translate MODEL --n-best 3 --beam-size 2 a", "n_best is 3, but a beam of 2 has only so many"),
-    ("translate MODEL --n-best 2 --top-k 3 a", "--n-best 2 is for a search, but --temperature and"),
+    (
+        "translate MODEL --n-best 2 --top-k 3 a",
+        "--n-best 2 is for a search, but --temperature, --top-k",
+    ),
     ("data show cpoy", "task is 'cpoy', but it must be one of"),
     ("data show copy --split dev", "split is 'dev', but it must be one of train, validation, test"),
     ("data show copy --set kind", "'kind' is not an option of a task: write key=value."),

@@ -27,7 +27,6 @@ from transformer_book.recipes import (
 )
 from transformer_book.tasks import make_task
 from transformer_book.training import TrainingConfig
-from transformer_book.transformer import TransformerConfig
 
 
 def write(path: Path, text: str) -> Path:

@@ -615,6 +615,18 @@ def translate(
         int | None,
         typer.Option(parser=_whole(1), metavar="K", help="Draw among the k likeliest only."),
     ] = None,
+    top_p: Annotated[
+        float | None,
+        typer.Option(
+            parser=_positive, metavar="P", help="Draw among the likeliest that sum to p only."
+        ),
+    ] = None,
+    min_p: Annotated[
+        float | None,
+        typer.Option(
+            parser=_positive, metavar="P", help="Draw among those p times as likely as the first."
+        ),
+    ] = None,
     seed: Annotated[
         int, typer.Option(parser=_whole(0), metavar="N", help="Of the random draws.")
     ] = 0,
@@ -638,12 +650,13 @@ def translate(
       transformer-book translate captions-de-en --n-best 3 --probabilities "Zwei Hunde schlafen."
       transformer-book translate captions-de-en --temperature 1.2 --seed 7 "Ein Hund schläft."
     """
-    random = temperature is not None or top_k is not None
+    draws = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p}
+    random = any(value is not None for value in draws.values())
     for option, value in (("--n-best", n_best), ("--beam-size", beam_size)):
         if random and value is not None:
             raise ValueError(
-                f"{option} {value} is for a search, but --temperature and --top-k draw at random; "
-                "leave out one or the other."
+                f"{option} {value} is for a search, but --temperature, --top-k, --top-p and "
+                "--min-p draw at random; leave out one or the other."
             )
     from transformer_book.threads import use_threads
     from transformer_book.training import choose_device
@@ -654,7 +667,7 @@ def translate(
     use_threads(translator.model, "one sentence" if one else "many sentences", threads)
     options: dict[str, Any] = {"length_penalty": length_penalty}
     if random:
-        options |= {"temperature": temperature, "top_k": top_k}
+        options |= draws
     else:
         options |= {"beam_size": beam_size, "n_best": n_best or 1}
         if beam_size is None and (n_best or 1) > translator.decoding.beam_size:

@@ -27,6 +27,7 @@ from transformer_book.decoder import DecoderLayer
 from transformer_book.decoder_only import DecoderOnly
 from transformer_book.layers import fused_norms
 from transformer_book.masks import padding_mask
+from transformer_book.sampling import keep_min_p, keep_top_p
 from transformer_book.tokens import EOS, PAD, SOS
 from transformer_book.transformer import Transformer
 from transformer_book.validation import (
@@ -572,6 +573,8 @@ def sample(
     *,
     temperature: float = 1.0,
     top_k: int | None = None,
+    top_p: float | None = None,
+    min_p: float | None = None,
     generator: torch.Generator | None = None,
     max_length: int | None = None,
     cached: bool = True,
@@ -582,11 +585,13 @@ def sample(
     r"""Draw each token at random: $p_i \propto \exp(\log p_i / \tau)$ among the k most probable.
 
     The same generator state gives the same draws for the same batch. The log-probabilities in the
-    result are the model's own, without temperature and top-k.
+    result are the model's own, without temperature and without what restricts the choice.
 
     Args:
         temperature: τ; below 1 the probable gets more probable, towards 0 the search is greedy.
         top_k: draw among so many only; `None`: among all.
+        top_p, min_p: draw among those only that `sampling.keep_top_p` and `sampling.keep_min_p`
+            keep, at this temperature; `None`: among all.
         generator: on the device of the model; `None`: torch's own.
         model, source, max_length, cached, keep_attention, n_candidates, ban: see `greedy_search`.
 
@@ -594,10 +599,10 @@ def sample(
         One hypothesis for each source; repeat a row of `source` for several.
 
     Raises:
-        ValueError: as for `greedy_search`; for a temperature that is not a positive number and a
-            `top_k` below 1 or beyond the vocabulary.
+        ValueError: as for `greedy_search`; for a temperature that is not a positive number, a
+            `top_k` below 1 or beyond the vocabulary, a `top_p` or `min_p` out of range.
 
-    Source: top-k: Fan et al. (2018).
+    Source: top-k: Fan et al. (2018); top-p: Holtzman et al. (2020); min-p: Nguyen et al. (2024).
     """
     size = model.config.target_vocab_size
     if not is_number(temperature) or temperature <= 0:
@@ -610,6 +615,9 @@ def sample(
             f"top_k is {top_k!r}, but it must be None or a whole number from 1 to {size}, the "
             "size of the vocabulary."
         )
+    for keep, share in ((keep_top_p, top_p), (keep_min_p, min_p)):
+        if share is not None:
+            keep(torch.zeros(1), share)  # says at once what is wrong with it
 
     def choose(log_p: Tensor) -> Tensor:
         ids = None
@@ -619,6 +627,8 @@ def sample(
         limits = torch.finfo(log_p.dtype)
         logits = log_p - log_p.amax(dim=-1, keepdim=True)  # (N, k), the largest is 0
         logits = logits / min(max(temperature, limits.tiny), limits.max)
+        logits = logits if top_p is None else keep_top_p(logits, top_p)
+        logits = logits if min_p is None else keep_min_p(logits, min_p)
         drawn = logits.softmax(dim=-1).multinomial(1, generator=generator)  # (N, 1)
         return (drawn if ids is None else ids.gather(1, drawn)).squeeze(1)  # (N,)
 

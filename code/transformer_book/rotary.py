@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from transformer_book.validation import check_even, check_positive, is_number
 
 
-def rotary_angles(length: int, d_head: int, base: float = 10000.0) -> Float[Tensor, "T K/2"]:
+def rotary_angles(length: int, d_head: int, base: float = 10000.0) -> Float[Tensor, "T half"]:
     r"""How far each pair of features is turned at each position: $p \cdot base^{-2i/K}$ radians.
 
     With base 10000 these are the angles of `sinusoids`. In double precision, since large angles

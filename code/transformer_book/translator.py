@@ -247,6 +247,8 @@ class Translator:
         n_best: int = 1,
         temperature: float | None = None,
         top_k: int | None = None,
+        top_p: float | None = None,
+        min_p: float | None = None,
         seed: int = 0,
         keep_attention: bool = False,
         n_candidates: int = 0,
@@ -259,7 +261,8 @@ class Translator:
             beam_size, length_penalty, max_length: instead of those of `decoding`.
             n_best: how many translations of each text; needs a beam of that size. At random: so
                 many draws.
-            temperature, top_k: draw at random instead of searching (see `decoding.sample`).
+            temperature, top_k, top_p, min_p: draw at random instead of searching (see
+                `decoding.sample`).
             seed: of these draws.
             keep_attention: also return the attention.
             n_candidates: also return so many of the likeliest tokens at each step.
@@ -286,6 +289,7 @@ class Translator:
                 which = f"Text {i}: " if len(texts) > 1 else ""
                 raise ValueError(f"{which}{error}") from error
         order = sorted(encoded, key=lambda i: len(encoded[i][0]))
+        random = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p}
         generator = torch.Generator(self.model.output.weight.device).manual_seed(seed)
         found: dict[int, Translation] = {}
         for start in range(0, len(order), batch_size):
@@ -294,12 +298,11 @@ class Translator:
             source = source.to(self.model.output.weight.device)
             asked = {"keep_attention": keep_attention, "n_candidates": n_candidates}
             asked["max_length"] = chosen.max_length
-            if temperature is not None or top_k is not None:
+            if any(value is not None for value in random.values()):
                 drawn = sample(
                     self.model,
                     source.repeat_interleave(n_best, dim=0),  # (B n_best, S)
-                    temperature=1.0 if temperature is None else temperature,
-                    top_k=top_k,
+                    **random | {"temperature": 1.0 if temperature is None else temperature},
                     generator=generator,
                     **asked,
                 )
