@@ -4,8 +4,8 @@
 Three groups, by the names of the recipes in `recipes/today`: `part-*`, one part each in the causal
 stack, and `length-*`, trained on short captions and asked for longer ones, are measured on the
 validation split; the others, whole models side by side, on `test` and `compositional`, too, and
-each look at those is logged. A run whose recipe has not changed since it was recorded is not repeated,
-so this can be stopped and started again.
+each look at those is logged. A run whose recipe has not changed since it was recorded is not
+repeated, so this can be stopped and started again.
 """
 
 from __future__ import annotations
