@@ -9,7 +9,7 @@ import record_ablations
 
 from tests import small
 from transformer_book import evaluation, recipes
-from transformer_book.recipes import load_recipe, names, recorded_ablations
+from transformer_book.recipes import load_recipe, names, recorded_ablations, recorded_today
 from transformer_book.tasks.copy import CopyTask
 
 ABLATIONS = [name for name in names() if name.startswith("ablation-")]
@@ -29,6 +29,37 @@ def test_a_recorded_run_is_one_of_the_present_recipe(name: str) -> None:
         )
         assert run["diverged"] or run["updates"] == settings["training"]["updates"]
         assert run["diverged"] or 0 <= run["exact_match"]["value"] <= 1
+
+
+TODAY = sorted(path.stem for path in (recipes.FOLDER / "today").glob("*.toml"))
+
+
+def test_every_recipe_of_today_was_recorded_with_three_seeds() -> None:
+    seeds = {name: [run["seed"] for run in runs] for name, runs in recorded_today().items()}
+    assert seeds == {name: [1, 2, 3] for name in TODAY}
+
+
+@pytest.mark.parametrize("name", TODAY)
+def test_a_recorded_run_of_today_is_one_of_the_present_recipe(name: str) -> None:
+    for run in recorded_today()[name]:
+        path = recipes.FOLDER / "today" / f"{name}.toml"
+        settings = load_recipe(path, [f"training.seed={run['seed']}"]).to_dict()
+        assert run["settings"] == json.loads(json.dumps(settings)), (
+            f"{name} has changed since it was recorded: run python tools/record_today.py"
+        )
+        assert run["updates"] == settings["training"]["updates"]
+        looks = [result["split"] for result in run.get("results", ())]
+        whole = not name.startswith(("part-", "length-"))
+        assert looks == (["test", "compositional"] if whole else [])
+        assert ("by_length" in run) == name.startswith("length-")
+
+
+def test_the_stacks_have_as_many_parameters() -> None:
+    """Within one per cent: what is compared is how they are put together."""
+    runs = recorded_today()
+    compared = ("two-stacks", "causal", "prefix", "source-loss", "length-rotary", "part-swiglu")
+    sizes = [runs[name][0]["parameters"] for name in compared]
+    assert max(sizes) < 1.01 * min(sizes)
 
 
 def test_an_ablation_differs_from_the_baseline_in_one_setting() -> None:
@@ -65,5 +96,5 @@ def test_an_ablation_reads_nothing_off_the_test_split(monkeypatch) -> None:
     monkeypatch.setattr(CopyTask, "pairs", asked)
     monkeypatch.setattr(evaluation, "evaluate", measure)
     with small.one_thread():
-        entry = record_ablations.run("copy", load_recipe("copy", few), threads=1)
+        entry, _ = record_ablations.run("copy", load_recipe("copy", few), threads=1)
     assert entry["n"] == 500 and set(splits) == {"train", "validation"}

@@ -307,7 +307,7 @@ class DecoderOnly(nn.Module):
 
     def pair_vectors(
         self, source: Int[Tensor, "B S"], target: Int[Tensor, "B T"]
-    ) -> Float[Tensor, "B S+T D"]:
+    ) -> Float[Tensor, "B places D"]:
         """One vector per token of source and target."""
         check_same_batch(source, target)
         for tokens in (source, target):
@@ -369,7 +369,7 @@ class DecoderOnly(nn.Module):
         """Number of trained numbers; a tied matrix counts once."""
         return sum(parameter.numel() for parameter in self.parameters())
 
-    def source_labels(self, source: Tensor, target: Tensor) -> Int[Tensor, "B S+T"]:
+    def source_labels(self, source: Tensor, target: Tensor) -> Int[Tensor, "B places"]:
         """The token that should follow each position of `source` and of `target[:, :-1]`.
 
         Where a source ends, nothing is asked: that `<sos>` follows would teach nothing.

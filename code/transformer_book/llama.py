@@ -81,12 +81,13 @@ def config_from_llama(settings: Mapping[str, Any]) -> DecoderOnlyConfig:
     settings = {name: value for name, value in settings.items() if name not in _IGNORED}
     rope = dict(settings.pop("rope_parameters", None) or {})
     scaling = settings.pop("rope_scaling", None) or {}
-    kind = rope.pop("rope_type", None) or scaling.get("rope_type") or scaling.get("type")
+    kinds = {rope.pop("rope_type", None), scaling.get("rope_type"), scaling.get("type")}
     base = rope.pop("rope_theta", None) or settings.pop("rope_theta", 10000.0)
-    if kind not in (None, "default") or rope:
+    other = sorted(kinds - {None, "default"})
+    if other or rope:
         raise ValueError(
-            f"The Llama model stretches its rotary positions (rope_type {kind!r}), for which the "
-            "book's model has no part."
+            f"The Llama model stretches its rotary positions ({', '.join(other + sorted(rope))}), "
+            "for which the book's model has no part."
         )
     for name, supported in _SUPPORTED.items():
         value = settings.pop(name, supported)
