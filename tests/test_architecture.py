@@ -204,6 +204,7 @@ MAY_IMPORT = {
     "inspection": {
         "attention",
         "choices",
+        "decoder_only",
         "masks",
         "tokens",
         "transformer",

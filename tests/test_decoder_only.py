@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib import import_module
 
 import pytest
 import torch
@@ -10,7 +11,7 @@ from torch import nn
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from tests import small
-from tests.fresh import import_fresh
+from tests.fresh import PACKAGE, fresh_package, import_fresh
 from transformer_book.architectures import configuration, settings_of
 from transformer_book.batches import collate
 from transformer_book.decoder_only import DecoderOnly, DecoderOnlyConfig, todays
@@ -345,6 +346,16 @@ def test_it_trains_is_resumed_saved_and_loaded(tmp_path):
     texts = ["a b c", "", "e d"]
     assert loaded.translate(texts) == kept.translate(texts)
     assert loaded.translate(texts, beam_size=3) == kept.translate(texts, beam_size=3)
+
+
+def test_what_looks_into_two_stacks_says_so():
+    with fresh_package():  # as users run it: the annotations would refuse the model first
+        names = ("inspection", "decoder_only")
+        inspection, fresh = (import_module(f"{PACKAGE}.{name}") for name in names)
+        one = fresh.DecoderOnly(fresh.DecoderOnlyConfig(10, **SIZES))
+    for look in (inspection.attentions, lambda m: inspection.attention_maps(m, SOURCE, TARGET)):
+        with pytest.raises(ValueError, match="but the model is decoder-only"):
+            look(one)
 
 
 def test_a_configuration_comes_back():

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from transformer_book.attention import MultiHeadAttention, keeps_weights, recorded_attention
 from transformer_book.choices import check_choice
+from transformer_book.decoder_only import DecoderOnly
 from transformer_book.masks import padding_mask
 from transformer_book.tokens import EOS, PAD, SOS
 from transformer_book.transformer import Transformer
@@ -29,12 +30,26 @@ UNITS = {"nats": 1.0, "bits": math.log(2)}
 
 
 def attentions(model: Transformer) -> dict[str, list[nn.Module]]:
-    """The attention of every layer: "encoder" and "decoder" (self-attention), and "cross"."""
+    """The attention of every layer: "encoder" and "decoder" (self-attention), and "cross".
+
+    Raises:
+        ValueError: a decoder-only model, which has neither an encoder nor cross-attention.
+    """
+    check_two_stacks(model)
     return {
         "encoder": [layer.self_attention for layer in model.encoder.layers],
         "decoder": [layer.self_attention for layer in model.decoder.layers],
         "cross": [layer.cross_attention for layer in model.decoder.layers],
     }
+
+
+def check_two_stacks(model: nn.Module) -> None:
+    """Raise `ValueError` for a model that has no encoder to look into."""
+    if isinstance(model, DecoderOnly):
+        raise ValueError(
+            "This looks into an encoder and a decoder, but the model is decoder-only: record its "
+            "self-attention with recorded_attention(model) instead."
+        )
 
 
 def attention_maps(
@@ -54,8 +69,9 @@ def attention_maps(
         padding are there, and mean nothing.
 
     Raises:
-        ValueError: as the model.
+        ValueError: as the model; a decoder-only model.
     """
+    check_two_stacks(model)
     with torch.no_grad(), recorded_attention(model):
         _read(model, source, target_in)
     return {
