@@ -65,6 +65,7 @@ models: $(READY) ## train and ship the models again: many hours, resumes where i
 		$(RUN) -m transformer_book train $${run%=*} $$seed --output runs/$$run --resume \
 		&& $(RUN) tools/record_runs.py runs/$$run || exit $$?; done
 	@$(RUN) tools/record_ablations.py
+	@$(RUN) tools/record_today.py
 
 PEERS := .venv-benchmarks
 

@@ -98,3 +98,20 @@ def test_an_ablation_reads_nothing_off_the_test_split(monkeypatch) -> None:
     with small.one_thread():
         entry, _ = record_ablations.run("copy", load_recipe("copy", few), threads=1)
     assert entry["n"] == 500 and set(splits) == {"train", "validation"}
+
+
+def test_a_run_is_recorded_once_and_in_order(tmp_path) -> None:
+    path, made = tmp_path / "record.json", []
+
+    def make(name: str, seed: int, n: int):
+        def run() -> dict:
+            made.append((name, seed))
+            return {"recipe": name, "seed": seed, "settings": {"n": n}, "exact_match": 0.5}
+
+        return run
+
+    for name, seed, n in (("b", 1, 1), ("a", 2, 2), ("b", 1, 1), ("b", 1, 3)):
+        record_ablations.record_once(path, ["a", "b"], {"settings": {"n": n}}, make(name, seed, n))
+    assert made == [("b", 1), ("a", 2), ("b", 1)], "what stands there is not made again"
+    kept = [(run["recipe"], run["settings"]["n"]) for run in json.loads(path.read_text())]
+    assert kept == [("a", 2), ("b", 3)], "a changed recipe takes the place of the old one"

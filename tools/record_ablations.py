@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,31 @@ def run(name: str, recipe, threads: int) -> tuple[dict, Any]:
     return entry, translator
 
 
+def record_once(record: Path, every: list[str], asked: dict, make: Callable[[], dict]) -> None:
+    """Add what `make` measures to a record, unless a run like `asked` stands there already.
+
+    Args:
+        record: a JSON file; read anew each time, since another process may be recording, too.
+        every: the names of all recipes, in the order of the record.
+        asked: `settings`, the recipe as plain values, and what else tells the run from others.
+        make: trains and measures; its result has `recipe` and `seed`.
+    """
+    from transformer_book.files import read_json, write_json
+
+    def known() -> list[dict]:
+        return read_json(record) if record.exists() else []
+
+    asked = json.loads(json.dumps(asked))
+    if any(asked.items() <= entry.items() for entry in known()):
+        return
+    entry = make()
+    one = entry["recipe"], entry["seed"]
+    print(f"{one[0]}, seed {one[1]}: {entry.get('exact_match') or entry['diverged']}", flush=True)
+    entries = [old for old in known() if (old["recipe"], old["seed"]) != one] + [entry]
+    entries.sort(key=lambda old: (every.index(old["recipe"]), old["seed"]))
+    write_json(record, entries, indent=1)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--mistakes", action="store_true", help="the recipes with a mistake")
@@ -70,7 +96,6 @@ def main() -> None:
     arguments = parser.parse_args()
 
     from transformer_book import recipes, wrong_parts
-    from transformer_book.files import read_json, write_json
 
     if arguments.mistakes:
         every, record = wrong_parts.names(), arguments.record or wrong_parts.RECORD
@@ -86,20 +111,14 @@ def main() -> None:
                 extra = {"component": wrong.component, "mistake": wrong.mistake}
             else:
                 recipe = recipes.load_recipe(name, change)
-            asked = json.loads(json.dumps({"settings": recipe.to_dict(), **extra}))
-            # Read anew each time: another process may be recording, too.
-            known = read_json(record) if record.exists() else []
-            if any(asked.items() <= entry.items() for entry in known):
-                continue
-            print(f"{name}, seed {seed}", flush=True)
-            made = wrong_parts.made(*extra.values()) if extra else contextlib.nullcontext()
-            with made:
-                entry = run(name, recipe, arguments.threads)[0] | extra
-            known = read_json(record) if record.exists() else []
-            known = [k for k in known if (k["recipe"], k["seed"]) != (name, seed)] + [entry]
-            known.sort(key=lambda k: (every.index(k["recipe"]), k["seed"]))
-            write_json(record, known, indent=1)
-            print("  " + str(entry.get("exact_match") or entry["diverged"]), flush=True)
+            asked = {"settings": recipe.to_dict(), **extra}
+
+            def make(name=name, recipe=recipe, extra=extra) -> dict:
+                made = wrong_parts.made(*extra.values()) if extra else contextlib.nullcontext()
+                with made:
+                    return run(name, recipe, arguments.threads)[0] | extra
+
+            record_once(record, every, asked, make)
 
 
 if __name__ == "__main__":

@@ -11,12 +11,12 @@ repeated, so this can be stopped and started again.
 from __future__ import annotations
 
 import argparse
-import json
 from collections import defaultdict
+from functools import partial
 from typing import Any
 
 from common import ROOT
-from record_ablations import SEEDS, run
+from record_ablations import SEEDS, record_once, run
 
 TODAY = ROOT / "code" / "transformer_book" / "recipes" / "today"
 PAIRS = 2000  # of the validation split, for the lengths: some are rare
@@ -40,6 +40,21 @@ def by_length(translator, n: int = PAIRS) -> list[dict[str, Any]]:
     return [{"length": k, "n": len(v), "right": sum(v)} for k, v in sorted(right.items())]
 
 
+def measured(name: str, recipe, threads: int) -> dict[str, Any]:
+    """Train one recipe, and measure what its group asks for; a run that diverged has nothing."""
+    from transformer_book.evaluation import evaluate, log_look
+
+    entry, translator = run(name, recipe, threads)
+    if entry["diverged"] is not None or name.startswith("part-"):
+        return entry
+    if name.startswith("length-"):
+        return entry | {"by_length": by_length(translator)}
+    entry["results"] = [evaluate(translator, split) for split in ("test", "compositional")]
+    for result in entry["results"]:
+        log_look(TODAY.parent, result | {"recipe": name, "seed": entry["seed"]})
+    return entry
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", nargs="+", metavar="RECIPE", help="only these recipes")
@@ -47,32 +62,14 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1, help="threads of one run")
     arguments = parser.parse_args()
 
-    from transformer_book import recipes
-    from transformer_book.evaluation import evaluate, log_look
-    from transformer_book.files import read_json, write_json
+    from transformer_book.recipes import load_recipe
 
-    record = TODAY / "recorded.json"
     every = sorted(path.stem for path in TODAY.glob("*.toml"))
     for seed in arguments.seeds:
         for name in arguments.only or every:
-            recipe = recipes.load_recipe(TODAY / f"{name}.toml", [f"training.seed={seed}"])
-            asked = json.loads(json.dumps({"settings": recipe.to_dict()}))
-            known = read_json(record) if record.exists() else []
-            if any(asked.items() <= entry.items() for entry in known):
-                continue
-            print(f"{name}, seed {seed}", flush=True)
-            entry, translator = run(name, recipe, arguments.threads)
-            if name.startswith("length-"):
-                entry["by_length"] = by_length(translator)
-            elif not name.startswith("part-"):
-                entry["results"] = [evaluate(translator, s) for s in ("test", "compositional")]
-                for result in entry["results"]:
-                    log_look(TODAY.parent, result | {"recipe": name, "seed": seed})
-            known = read_json(record) if record.exists() else []
-            known = [k for k in known if (k["recipe"], k["seed"]) != (name, seed)] + [entry]
-            known.sort(key=lambda k: (every.index(k["recipe"]), k["seed"]))
-            write_json(record, known, indent=1)
-            print("  " + str(entry.get("exact_match") or entry["diverged"]), flush=True)
+            recipe = load_recipe(TODAY / f"{name}.toml", [f"training.seed={seed}"])
+            make = partial(measured, name, recipe, arguments.threads)
+            record_once(TODAY / "recorded.json", every, {"settings": recipe.to_dict()}, make)
 
 
 if __name__ == "__main__":
