@@ -90,7 +90,12 @@ def test_leaving_python_is_an_error_in_that_cell() -> None:
 
 @pytest.mark.usefixtures("both_ways")
 def test_too_much_memory_at_once_and_bit_by_bit() -> None:
-    slowly = "kept = []\nwhile True:\n    kept.append(bytearray(b'x' * 10**8))"
+    # Slower than the watch looks: in one leap from its limit to that of the process, the cell would
+    # end with Python's own error, which is as true, before anyone has looked.
+    slowly = (
+        "import time\nkept = []\n"
+        "while True:\n    kept.append(bytearray(b'x' * 25_000_000))\n    time.sleep(0.04)"
+    )
     done = ran("bytearray(30 * 10**9)", "x = 1", slowly, "y = 2", memory=2**30)
     assert finished(done) == [False, True, False, True]
     assert "MemoryError" in errors(done, 0)
