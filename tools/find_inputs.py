@@ -48,7 +48,7 @@ Kills = list[bool]  # for each input, whether it tells the program from the righ
 
 def modules(checks: Any) -> tuple[Any, ...]:
     """The modules that hold the components."""
-    return checks.inputs, checks.attention, checks.layers, checks.learning, checks.search
+    return tuple(getattr(checks, family) for family in checks.FAMILIES)
 
 
 def families(checks: Any, component: Any) -> dict[str, list[Program]]:

@@ -22,7 +22,7 @@ from tests.fresh import import_fresh
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 checks = import_fresh("transformer_book.checks")
-MODULES = (checks.inputs, checks.attention, checks.layers, checks.learning, checks.search)
+MODULES = tuple(getattr(checks, family) for family in checks.FAMILIES)
 
 # Changes that make no difference: the component and the change, by the reason.
 EQUIVALENT_BY_REASON = {

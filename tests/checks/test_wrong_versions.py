@@ -14,8 +14,8 @@ import pytest
 from tests.checks.wrong_versions import VERSIONS, Version
 from tests.fresh import import_fresh
 
-for part in ("inputs", "attention", "layers", "learning", "behaviour", "common"):
-    importlib.import_module(f"tests.checks.wrong_{part}")
+for part in sorted(Path(__file__).parent.glob("wrong_*.py")):
+    importlib.import_module(f"tests.checks.{part.stem}")
 
 # A softmax without dim warns, and beginners do not read it.
 pytestmark = pytest.mark.filterwarnings("ignore:Implicit dimension:UserWarning")

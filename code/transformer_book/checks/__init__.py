@@ -22,19 +22,20 @@ gives others; where yours stops or gives nan, it may differ.
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
-from transformer_book.checks import attention, inputs, layers, learning, search
 from transformer_book.checks.contract import docstring
 from transformer_book.checks.engine import CheckFailed, Component, Mistake, Verdict, judge
 from transformer_book.checks.exercise import case, exercise
+from transformer_book.checks.families import FAMILIES
 from transformer_book.checks.mistakes import MISTAKES
 from transformer_book.checks.report import publish
 
 COMPONENTS: dict[str, Component] = {
     part.name: part
-    for module in (inputs, attention, layers, learning, search)
-    for part in module.COMPONENTS
+    for family in FAMILIES
+    for part in import_module(f"{__name__}.{family}").COMPONENTS
 }
 
 
@@ -52,6 +53,7 @@ globals().update({name: _check(component) for name, component in COMPONENTS.item
 
 __all__ = [
     "COMPONENTS",
+    "FAMILIES",
     "MISTAKES",
     "CheckFailed",
     "Mistake",
