@@ -6,7 +6,8 @@ subsections and cells included; "### Further: …" does so inside a section of t
 must stand on its own: its code runs alone, and its text needs nothing that a branch introduces.
 
 Without arguments: a table of words and minutes. --needs lists the names that core cells use and
-only a branch defines. --write DIR writes the core of each chapter as a notebook of its own.
+only a branch defines. --write DIR writes the core of each chapter as a notebook of its own. --times
+puts the minutes into the line that says them in each chapter.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from normalise_notebooks import tags, text_of
 
 FURTHER = "Further: "
 HEADING = re.compile(r"^(#{1,6}) +(.+?) *$", re.MULTILINE)
+FENCE = re.compile(r"^[ >]*(`{3,}|~{3,}).*?^[ >]*\1", re.MULTILINE | re.DOTALL)
 WORDS_A_MINUTE = 100  # with a pencil in the hand, and a look at every output
 CORE_WORDS = 2000
 
@@ -43,7 +45,7 @@ def plain(heading: str) -> str:
 
 def headings(text: str) -> Iterator[re.Match]:
     """The headings of a Markdown text, not those inside code fences."""
-    fences = [match.span() for match in re.finditer(r"^(`{3,}).*?^\1", text, re.M | re.S)]
+    fences = [match.span() for match in FENCE.finditer(text)]
     for match in HEADING.finditer(text):
         if not any(start < match.start() < end for start, end in fences):
             yield match
@@ -216,6 +218,19 @@ def needs(notebook: dict) -> list[str]:
     return missing
 
 
+TIME = re.compile(r"^\*\*Time:\*\* .*[,;] (?P<run>[\w ]+ minutes? to run\.)$", re.MULTILINE)
+
+
+def with_times(notebook: dict) -> dict:
+    """The notebook, its first cell saying how long core and whole take to read."""
+    core, whole = minutes(words_of(core_of(notebook))), minutes(words_of(notebook))
+    first, *others = notebook["cells"]
+    said = rf"**Time:** {core} minutes for the core, {whole} for all of it; \g<run>"
+
+    text = TIME.sub(said, text_of(first["source"]))
+    return {**notebook, "cells": [{**first, "source": text.splitlines(keepends=True)}, *others]}
+
+
 def chapters() -> dict[str, dict]:
     """The chapters by their file's name."""
     paths = [path for path in notebooks() if path.parent == CHAPTERS]
@@ -229,6 +244,7 @@ def main() -> int:
     parser.add_argument("chapter", nargs="*", help="numbers of chapters; without: all")
     parser.add_argument("--needs", action="store_true", help="names that only a branch defines")
     parser.add_argument("--write", type=Path, metavar="DIR", help="write the cores there")
+    parser.add_argument("--times", action="store_true", help="say the minutes in each chapter")
     options = parser.parse_args()
     asked = {f"{number:0>2}" for number in options.chapter}
     found = {n: each for n, each in chapters().items() if not asked or n[:2] in asked}
@@ -247,6 +263,9 @@ def main() -> int:
             options.write.mkdir(parents=True, exist_ok=True)
             text = json.dumps(core_of(notebook), indent=1, ensure_ascii=False)
             (options.write / name).write_text(text + "\n", encoding="utf-8")
+        if options.times:
+            text = json.dumps(with_times(notebook), indent=1, ensure_ascii=False)
+            (CHAPTERS / name).write_text(text + "\n", encoding="utf-8")
     hours = {kind: n / WORDS_A_MINUTE / 60 for kind, n in total.items()}
     print(f"{'':34} {total['core']:6} {total['all']:6}")
     print(f"{hours['core']:.1f} hours for the core, {hours['all']:.1f} for all of it")

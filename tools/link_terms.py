@@ -9,7 +9,9 @@ heading (### term); a comment below it may list other forms:
 Each form stands for its plural in -s, too, and may begin with a capital. The longest form wins, so
 that "multi-head attention" is no use of "attention". A form listed as `common` is also an everyday
 word. It is linked only where it is surely the term: alone in italics or bold (*key*), or in a list
-with another term ("keys and values").
+with another term ("keys and values"). Who reads the core of a chapter alone meets each term linked:
+a term that comes up first in a section "Further: …" is linked there and at its first use in the
+core.
 
 Chapters. The first "chapter N" of each section links to that chapter, once _toc.yml lists it.
 
@@ -36,6 +38,7 @@ from pathlib import Path
 
 import yaml
 from common import ROOT, notebooks
+from core_path import headings, is_further
 from normalise_notebooks import text_of, written
 
 GLOSSARY = ROOT / "book" / "glossary.md"
@@ -226,17 +229,17 @@ def with_links(
     """
     texts = [unlinked(text) for text in texts]
     first: dict[tuple, tuple] = {}  # what is linked -> (folded?, cell, from, to, address)
-    section = 0
+    section = branch = 0
     to_chapters = "" if here is not None else "../chapters/"
     for cell, text in enumerate(texts):
         plain = running_text(text)
         folded = [match.span() for match in FOLDED.finditer(text)]
-        fences = [match.span() for match in re.finditer(FENCE, text, re.MULTILINE | re.DOTALL)]
-        headings = [
-            match.start()
-            for match in re.finditer(r"^#{1,6} ", text, re.MULTILINE)
-            if not any(start <= match.start() < end for start, end in fences)
-        ]
+        titles = list(headings(text))
+        branches = [(0, branch > 0)]  # (from here on, whether it is a branch)
+        for title in titles:
+            if not branch or len(title[1]) <= branch:
+                branch = len(title[1]) if is_further(title[2]) else 0
+            branches.append((title.start(), branch > 0))
 
         def propose(what: tuple, start: int, end: int, address: str) -> None:
             hidden = any(a <= start < b for a, b in folded)  # noqa: B023
@@ -244,12 +247,17 @@ def with_links(
             first[what] = min(first.get(what, place), place)
 
         for start, end, anchor in uses(plain, forms) if forms else ():
-            propose(("term", anchor), start, end, f"../book/glossary.md#{anchor}")
+            of_branch = [off for begins, off in branches if begins <= start][-1]
+            propose(("term", anchor, of_branch), start, end, f"../book/glossary.md#{anchor}")
         for start, end, number in mentions(plain):
             if number in chapters and number != here:
-                within = section + sum(heading < start for heading in headings)
+                within = section + sum(title.start() < start for title in titles)
                 propose(("chapter", within, number), start, end, to_chapters + chapters[number])
-        section += len(headings)
+        section += len(titles)
+    for kind, anchor, *_ in [what for what in first if what[0] == "term" and what[-1]]:
+        in_core = first.get((kind, anchor, False))
+        if in_core and in_core < first[kind, anchor, True]:
+            del first[kind, anchor, True]
     for _, cell, start, end, address in sorted(first.values(), key=lambda p: p[1:], reverse=True):
         text = texts[cell]
         texts[cell] = f"{text[:start]}[{text[start:end]}]({address}){text[end:]}"

@@ -80,7 +80,7 @@ def read(path: Path) -> Any:
 def cost(path: Path) -> int:
     """How long a chapter runs, roughly: by what it says of itself in its first cell."""
     notebook = json.loads(path.read_text(encoding="utf-8"))
-    said = re.search(r"to read, (\w+)[\w ]* to run", json.dumps(notebook["cells"][:1]))
+    said = re.search(r"for all of it; (\w+)[\w ]* to run", json.dumps(notebook["cells"][:1]))
     return COSTS.get(said[1], 2) if said else 2
 
 

@@ -32,7 +32,11 @@ HERE = Path(__file__).parent
 CARD = "social-card.png"
 CARD_ALT = "Transformers, Cell by Cell: a triangle of cells, each row one cell longer."
 LONGEST = 200  # characters of a description
-TIME = re.compile(r"^\*\*Time:\*\* (?P<read>.+?) to read, (?P<run>.+?) to run\.", re.MULTILINE)
+TIME = re.compile(
+    r"^\*\*Time:\*\* (?P<core>\d+) minutes for the core, (?P<all>\d+) for all of it; "
+    r"(?P<run>.+?) to run\.$",
+    re.MULTILINE,
+)
 
 
 def notebook_at(directive: SphinxDirective, docname: str) -> dict:
@@ -105,10 +109,15 @@ class ExplorerDirective(SphinxDirective):
 # --- how long the chapters take -------------------------------------------------------------------
 
 
-def times_of(notebook: dict) -> tuple[str, str] | None:
-    """What the first cell says: time to read, time to run."""
+def times_of(notebook: dict) -> tuple[int, int, str] | None:
+    """What the first cell says: minutes for the core, for all of it, and the time to run."""
     found = TIME.search("".join(notebook["cells"][0]["source"]))
-    return (found["read"].removeprefix("about "), found["run"]) if found else None
+    return (int(found["core"]), int(found["all"]), found["run"]) if found else None
+
+
+def hours(minutes: int) -> str:
+    """Minutes as hours, to the nearest half."""
+    return f"{round(minutes / 30) / 2:g} hours"
 
 
 class TimesDirective(SphinxDirective):
@@ -118,13 +127,17 @@ class TimesDirective(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         self.env.note_dependency(str(Path(self.env.srcdir) / "_toc.yml"))
-        lines = ["| chapter | to read, about | to run |", "|---|---|---|"]
+        lines = ["| chapter | the core | all of it | to run |", "|---|---|---|---|"]
+        core = whole = 0
         for docname in sorted(self.env.found_docs):
             if re.match(r"chapters/\d\d_", docname) and (
                 times := times_of(notebook_at(self, docname))
             ):
-                lines.append(f"| [](/{docname}.ipynb) | {times[0]} | {times[1]} |")
-        return self.parse_text_to_nodes("\n".join(lines)) if len(lines) > 2 else []
+                core, whole = core + times[0], whole + times[1]
+                read = f"{times[0]} minutes | {times[1]} minutes"
+                lines.append(f"| [](/{docname}.ipynb) | {read} | {times[2]} |")
+        lines.append(f"| together | {hours(core)} | {hours(whole)} | |")
+        return self.parse_text_to_nodes("\n".join(lines)) if core else []
 
 
 # --- what a link to a page shows ------------------------------------------------------------------

@@ -11,6 +11,8 @@ for the website; nothing in a chapter depends on it.
   ``book/assets/figures/architecture.svg`` inline. A box links to its
   chapter as soon as ``_toc.yml`` lists that chapter.
 * ``{chapters}`` lists the chapters that exist.
+* A section "Further: …" is a branch off the core path: it can be folded (``js/further.js``), and
+  keeps the address that it would have without that word.
 * Every chapter ends with a link to the debugging page.
 * Every entry of the bibliography gets its key as an anchor:
   ``[Vaswani et al., 2017](../book/bibliography.md#vaswani2017attention)``.
@@ -23,6 +25,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from docutils import nodes
+from mdit_py_plugins.anchors.index import slugify
 from myst_nb.core.render import MimeData, NbElementRenderer, load_mime_renders
 from sphinx import addnodes
 from sphinx.application import Sphinx
@@ -185,6 +188,33 @@ class ChaptersDirective(SphinxDirective):
         return [items]
 
 
+# --- branches -----------------------------------------------------------------------------------
+
+FURTHER = "Further: "
+
+
+def slug_of(heading: str) -> str:
+    """The address of a section, the same whether it is a branch or not."""
+    return slugify(heading.removeprefix(FURTHER))
+
+
+class Branches(SphinxTransform):
+    """Mark the sections that can be folded; the address without "further" leads to them, too."""
+
+    default_priority = 450
+
+    def apply(self, **kwargs) -> None:
+        for section in self.document.findall(nodes.section):
+            title = section.next_node(nodes.title)
+            if title.astext().startswith(FURTHER):
+                section["classes"].append("further")
+                if (slug := title.get("slug") or section.get("slug")) not in (
+                    None,
+                    *section["ids"],
+                ):
+                    section["ids"].append(slug)
+
+
 class DebuggingLink(SphinxTransform):
     """The last line of every chapter: where to look when one's own model does not work."""
 
@@ -314,6 +344,7 @@ def setup(app: Sphinx) -> dict:
     app.add_directive("architecture", ArchitectureDirective)
     app.add_transform(ArchitectureImages)
     app.add_directive("chapters", ChaptersDirective)
+    app.add_transform(Branches)
     app.add_transform(DebuggingLink)
     app.connect("env-updated", name_entries)
     app.connect("html-page-context", mend_body)

@@ -302,7 +302,7 @@ def headings(chapter: int) -> list[str]:
     (path,) = CHAPTERS.glob(f"{chapter:02}_*.ipynb")
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     text = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
-    return re.findall(r"^##+ (.+)$", text, flags=re.MULTILINE)
+    return re.findall(r"^##+ (?:Further: )?(.+)$", text, flags=re.MULTILINE)
 
 
 def test_every_section_that_a_verdict_names_exists() -> None:

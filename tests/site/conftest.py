@@ -28,6 +28,9 @@ FLAGS = [
 ]
 
 
+# As a reader has it who has once asked for all of a chapter (book/assets/js/further.js).
+UNFOLDED = 'try { localStorage.setItem("transformer-book-further", "all") } catch {}'
+
 # What takes minutes begins first, so that no process ends long after the others.
 LONG = ("test_widgets", "test_pages_served", "test_pages_in_a_folder")
 
@@ -111,12 +114,16 @@ def visit(browser: Browser) -> Iterator:
     """A function that opens an address, allowing no host but this machine."""
     contexts = []
 
-    def opened(address: str, *, width: int = 1280, scheme: str = "light") -> Visit:
+    def opened(
+        address: str, *, width: int = 1280, scheme: str = "light", folded: bool = False
+    ) -> Visit:
         context = browser.new_context(
             viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce"
         )
         context.set_default_timeout(1000 * PATIENCE)
         contexts.append(context)
+        if not folded:  # the questions are about all of a page
+            context.add_init_script(UNFOLDED)
         page = context.new_page()
         seen = Visit(page)
 

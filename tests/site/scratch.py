@@ -50,7 +50,14 @@ The root is $\\sqrt{d_k}$, and **bold** is bold.
 $$a_{1} + a_{2} + a_{3} + a_{4} + a_{5} + a_{6} + a_{7} + a_{8} + a_{9} + a_{10} + a_{11} + a_{12} = b$$
 
 See [Vaswani et al., 2017](../book/bibliography.md#vaswani2017attention) and [masks](../book/notation.md#masks).
+
+The branch has [an address](08_plain.ipynb#a-branch-and-more), and so has [its part](08_plain.ipynb#in-it).
 """,
+]
+
+BRANCHES = [
+    "## Further: A branch, and more\n\nThe first secret.\n\n### In it\n\nIts end.",
+    "## Back on the path\n\nSeen by all.\n\n### Further: A second branch\n\nThe second secret.",
 ]
 
 FIGURE = """\
@@ -150,4 +157,5 @@ def write_scratch_book(root: Path) -> None:
     chapters = root / "chapters"
     (chapters / "07_scratch.ipynb").write_text(executed(cells), encoding="utf-8")
     plain = [new_markdown_cell("# 8. Without widgets"), new_code_cell("1 + 1")]
+    plain += [new_markdown_cell(text) for text in BRANCHES]
     (chapters / "08_plain.ipynb").write_text(executed(plain), encoding="utf-8")

@@ -1,0 +1,119 @@
+/* The core path: sections called "Further: …" are folded until one asks for them.
+   What the reader chooses holds for all chapters and is kept in the browser. A link, a search in the page, or
+   paper opens what it needs. Without this script nothing is folded. */
+(function () {
+  "use strict";
+  const KEPT = "transformer-book-further";
+  const sections = [...document.querySelectorAll("section.further")];
+  if (!sections.length) return;
+
+  function kept() {
+    try {
+      return localStorage.getItem(KEPT) === "all";
+    } catch {
+      return false; // a browser may forbid it; then each page begins with the core
+    }
+  }
+
+  function keep(all) {
+    try {
+      localStorage.setItem(KEPT, all ? "all" : "core");
+    } catch {
+      // It holds for this page.
+    }
+  }
+
+  const branches = sections.map((section, i) => {
+    const heading = section.querySelector("h1, h2, h3, h4, h5, h6");
+    const body = document.createElement("div");
+    body.className = "further-body";
+    body.id = `further-body-${i + 1}`;
+    while (heading.nextSibling) body.append(heading.nextSibling);
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "further-button";
+    button.setAttribute("aria-controls", body.id);
+    section.append(button, body);
+
+    const branch = { section, body, button, open: true };
+    branch.show = (open) => {
+      branch.open = open;
+      if (open) body.removeAttribute("hidden");
+      else body.setAttribute("hidden", "until-found");
+      button.setAttribute("aria-expanded", String(open));
+      button.textContent = open ? "Fold this section" : "Show this section";
+      if (open) window.dispatchEvent(new Event("resize")); // explorers measure themselves
+    };
+    button.addEventListener("click", () => {
+      branch.show(!branch.open);
+      tell();
+    });
+    body.addEventListener("beforematch", () => {
+      branch.show(true);
+      tell();
+    });
+    return branch;
+  });
+
+  const bar = document.createElement("div");
+  bar.className = "further-bar";
+  bar.setAttribute("role", "group");
+  bar.setAttribute("aria-label", "How much of this chapter is shown");
+  const choices = ["The core", "All of it"].map((label, i) => {
+    const choice = document.createElement("button");
+    choice.type = "button";
+    choice.className = "further-choice";
+    choice.textContent = label;
+    choice.addEventListener("click", () => {
+      showAll(i === 1);
+      keep(i === 1);
+    });
+    return choice;
+  });
+  const told = document.createElement("span");
+  told.setAttribute("role", "status");
+  bar.append(...choices, told);
+  document.querySelector(".bd-article h1")?.after(bar);
+
+  function tell() {
+    const folded = branches.filter((branch) => !branch.open).length;
+    choices[0].setAttribute("aria-pressed", String(folded === branches.length));
+    choices[1].setAttribute("aria-pressed", String(folded === 0));
+    const them = folded === 1 ? "1 further section is" : `${folded} further sections are`;
+    told.textContent = folded ? `${them} folded.` : "Nothing is folded.";
+  }
+
+  function showAll(open) {
+    for (const branch of branches) branch.show(open);
+    tell();
+  }
+
+  // Opens whatever an address leads into, and goes there once it is laid out.
+  function follow() {
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const around = branches.filter(({ section }) => target && section.contains(target));
+    const own = branches.filter(({ section }) => target === section.previousElementSibling);
+    const closed = [...around, ...own].filter((branch) => !branch.open);
+    for (const branch of closed) branch.show(true);
+    if (closed.length) target.scrollIntoView();
+    tell();
+  }
+
+  showAll(kept());
+  follow();
+  window.addEventListener("hashchange", follow);
+  // A link to where one is already changes no address.
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest?.("a[href*='#']");
+    if (link && link.href === location.href) follow();
+  });
+
+  let folded = [];
+  window.addEventListener("beforeprint", () => {
+    folded = branches.filter((branch) => !branch.open);
+    for (const branch of folded) branch.show(true);
+  });
+  window.addEventListener("afterprint", () => {
+    for (const branch of folded) branch.show(false);
+  });
+})();
