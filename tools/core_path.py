@@ -7,7 +7,8 @@ must stand on its own: its code runs alone, and its text needs nothing that a br
 
 Without arguments: a table of words and minutes. --needs lists the names that core cells use and
 only a branch defines. --write DIR writes the core of each chapter as a notebook of its own. --times
-puts the minutes into the line that says them in each chapter.
+puts the minutes into the line that says them in each chapter. --run executes each core alone, from
+top to bottom, in a kernel of its own.
 """
 
 from __future__ import annotations
@@ -20,11 +21,13 @@ import json
 import math
 import re
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from common import CHAPTERS, notebooks
 from normalise_notebooks import tags, text_of
+from side_by_side import Failure, execute_all, tell
 
 FURTHER = "Further: "
 HEADING = re.compile(r"^(#{1,6}) +(.+?) *$", re.MULTILINE)
@@ -237,6 +240,18 @@ def chapters() -> dict[str, dict]:
     return {path.name: json.loads(path.read_text(encoding="utf-8")) for path in paths}
 
 
+def run(notebooks: dict[str, dict]) -> bool:
+    """Execute the core of each; what fails is named in one line. Whether all ran to their end."""
+    with tempfile.TemporaryDirectory() as folder:
+        paths = []
+        for name, notebook in notebooks.items():
+            paths.append(Path(folder) / name)
+            paths[-1].write_text(json.dumps(core_of(notebook)), encoding="utf-8")
+        failures = [done for done in execute_all(paths) if isinstance(done, Failure)]
+    tell(failures)
+    return not failures
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -244,6 +259,7 @@ def main() -> int:
     parser.add_argument("chapter", nargs="*", help="numbers of chapters; without: all")
     parser.add_argument("--needs", action="store_true", help="names that only a branch defines")
     parser.add_argument("--write", type=Path, metavar="DIR", help="write the cores there")
+    parser.add_argument("--run", action="store_true", help="execute the cores")
     parser.add_argument("--times", action="store_true", help="say the minutes in each chapter")
     options = parser.parse_args()
     asked = {f"{number:0>2}" for number in options.chapter}
@@ -269,7 +285,7 @@ def main() -> int:
     hours = {kind: n / WORDS_A_MINUTE / 60 for kind, n in total.items()}
     print(f"{'':34} {total['core']:6} {total['all']:6}")
     print(f"{hours['core']:.1f} hours for the core, {hours['all']:.1f} for all of it")
-    return failed
+    return failed | (options.run and not run(found))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
 * ``{explorer} GeometryExplorer`` with ``:chapter: chapters/06_…`` puts the explorer of that chapter
   on a page: its state is read from the chapter's notebook, so that it is written once.
-* ``{times}`` lists the chapters with the time that each says it takes.
+* ``{times}`` lists the chapters with the time that each says it takes; the role ``hours`` is the sum
+  for some of them: ``core 1-23``.
 * Every page names itself, its first paragraph and the social card to whoever shows a link to it.
 * ``404.html`` and ``index.html`` load nothing, so they work from any address.
 """
@@ -26,7 +27,8 @@ from myst_nb.core.render import (
 from myst_nb.sphinx_ import NbMetadataCollector
 from sphinx import addnodes
 from sphinx.application import Sphinx
-from sphinx.util.docutils import SphinxDirective
+from sphinx.errors import ExtensionError
+from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 HERE = Path(__file__).parent
 CARD = "social-card.png"
@@ -39,14 +41,14 @@ TIME = re.compile(
 )
 
 
-def notebook_at(directive: SphinxDirective, docname: str) -> dict:
+def notebook_at(directive: SphinxDirective | SphinxRole, docname: str) -> dict:
     """The notebook of a page, as its file has it; the page is built anew when that changes."""
     relative, path = directive.env.relfn2path(f"/{docname}.ipynb")
     directive.env.note_dependency(relative)
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise directive.error(f"there is no notebook {relative}") from None
+        raise ExtensionError(f"there is no notebook {relative}") from None
 
 
 # --- an explorer of a chapter, on another page ----------------------------------------------------
@@ -138,6 +140,29 @@ class TimesDirective(SphinxDirective):
                 lines.append(f"| [](/{docname}.ipynb) | {read} | {times[2]} |")
         lines.append(f"| together | {hours(core)} | {hours(whole)} | |")
         return self.parse_text_to_nodes("\n".join(lines)) if core else []
+
+
+class HoursRole(SphinxRole):
+    """``{hours}`core 1-3,14```: what reading these chapters takes; ``all`` for all of them."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        kind, _, listed = self.text.partition(" ")
+        minutes = 0
+        for number in numbers_in(listed):
+            for docname in sorted(self.env.found_docs):
+                if docname.startswith(f"chapters/{number:02}_"):
+                    times = times_of(notebook_at(self, docname))
+                    minutes += times[("core", "all").index(kind)] if times else 0
+        return [nodes.Text(hours(minutes))], []
+
+
+def numbers_in(listed: str) -> list[int]:
+    """`1-3,14` → 1, 2, 3, 14."""
+    found = []
+    for part in listed.split(","):
+        first, _, last = part.partition("-")
+        found += range(int(first), int(last or first) + 1)
+    return found
 
 
 # --- what a link to a page shows ------------------------------------------------------------------
@@ -253,6 +278,7 @@ def find_templates(app: Sphinx, config) -> None:
 def setup(app: Sphinx) -> dict:
     app.add_directive("explorer", ExplorerDirective)
     app.add_directive("times", TimesDirective)
+    app.add_role("hours", HoursRole())
     app.connect("config-inited", find_templates)
     app.connect("html-page-context", name_the_page)
     app.connect("html-collect-pages", pages_that_load_nothing)

@@ -10,7 +10,6 @@ for the website; nothing in a chapter depends on it.
 * ``{architecture}``, or in a chapter the image of that name, draws
   ``book/assets/figures/architecture.svg`` inline. A box links to its
   chapter as soon as ``_toc.yml`` lists that chapter.
-* ``{chapters}`` lists the chapters that exist.
 * A section "Further: …" is a branch off the core path: it can be folded (``js/further.js``), and
   keeps the address that it would have without that word.
 * Every chapter ends with a link to the debugging page.
@@ -171,23 +170,6 @@ def chapters_by_number(docnames) -> dict[str, str]:
     return {match[1]: match[0] for match in found if match}
 
 
-class ChaptersDirective(SphinxDirective):
-    """``{chapters}``: links to the chapters that exist."""
-
-    has_content = False
-
-    def run(self) -> list[nodes.Node]:
-        self.env.note_dependency(str(Path(self.env.srcdir) / "_toc.yml"))
-        items = nodes.bullet_list()
-        for docname in chapters_by_number(sorted(self.env.found_docs)).values():
-            options = {"refdomain": "std", "reftype": "doc", "reftarget": f"/{docname}"}
-            link = addnodes.pending_xref(
-                "", nodes.inline(), refexplicit=False, refdoc=self.env.docname, **options
-            )
-            items += nodes.list_item("", nodes.paragraph("", "", link))
-        return [items]
-
-
 # --- branches -----------------------------------------------------------------------------------
 
 FURTHER = "Further: "
@@ -343,7 +325,6 @@ def setup(app: Sphinx) -> dict:
     app.add_node(Architecture, html=(visit_architecture, None))
     app.add_directive("architecture", ArchitectureDirective)
     app.add_transform(ArchitectureImages)
-    app.add_directive("chapters", ChaptersDirective)
     app.add_transform(Branches)
     app.add_transform(DebuggingLink)
     app.connect("env-updated", name_entries)

@@ -73,11 +73,13 @@ def test_how_to_read_lists_the_times_that_the_chapters_state(site: Path) -> None
             continue
         cell = json.loads(path.read_text(encoding="utf-8"))["cells"][0]
         stated = re.search(
-            r"\*\*Time:\*\* (?:about )?(.+) to read, (.+) to run", "".join(cell["source"])
+            r"\*\*Time:\*\* (\d+) minutes for the core, (\d+) for all of it; (.+) to run",
+            "".join(cell["source"]),
         )
         title = (site / path.relative_to(ROOT)).with_suffix(".html").read_text(encoding="utf-8")
         title = re.search(r"<h1>(.*?)<a", title)[1]
-        assert f" {title} {stated[1]} {stated[2]} " in text, path.name
+        read = f"{stated[1]} minutes {stated[2]} minutes"
+        assert f" {title} {read} {stated[3]} " in text, path.name
 
 
 # --- 404 ------------------------------------------------------------------------------------------
