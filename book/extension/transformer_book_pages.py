@@ -2,8 +2,8 @@
 
 * ``{explorer} GeometryExplorer`` with ``:chapter: chapters/06_…`` puts the explorer of that chapter
   on a page: its state is read from the chapter's notebook, so that it is written once.
-* ``{times}`` lists the chapters with the time that each says it takes; the role ``hours`` is the sum
-  for some of them: ``core 1-23``.
+* ``{times}`` lists the chapters with the time that each says it takes; the role ``hours`` is the
+  sum for some of them: ``core 1-23``.
 * Every page names itself, its first paragraph and the social card to whoever shows a link to it.
 * ``404.html`` and ``index.html`` load nothing, so they work from any address.
 """
