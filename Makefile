@@ -18,7 +18,7 @@ RUNS := multi30k-tutorial multi30k-paper multi30k-tutorial-subwords multi30k-tut
 	series-two-terms-tutorial-2024 series-two-terms-best-long series-two-terms-best=2 \
 	series-two-terms-best=3 multi30k-best=2 multi30k-best=3
 
-.PHONY: help book test check site serve chapters results models assignments benchmarks
+.PHONY: help book test check site serve slides chapters results models assignments benchmarks
 
 help: ## list the targets
 	@echo "Transformers, Cell by Cell"
@@ -41,6 +41,9 @@ serve: ## show the built website at http://localhost:8000 (PORT=... for another)
 	@test -f _build/html/index.html || { echo "Nothing to show yet: run make book first."; exit 2; }
 	@echo "http://localhost:$(PORT)  (Ctrl-C stops)"
 	@$(RUN) -m http.server $(PORT) --bind 127.0.0.1 --directory _build/html
+
+slides: $(READY) ## make a deck of slides of each chapter's core, in _build/slides
+	@$(RUN) tools/slides.py
 
 chapters: $(READY) ## link, execute and normalise the chapters in place
 	@$(RUN) tools/setup_cell.py --write

@@ -50,6 +50,17 @@ PACKAGES: list[tuple[str, str, dict[str, str]]] = [
             "LICENSE": "mathjax/",
         },
     ),
+    (
+        "reveal.js",
+        "5.2.1",
+        {
+            "dist/reset.css": "reveal/",
+            "dist/reveal.css": "reveal/",
+            "dist/reveal.js": "reveal/",
+            "plugin/notes/notes.js": "reveal/",
+            "LICENSE": "reveal/",
+        },
+    ),
     ("axe-core", "4.14.1", {"axe.min.js": TESTS, "LICENSE": TESTS + "LICENSE-axe"}),
 ]
 
