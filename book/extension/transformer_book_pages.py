@@ -119,7 +119,8 @@ def times_of(notebook: dict) -> tuple[int, int, str] | None:
 
 def hours(minutes: int) -> str:
     """Minutes as hours, to the nearest half."""
-    return f"{round(minutes / 30) / 2:g} hours"
+    halves = max(round(minutes / 30), 1)
+    return {1: "half an hour", 2: "1 hour"}.get(halves, f"{halves / 2:g} hours")
 
 
 class TimesDirective(SphinxDirective):
