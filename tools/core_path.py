@@ -95,9 +95,9 @@ def words(text: str) -> int:
 
 
 def words_of(notebook: dict) -> int:
-    """The words of all Markdown cells."""
-    cells = (cell for cell in notebook["cells"] if cell["cell_type"] == "markdown")
-    return sum(words(text_of(cell["source"])) for cell in cells)
+    """The words of all Markdown cells but the exercises, which state their own minutes."""
+    texts = (text_of(c["source"]) for c in notebook["cells"] if c["cell_type"] == "markdown")
+    return sum(words(text) for text in texts if not text.startswith("> **Your turn"))
 
 
 def minutes(n_words: int) -> int:
