@@ -1,6 +1,6 @@
 """Chapter 24, as beginners get it wrong: the mask and the labels of one sequence."""
 # As learners write: other people's habits, not ours.
-# ruff: noqa: B905, RUF005
+# ruff: noqa: B905
 
 from __future__ import annotations
 

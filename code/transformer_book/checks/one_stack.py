@@ -47,10 +47,10 @@ PREFIX_MASK = Component(
     section="What may see what",
     signature="real, prefix",
     pipeline=lambda s, real, prefix: s.both(
-        s.keys(real, prefix), s.seen(s.causal(real), s.opened(real, prefix))
+        s.tokens(real, prefix), s.seen(s.causal(real), s.opened(real, prefix))
     ),
     steps={
-        "keys": lambda real, prefix: real[:, None, None, :],
+        "tokens": lambda real, prefix: real[:, None, None, :],
         "causal": lambda real: torch.ones_like(real[0]).expand(real.size(1), -1).tril(),
         "opened": lambda real, prefix: torch.arange(real.size(1)) < prefix,
         "seen": lambda causal, opened: causal | opened,
@@ -118,10 +118,10 @@ ONE_STACK_LABELS = Component(
         "out": lambda inputs, labels: (inputs, labels),
     },
     cases=pair_cases,
-    returns="two tensors `(B, S + T − 1)`: what one stack reads, the source and then what goes into "
-    "a decoder, and what it is to say at each place, 0 where nothing is asked; `source` `(B, S)` is "
-    "tokens and `<eos>` (2), `target` `(B, T)` is `<sos>` (1), tokens and `<eos>`, both padded "
-    "with 0 behind",
+    returns="two tensors `(B, S + T − 1)`: what one stack reads, the source and then what goes "
+    "into a decoder, and what it is to say at each place, 0 where nothing is asked; `source` "
+    "`(B, S)` is tokens and `<eos>` (2), `target` `(B, T)` is `<sos>` (1), tokens and `<eos>`, "
+    "both padded with 0 behind",
     differentiable=False,
 )
 

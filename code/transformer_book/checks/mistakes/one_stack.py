@@ -154,7 +154,7 @@ def suffix(real: Tensor, prefix: int) -> Tensor:
     cause="The prefix is opened after the padding was hidden: hide the padding last.",
     section="Padding in the middle",
     steps={
-        "keys": lambda real, prefix: (real | (torch.arange(real.size(1)) < prefix))[
+        "tokens": lambda real, prefix: (real | (torch.arange(real.size(1)) < prefix))[
             :, None, None, :
         ]
     },
@@ -177,7 +177,7 @@ def padding_seen(keys: Tensor, seen: Tensor) -> Tensor:
 
 @mistake(
     "prefix_mask",
-    "keys",
+    "tokens",
     "query rows of one sequence masked",
     symptom="The rows of padded queries are hidden, and padded keys stay visible.",
     cause="real stands at the queries: it must be (B, 1, 1, S).",
@@ -189,7 +189,7 @@ def rows_hidden(real: Tensor, prefix: int) -> Tensor:
 
 @mistake(
     "prefix_mask",
-    "keys",
+    "tokens",
     "padding inverted in one sequence",
     symptom="Only padding is visible.",
     cause="real is True at tokens, and True means 'may attend': do not turn it round.",
