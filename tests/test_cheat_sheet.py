@@ -15,8 +15,8 @@ from torch.testing import assert_close
 
 from transformer_book.attention import MultiHeadAttention, scaled_dot_product_attention
 from transformer_book.decoder import Decoder, DecoderLayer
-from transformer_book.embeddings import LearnedPositions, SinusoidalPositions, TokenEmbedding
 from transformer_book.decoder_only import DecoderOnly, DecoderOnlyConfig
+from transformer_book.embeddings import LearnedPositions, SinusoidalPositions, TokenEmbedding
 from transformer_book.encoder import Encoder, EncoderLayer
 from transformer_book.layers import FeedForward, LayerNorm, Residual
 from transformer_book.masks import causal_mask, padding_mask, target_mask
