@@ -218,7 +218,7 @@ def draw_decoder_only() -> str:
     arrow(22)
     part(32, "embedding", 4)
     arrow(22)
-    part(32, "one sequence of tokens", 24)
+    part(32, "one sequence of tokens", 24, "small")
     for height, words in ((roof + 20, "no encoder,"), (roof + 38, "no cross-attention")):
         drawing.text(ONE / 2, height, words, "small quiet")
     description = (

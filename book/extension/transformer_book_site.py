@@ -222,6 +222,8 @@ def visit_architecture(self, node: Architecture) -> None:
         if number is None:
             continue
         docname = chapters.get(number)
+        if docname == builder.current_docname:
+            continue  # the reader is there
         group.set("class", f"{group.get('class', '')} {'written' if docname else 'unwritten'}")
         if docname:
             title = builder.env.titles[docname].astext()

@@ -50,6 +50,8 @@ The root is $\\sqrt{d_k}$, and **bold** is bold.
 $$a_{1} + a_{2} + a_{3} + a_{4} + a_{5} + a_{6} + a_{7} + a_{8} + a_{9} + a_{10} + a_{11} + a_{12} = b$$
 
 See [Vaswani et al., 2017](../book/bibliography.md#vaswani2017attention) and [masks](../book/notation.md#masks).
+
+![One stack.](../book/assets/figures/decoder_only.svg)
 """,
 ]
 
@@ -133,6 +135,7 @@ def write_scratch_book(root: Path) -> None:
     for name in (
         *PAGES,
         "landing.md",
+        "how_to_read.md",
         "talk.md",
     ):  # the chapters that these name are not in this book
         page = root / "book" / name
