@@ -107,14 +107,15 @@ ONE_STACK_LABELS = Component(
     section="Which places count",
     signature="source, target",
     pipeline=lambda s, source, target: s.out(
-        torch.cat([s.first(source), s.goes_in(target)], dim=1),
-        torch.cat([s.unasked(source, target), s.asked(target)], dim=1),
+        s.join(s.first(source), s.goes_in(target)),
+        s.join(s.unasked(source, target), s.asked(target)),
     ),
     steps={
         "first": lambda source: source,
         "goes_in": lambda target: target[:, :-1],
         "unasked": lambda source, target: torch.zeros_like(source),
         "asked": lambda target: target[:, 1:],
+        "join": lambda source, target: torch.cat([source, target], dim=1),
         "out": lambda inputs, labels: (inputs, labels),
     },
     cases=pair_cases,

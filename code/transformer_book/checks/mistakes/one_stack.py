@@ -427,21 +427,16 @@ def target_alone(source: Tensor, target: Tensor) -> Tensor:
     return source[:, :0]
 
 
-def target_in_front(inputs: Tensor, length: int) -> Tensor:
-    return torch.cat([inputs[:, length:], inputs[:, :length]], dim=1)
-
-
 @mistake(
     "one_stack_labels",
-    "out",
+    "join",
     "target in front of the source",
     symptom="The target comes first, so that it is predicted without the source.",
     cause="The source goes first: a place sees only what came before.",
     section=ONE,
 )
-def target_first(inputs: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
-    length = int((inputs == 1).nonzero()[0, 1])
-    return target_in_front(inputs, length), target_in_front(labels, length)
+def target_first(source: Tensor, target: Tensor) -> Tensor:
+    return torch.cat([target, source], dim=1)
 
 
 @mistake(
