@@ -15,6 +15,7 @@ from torch.testing import assert_close
 
 from transformer_book.attention import MultiHeadAttention, scaled_dot_product_attention
 from transformer_book.decoder import Decoder, DecoderLayer
+from transformer_book.decoder_only import DecoderOnly, DecoderOnlyConfig
 from transformer_book.embeddings import LearnedPositions, SinusoidalPositions, TokenEmbedding
 from transformer_book.encoder import Encoder, EncoderLayer
 from transformer_book.layers import FeedForward, LayerNorm, Residual
@@ -69,6 +70,8 @@ NAMES = {
     "EncoderLayer": EncoderLayer,
     "DecoderLayer": DecoderLayer,
     "Transformer": Transformer,
+    "DecoderOnly": DecoderOnly,
+    "DecoderOnlyConfig": DecoderOnlyConfig,
     "TransformerConfig": TransformerConfig,
     "label_smoothed_loss": label_smoothed_loss,
     "padding_mask": padding_mask,

@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""Draw book/assets/figures/architecture.svg, the book's own figure of the Transformer.
+"""Draw the book's own figures of the Transformer, in book/assets/figures.
 
-Every part that has a chapter is a <g data-chapter="NN">. The landing page inlines the figure and
-turns those groups into links once the chapter exists (book/extension). --check compares only.
+`architecture.svg` is the encoder–decoder, `decoder_only.svg` the one stack of chapter 24. Every
+part that has a chapter is a <g data-chapter="NN">. The website inlines the figures and turns those
+groups into links once the chapter exists (book/extension). --check compares only.
 """
 
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from xml.sax.saxutils import escape
 
 from common import ROOT
 
-TARGET = ROOT / "book" / "assets" / "figures" / "architecture.svg"
+FIGURES = ROOT / "book" / "assets" / "figures"
 ENCODER, DECODER, WIDTH = 8, 282, 230  # left edges of the two columns, and their width
 INNER, RAIL = 30, 14  # where boxes begin inside a layer, and where the residual line runs
 
@@ -68,7 +68,7 @@ class Drawing:
         self.add(f'<path class="{style}" d="{data}"{end}/>')
 
 
-def attention(drawing: Drawing, x: float, y: float, name: str, mask: str) -> None:
+def attention(drawing: Drawing, x: float, y: float, name: str, mask: str, of_mask: int = 8) -> None:
     """Multi-head attention with what it holds; 104 high."""
     left, width = x + INNER, WIDTH - INNER - 10
     drawing.add('<g class="part group">')
@@ -76,7 +76,7 @@ def attention(drawing: Drawing, x: float, y: float, name: str, mask: str) -> Non
     drawing.add("</g>")
     drawing.box(left + 7, y + 6, width - 14, 26, name, 9)
     drawing.box(left + 7, y + 37, width - 14, 28, "scaled dot-product", 7)
-    drawing.box(left + 7, y + 70, width - 14, 26, mask, 8, "small")
+    drawing.box(left + 7, y + 70, width - 14, 26, mask, of_mask, "small")
 
 
 def residual(drawing: Drawing, x: float, below: float, above: float) -> None:
@@ -156,8 +156,6 @@ def draw() -> str:
     turn = roof - 26
     drawing.path(f"M{encoder_centre:g} {roof} V{turn} H{gap:g} V{cross} H{DECODER + INNER - 3}")
     drawing.text(encoder_centre + 66, turn - 8, "memory", "small quiet")
-    body = "\n".join(drawing.lines)
-    title = "The encoder–decoder Transformer"
     description = (
         "Two columns, read from bottom to top. Left: source tokens, embedding plus positions, and "
         "N encoder layers of self-attention and feed-forward network, each followed by add and "
@@ -166,7 +164,77 @@ def draw() -> str:
         "cross-attention to the memory and feed-forward network; then projection, softmax and the "
         "search for the next token. Dashed lines are residual connections."
     )
-    return f"""<svg xmlns="http://www.w3.org/2000/svg" class="arch" viewBox="0 0 520 {height}" \
+    return framed(drawing, height, "The encoder–decoder Transformer", description)
+
+
+ONE, GAP = 145, 12  # left edge of the one column, and what lies between its parts
+
+
+def draw_decoder_only() -> str:
+    """One column, the norms in front: what is left without encoder and cross-attention."""
+    drawing = Drawing()
+    left, width = ONE + INNER, WIDTH - INNER - 10
+    centre, y = left + width / 2, 12
+
+    def part(height: int, words: str, chapter: int, style: str = "") -> None:
+        nonlocal y
+        drawing.box(left, y, width, height, words, chapter, style)
+        y += height
+
+    def arrow(length: int) -> None:
+        nonlocal y
+        drawing.path(f"M{centre:g} {y + length} V{y + 3}")
+        y += length
+
+    part(32, "search: next token", 17)
+    arrow(22)
+    part(32, "projection, softmax", 14)
+    arrow(22)
+    part(28, "last norm", 10)
+    arrow(26)
+    roof = y
+    layer = 8 + 26 + 14 + (28 + GAP + 34 + GAP + 28) + 24 + (28 + GAP + 104 + GAP + 28) + 22
+    drawing.add('<g class="frame">')
+    drawing.add(f'  <rect x="{ONE}" y="{roof}" width="{WIDTH}" height="{layer}" rx="10"/>')
+    drawing.add("</g>")
+    y += 8
+    drawing.box(left, y, width, 26, "layer, N times", 24, "small", 13)
+    y += 26 + 14
+    for kind in ("feed-forward", "attention"):
+        top = y + 14
+        part(28, "add", 10)
+        arrow(GAP)
+        if kind == "attention":
+            attention(drawing, ONE, y, "self-attention", "causal or prefix mask", 24)
+            y += 104
+        else:
+            part(34, "feed-forward", 11)
+        arrow(GAP)
+        part(28, "normalise", 10)
+        residual(drawing, ONE, y + 10, top)
+        arrow(24 if kind == "feed-forward" else 22 + 16)
+    y -= 3
+    part(32, "+ positions of real tokens", 5, "small")
+    arrow(22)
+    part(32, "embedding", 4)
+    arrow(22)
+    part(32, "one sequence of tokens", 24, "small")
+    for height, words in ((roof + 20, "no encoder,"), (roof + 38, "no cross-attention")):
+        drawing.text(ONE / 2, height, words, "small quiet")
+    description = (
+        "One column, read from bottom to top: source, the separator and target as one sequence of "
+        "tokens, embedding plus positions, and N layers. In each, a norm, self-attention with a "
+        "causal or a prefix mask, and an addition; a norm, the feed-forward network, and an "
+        "addition. Then a last norm, projection, softmax and the search for the next token. Dashed "
+        "lines are residual connections. There is no encoder and no cross-attention."
+    )
+    return framed(drawing, y + 12, "The decoder-only Transformer", description)
+
+
+def framed(drawing: Drawing, height: float, title: str, description: str) -> str:
+    """The file: the drawing with its title, its description and its colours."""
+    body = "\n".join(drawing.lines)
+    return f"""<svg xmlns="http://www.w3.org/2000/svg" class="arch" viewBox="0 0 520 {height:g}" \
 role="group" aria-labelledby="arch-title arch-desc">
 <title id="arch-title">{title}</title>
 <desc id="arch-desc">{description}</desc>
@@ -188,13 +256,14 @@ def main() -> None:
     )
     parser.add_argument("--check", action="store_true", help="fail if the file is out of date")
     options = parser.parse_args()
-    drawn = draw()
-    if options.check:
-        if not TARGET.exists() or TARGET.read_text(encoding="utf-8") != drawn:
-            raise SystemExit(f"{Path(TARGET).name} is out of date: run tools/draw_architecture.py.")
-        return
-    TARGET.parent.mkdir(parents=True, exist_ok=True)
-    TARGET.write_text(drawn, encoding="utf-8")
+    for name, draw_it in (("architecture", draw), ("decoder_only", draw_decoder_only)):
+        path, drawn = FIGURES / f"{name}.svg", draw_it()
+        if options.check:
+            if not path.exists() or path.read_text(encoding="utf-8") != drawn:
+                raise SystemExit(f"{path.name} is out of date: run tools/draw_architecture.py.")
+            continue
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(drawn, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -8,8 +8,8 @@ for the website; nothing in a chapter depends on it.
   and ``<figcaption>``. The caption that `plots.show` also prints for notebook front ends is dropped
   here, so that it appears once.
 * ``{architecture}``, or in a chapter the image of that name, draws
-  ``book/assets/figures/architecture.svg`` inline. A box links to its
-  chapter as soon as ``_toc.yml`` lists that chapter.
+  ``book/assets/figures/architecture.svg`` inline; in a chapter ``decoder_only.svg``, too. A box
+  links to its chapter as soon as ``_toc.yml`` lists that chapter.
 * A section "Further: …" is a branch off the core path: it can be folded (``js/further.js``), and
   keeps the address that it would have without that word.
 * Every chapter ends with a link to the debugging page.
@@ -149,15 +149,18 @@ class ArchitectureDirective(SphinxDirective):
 
 
 class ArchitectureImages(SphinxTransform):
-    """A chapter shows the drawing as an ordinary image; the website puts the live one there."""
+    """A chapter shows a drawing as an ordinary image; the website puts the live one there."""
 
     default_priority = 450
 
     def apply(self, **kwargs) -> None:
         for image in list(self.document.findall(nodes.image)):
-            if not image["uri"].endswith("book/assets/figures/architecture.svg"):
+            drawn = re.search(
+                r"book/assets/figures/(architecture|decoder_only)\.svg$", image["uri"]
+            )
+            if drawn is None:
                 continue
-            relative, path = self.env.relfn2path("/book/assets/figures/architecture.svg")
+            relative, path = self.env.relfn2path(f"/{drawn[0]}")
             self.env.note_dependency(relative)
             self.env.note_dependency(str(Path(self.env.srcdir) / "_toc.yml"))
             alone = isinstance(image.parent, nodes.paragraph) and len(image.parent) == 1
@@ -231,6 +234,8 @@ def visit_architecture(self, node: Architecture) -> None:
         if number is None:
             continue
         docname = chapters.get(number)
+        if docname == builder.current_docname:
+            continue  # the reader is there
         group.set("class", f"{group.get('class', '')} {'written' if docname else 'unwritten'}")
         if docname:
             title = builder.env.titles[docname].astext()

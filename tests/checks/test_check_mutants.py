@@ -52,6 +52,14 @@ EQUIVALENT_BY_REASON = {
             "min(update ** (-0.5), update * warmup ** (-1.5)) → min(update * warmup ** (-1.5), update ** (-0.5))",
         ),
         ("beam_search", "s.candidates(finished, alive) → s.candidates(alive, finished)"),
+        (
+            "prefix_mask",
+            "s.both(s.tokens(real, prefix), s.seen(s.causal(real), s.opened(real, prefix))) → s.both(s.seen(s.causal(real), s.opened(real, prefix)), s.tokens(real, prefix))",
+        ),
+        (
+            "prefix_mask",
+            "s.seen(s.causal(real), s.opened(real, prefix)) → s.seen(s.opened(real, prefix), s.causal(real))",
+        ),
     ],
     "a head's values are as wide as its queries": [
         ("multi_head_attention", "s.scale(query, value) → s.scale(value, query)"),
@@ -83,6 +91,7 @@ EQUIVALENT_BY_REASON = {
         ("average_checkpoints", "0 → -1"),
         ("greedy_search", "0 → -1"),
     ],
+    "as many ones, whichever row they are counted in": [("prefix_mask", "0 → -1")],
     "a more exact answer is as right": [
         (
             "sinusoids",

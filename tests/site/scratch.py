@@ -52,6 +52,8 @@ $$a_{1} + a_{2} + a_{3} + a_{4} + a_{5} + a_{6} + a_{7} + a_{8} + a_{9} + a_{10}
 See [Vaswani et al., 2017](../book/bibliography.md#vaswani2017attention) and [masks](../book/notation.md#masks).
 
 The branch has [an address](08_plain.ipynb#a-branch-and-more), and so has [its part](08_plain.ipynb#in-it).
+
+![One stack.](../book/assets/figures/decoder_only.svg)
 """,
 ]
 
@@ -140,6 +142,7 @@ def write_scratch_book(root: Path) -> None:
     for name in (
         *PAGES,
         "landing.md",
+        "how_to_read.md",
         "talk.md",
     ):  # the chapters that these name are not in this book
         page = root / "book" / name

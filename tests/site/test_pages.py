@@ -100,6 +100,14 @@ def test_figure_of_the_architecture_links_to_existing_chapters_only(scratch: Pat
     assert "unwritten" in figure
 
 
+def test_figure_of_one_stack_is_drawn_in_its_chapter(scratch: Path) -> None:
+    text = (scratch / "chapters" / "07_scratch.html").read_text(encoding="utf-8")
+    figure = re.search(r'<figure class="architecture.*?</figure>', text, re.DOTALL)[0]
+    assert "The decoder-only Transformer" in figure and "decoder_only.svg" not in text
+    assert "unwritten" in figure and "<a " not in figure  # the one written chapter is this page
+    assert 'class="part" data-chapter="07"' in figure
+
+
 def test_a_page_without_widgets_weighs_at_most_a_megabyte(site: Path) -> None:
     """What each page loads, the script for its formulas included, every file compressed."""
     heavy = {}
