@@ -19,8 +19,8 @@ def score_same_diagonal(weights, period):
 
 @wrong(SCORE, "the same token in place of the one after it")
 def score_same_loop(weights, period):
-    B, H, T, _ = weights.shape
-    score = torch.zeros(H)
+    T = weights.size(-1)
+    score = torch.zeros(weights.size(1))
     for t in range(period, T):
         score = score + weights[:, :, t, t - period].mean(0)
     return score / (T - period)
@@ -98,7 +98,7 @@ def score_upper_diagonal(weights, period):
 
 @wrong(SCORE, "divided by all rows")
 def score_all_rows(weights, period):
-    B, H, T, _ = weights.shape
+    B, T = weights.size(0), weights.size(-1)
     t = torch.arange(period, T)
     return weights[:, :, t, t - period + 1].sum(dim=(0, 2)) / (B * T)
 
@@ -277,7 +277,7 @@ def ablate_unpermuted(heads, weight, bias, head):
 
 @wrong(ABLATE, "merged without permuting back, one head silent")
 def ablate_view(heads, weight, bias, head):
-    B, H, T, K = heads.shape
+    B, H, T = heads.shape[:3]
     kept = (torch.arange(H) != head).float().view(1, H, 1, 1)
     return (heads * kept).contiguous().view(B, T, -1) @ weight + bias
 

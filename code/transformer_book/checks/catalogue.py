@@ -232,6 +232,7 @@ SYMPTOMS = (
             "layer_norm_parameters",
             "sublayer_with_dropout",
             "transformer_forward",
+            "ablate_head",
         ),
     ),
     Symptom(
@@ -294,6 +295,7 @@ SYMPTOMS = (
             "cross_entropy",
             "label_smoothed_loss",
             "number_of_targets",
+            "induction_score",
         ),
     ),
     Symptom(
@@ -326,6 +328,7 @@ SYMPTOMS = (
             "encode: <sos> in front of a source",
             "group_sort: larger first",
             "length_normalised: the penalty of Wu et al.",
+            "ablate_head: mean ablation",
         ),
     ),
 )

@@ -23,7 +23,7 @@ def maps(batch: int, heads: int, length: int, *, seed: int, causal: bool = True)
 
 def score_pipeline(s, weights, period):
     rows = s.rows(weights.size(-2), period)  # (R,)
-    keys = s.keys(rows, period)  # (R,)
+    keys = s.looked_at(rows, period)  # (R,)
     return s.average(s.pick(weights, rows, keys), weights)  # (H,)
 
 
@@ -54,7 +54,7 @@ INDUCTION_SCORE = Component(
     pipeline=score_pipeline,
     steps={
         "rows": lambda length, period: torch.arange(period, length),
-        "keys": lambda rows, period: rows - period + 1,
+        "looked_at": lambda rows, period: rows - period + 1,
         "pick": lambda weights, rows, keys: weights[:, :, rows, keys],  # (B, H, R)
         "average": lambda picked, weights: picked.mean(dim=(0, 2)),
     },

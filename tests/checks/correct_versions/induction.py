@@ -1,6 +1,5 @@
 """Chapter 26: the induction score, and a head taken away."""
 # As learners write: other people's habits, not ours.
-# ruff: noqa: B905
 
 import torch
 import torch.nn.functional as F

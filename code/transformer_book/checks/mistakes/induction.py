@@ -17,7 +17,7 @@ A_SCORE = "A number for a head"
 
 @mistake(
     SCORE,
-    "keys",
+    "looked_at",
     "the same token in place of the one after it",
     symptom="A head that copies gets a score near 0, and one that looks for its own token near 1.",
     cause="The key is t − period, where the row's own token stood: the token after it stands at "
@@ -30,7 +30,7 @@ def same_token(rows: Tensor, period: int) -> Tensor:
 
 @mistake(
     SCORE,
-    "keys",
+    "looked_at",
     "the token before the last occurrence",
     symptom="A head that copies gets a score near 0.",
     cause="The diagonal lies two places too low, period + 1 below the main one: it must be "
@@ -44,7 +44,7 @@ def token_before(rows: Tensor, period: int) -> Tensor:
 
 @mistake(
     SCORE,
-    "keys",
+    "looked_at",
     "previous token scored",
     symptom="The heads of the first layer have the high scores.",
     cause="The key is t − 1: that is the score of a previous-token head. For induction it is "
@@ -225,7 +225,7 @@ def mean_ablation(heads: Tensor, head: int) -> Tensor:
     section=WRONG_PLACE,
 )
 def every_hth(heads: Tensor, head: int) -> Tensor:
-    B, H, T, K = heads.shape
+    H, K = heads.size(1), heads.size(3)
     merged = merged_heads(heads)  # (B, T, H·K)
     kept = torch.arange(H * K) % H != head
     return (merged * kept).unflatten(2, (H, K)).transpose(1, 2)
@@ -241,7 +241,7 @@ def every_hth(heads: Tensor, head: int) -> Tensor:
     section=WRONG_PLACE,
 )
 def wide_as_heads(heads: Tensor, head: int) -> Tensor:
-    B, H, T, K = heads.shape
+    H, K = heads.size(1), heads.size(3)
     place = torch.arange(H * K)
     kept = (place < head * H) | (place >= (head + 1) * H)
     return (merged_heads(heads) * kept).unflatten(2, (H, K)).transpose(1, 2)
