@@ -49,6 +49,15 @@ MAY_IMPORT = {
         "validation",
     },
     "llama": {"decoder_only"},
+    "induction": {
+        "attention",
+        "checkpoints",
+        "choices",
+        "embeddings",
+        "layers",
+        "masks",
+        "validation",
+    },
     "architectures": {"choices", "decoder_only", "transformer"},
     "reference": {"attention", "decoder", "encoder", "layers", "transformer"},
     "swap": {

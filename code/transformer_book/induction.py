@@ -5,16 +5,22 @@ Chapter 26. The task has one thing to learn: what came after this token the last
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import torch
 import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from transformer_book.attention import MultiHeadAttention
-from transformer_book.embeddings import LearnedPositions, TokenEmbedding
+from transformer_book.attention import MultiHeadAttention, recorded_attention
+from transformer_book.checkpoints import load_tensors, load_weights
+from transformer_book.choices import check_choice
+from transformer_book.embeddings import POSITIONS, TokenEmbedding
 from transformer_book.layers import LayerNorm, Residual
 from transformer_book.masks import causal_mask
 from transformer_book.validation import check_positive
+
+CHECKPOINTS = Path(__file__).parent / "recipes" / "today" / "induction.safetensors"
 
 # --- the task -------------------------------------------------------------------------------------
 
@@ -88,24 +94,32 @@ class AttentionOnly(nn.Module):
         d_model: width of the vectors, `D`.
         n_heads: heads per layer, `H`.
         n_layers: depth.
-        max_length: longest sequence; positions are learned.
+        max_length: longest sequence.
+        positions: `"learned"`, `"sinusoidal"` or `"none"`.
 
     Shapes: tokens `(B, T)` → logits `(B, T, V)` of the token that comes next.
 
     Raises:
-        ValueError: for sizes below 1, heads that do not divide `d_model`, a token outside the
-            vocabulary, or a sequence that is too long.
+        ValueError: for sizes below 1, heads that do not divide `d_model`, unknown positions, a
+            token outside the vocabulary, or a sequence that is too long.
 
     Source: Elhage et al. (2021), with layer norms, which they leave out.
     """
 
     def __init__(
-        self, vocab_size: int, d_model: int, n_heads: int, n_layers: int, max_length: int
+        self,
+        vocab_size: int,
+        d_model: int,
+        n_heads: int,
+        n_layers: int,
+        max_length: int,
+        positions: str = "learned",
     ) -> None:
         super().__init__()
         check_positive(n_layers=n_layers)
+        check_choice("positions", positions, POSITIONS)
         self.embedding = TokenEmbedding(vocab_size, d_model)
-        self.positions = LearnedPositions(d_model, max_length)
+        self.positions = POSITIONS[positions](d_model, max_length)
         self.attentions = nn.ModuleList(
             MultiHeadAttention(d_model, n_heads, bias=False) for _ in range(n_layers)
         )
@@ -121,6 +135,36 @@ class AttentionOnly(nn.Module):
         for attention, residual in zip(self.attentions, self.residuals, strict=True):
             x = residual(x, lambda y, attend=attention: attend(y, y, y, mask))  # (B, T, D)
         return self.output(self.norm(x))  # (B, T, V)
+
+
+def recorded_models() -> dict[int, AttentionOnly]:
+    """One recorded run, by its updates: the two-layer model of seed 1 as it was after so many.
+
+    The weights are kept in float16 and computed with in float32.
+    """
+    tensors, about = load_tensors(CHECKPOINTS)
+    settings = about["settings"]
+    names = ("vocab_size", "d_model", "n_heads", "n_layers", "length", "positions")
+    models = {}
+    for update in sorted({int(name.split("/")[0]) for name in tensors}):
+        model = AttentionOnly(*(settings[name] for name in names)).eval()
+        own = {
+            name.split("/", 1)[1]: weight.float()
+            for name, weight in tensors.items()
+            if int(name.split("/")[0]) == update
+        }
+        load_weights(model, own, CHECKPOINTS)
+        models[update] = model
+    return models
+
+
+def attention_of(
+    model: AttentionOnly, tokens: Int[Tensor, "B T"]
+) -> Float[Tensor, "layers B H T T"]:
+    """The weights of all heads when the model reads these tokens, layer by layer."""
+    with torch.no_grad(), recorded_attention(model):
+        model(tokens)
+    return torch.stack([attention.weights for attention in model.attentions])
 
 
 # --- finding heads --------------------------------------------------------------------------------

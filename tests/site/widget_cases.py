@@ -97,6 +97,29 @@ def heads(random: Random) -> dict:
     }
 
 
+def induction(random: Random) -> dict:
+    n_tokens, n_layers, n_heads = (random.randint(*ends) for ends in ((2, 9), (1, 3), (1, 3)))
+    measured = sorted(random.sample(range(0, 500, 50), random.randint(2, 9)))
+    updates = sorted(random.sample(measured, random.randint(1, len(measured))))
+
+    def rows() -> list:
+        return [[random.randint(0, 100) for _ in range(t + 1)] for t in range(n_tokens)]
+
+    return {
+        "tokens": [f"token {i}" for i in range(n_tokens)],
+        "period": random.randint(1, n_tokens - 1),
+        "updates": updates,
+        "maps": [[[rows() for _ in range(n_heads)] for _ in range(n_layers)] for _ in updates],
+        "measured": measured,
+        "first": [random.uniform(0, 5) for _ in measured],
+        "again": [random.uniform(0, 5) for _ in measured],
+        "stop": random.randrange(len(updates)),
+        "layer": random.randrange(n_layers),
+        "head": random.randrange(n_heads),
+        "row": random.randrange(n_tokens),
+    }
+
+
 def embedding_map(random: Random) -> dict:
     n, tables = random.randint(3, 12), ["reader", "writer"][: random.randint(1, 2)]
     grouped = ["noun"] + [random.choice(["noun", "verb", "adjective", ""]) for _ in range(n - 1)]
