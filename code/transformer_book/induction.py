@@ -103,7 +103,7 @@ class AttentionOnly(nn.Module):
         ValueError: for sizes below 1, heads that do not divide `d_model`, unknown positions, a
             token outside the vocabulary, or a sequence that is too long.
 
-    Source: Elhage et al. (2021), with layer norms, which they leave out.
+    Source: Elhage et al. (2021), with layer norms, which their account leaves out.
     """
 
     def __init__(
