@@ -17,6 +17,7 @@ from transformer_book.attention import MultiHeadAttention, scaled_dot_product_at
 from transformer_book.decoder import Decoder, DecoderLayer
 from transformer_book.embeddings import LearnedPositions, SinusoidalPositions, TokenEmbedding
 from transformer_book.encoder import Encoder, EncoderLayer
+from transformer_book.induction import AttentionOnly
 from transformer_book.layers import FeedForward, LayerNorm, Residual
 from transformer_book.masks import causal_mask, padding_mask, target_mask
 from transformer_book.optimization import label_smoothed_loss
@@ -68,6 +69,7 @@ NAMES = {
     "Residual": Residual,
     "EncoderLayer": EncoderLayer,
     "DecoderLayer": DecoderLayer,
+    "AttentionOnly": AttentionOnly,
     "Transformer": Transformer,
     "TransformerConfig": TransformerConfig,
     "label_smoothed_loss": label_smoothed_loss,
