@@ -590,8 +590,8 @@ COPIES = {  # a, b, a, b: its second layer copies, from update 10 on
     "period": 2,
     "updates": [0, 10],
     "maps": [
-        [[[[100], [50, 50], [40, 30, 30], [25, 25, 25, 25]]]],
-        [[[[100], [50, 50], [0, 100, 0], [0, 20, 80, 0]]]],
+        [["100 / 50 50 / 40 30 30 / 25 25 25 25"]],
+        [["100 / 50 50 / 0 100 0 / 0 20 80 0"]],
     ],
     "measured": [0, 5, 10],
     "first": [0.7, 0.7, 0.7],
@@ -628,7 +628,8 @@ def test_induction_explorer_takes_models():
         ({"period": 4}, "period is 4, but there are 4 tokens: it must be a whole number from 1 to"),
         ({"updates": [0]}, "There are 1 updates and 2 sets of maps"),
         ({"updates": [0, 7]}, "There is no loss for update 7"),
-        ({"maps": [[[[[1]]]]] * 2}, "A map has other rows than 1, 2, … 4 weights"),
+        ({"maps": [[["100 / 50 50"]]] * 2}, "A map has other rows than 1, 2, … 4 weights"),
+        ({"maps": [[["a / b"]]] * 2}, "A map is 'a / b', but it must be text"),
         ({"first": [1.0]}, "first is .* must have the shape"),
         ({"stop": 2}, "stop is 2, but there are 2 updates"),
         ({"layer": 1}, "layer is 1, but there are 1 layers"),
@@ -643,6 +644,6 @@ def test_induction_explorer_refuses_what_it_cannot_show(unhooked, wrong, sentenc
 
 
 def test_induction_explorer_keeps_per_cents():
-    odd = [[[[[100], [50, 50], [40, 30, 130], [25, 25, 25, 25]]]]] * 2
+    odd = [[["100 / 50 50 / 40 30 130 / 25 25 25 25"]]] * 2
     with pytest.raises(ValueError, match="A weight is 130, but weights are kept in per cents"):
         InductionExplorer(**{**COPIES, "maps": odd})

@@ -18,11 +18,14 @@ import {
 
 const PERCENT = 100; // weights are whole per cents
 
+/** The rows of a map, which is kept as text: "100 / 50 50". */
+const unpacked = (text) => text.split("/").map((row) => row.trim().split(" ").map(Number));
+
 const mean = (weights) => sum(weights) / weights.length / PERCENT;
 
 /** What the page shows: the same as InductionExplorer.numbers in Python. */
 export function numbers({ tokens, period, updates, maps, measured, first, again, stop, layer, head, row }) {
-  const now = maps[stop];
+  const now = maps[stop].map((heads) => heads.map(unpacked));
   const at = measured.indexOf(updates[stop]);
   const chosen = now[layer][head][row];
   const key = row - period + 1;
@@ -137,7 +140,7 @@ function mapPanel(start) {
   const draw = ({ maps, stop, layer, head, row }, { shown, asks, strongest, largest }) => {
     const map = maps[stop][layer][head];
     if (map !== drawn) {
-      map.forEach((weights, t) => weights.forEach((weight, s) => {
+      unpacked(map).forEach((weights, t) => weights.forEach((weight, s) => {
         cells[t][s].style.fillOpacity = weight / PERCENT;
       }));
     }

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import torch
 import traitlets
 
+from transformer_book.induction import attention_of
 from transformer_book.widgets.explorer import Explorer, check_whole, number_list
 
 PERCENT = 100  # weights are kept as whole per cents: the page holds many
@@ -25,8 +26,8 @@ class InductionExplorer(Explorer):
         tokens: names of the $T$ tokens.
         period: $P$: token $t$ is token $t - P$.
         updates: at which updates there are maps.
-        maps: for each update, layer and head the rows of its map, row $t$ with $t + 1$ weights, in
-            whole per cents.
+        maps: for each update, layer and head its map as text, "100 / 50 50 / 0 100 0": row $t$ has
+            $t + 1$ weights, in whole per cents (see `packed`).
         measured: at which updates the losses were measured; each of `updates` is one of them.
         first: the loss on tokens that come for the first time, at each of them.
         again: the loss on tokens that come again.
@@ -83,8 +84,8 @@ class InductionExplorer(Explorer):
         n_layers, n_heads = len(maps[0]), len(maps[0][0])
         for layers in maps:
             for heads in layers:
-                for rows in heads:
-                    check_rows(rows, n_tokens)
+                for text in heads:
+                    check_rows(text, n_tokens)
             if len(layers) != n_layers or any(len(heads) != n_heads for heads in layers):
                 raise ValueError("The updates differ in their layers or heads.")
         check_whole("stop", stop, 0, len(updates) - 1, f"there are {len(updates)} updates")
@@ -95,10 +96,7 @@ class InductionExplorer(Explorer):
             tokens=list(tokens),
             period=period,
             updates=list(updates),
-            maps=[
-                [[[list(row) for row in rows] for rows in heads] for heads in layers]
-                for layers in maps
-            ],
+            maps=[[list(heads) for heads in layers] for layers in maps],
             measured=list(measured),
             first=number_list("first", list(first), len(measured)),
             again=number_list("again", list(again), len(measured)),
@@ -129,17 +127,10 @@ class InductionExplorer(Explorer):
         Raises:
             ValueError: as the constructor.
         """
-        from transformer_book.induction import attention_of
-
         maps = []
         for model in models.values():
             weights = (PERCENT * attention_of(model, ids)[:, 0]).round().int()  # (layers, H, T, T)
-            maps.append(
-                [
-                    [[row[: t + 1] for t, row in enumerate(rows)] for rows in heads]
-                    for heads in weights.tolist()
-                ]
-            )
+            maps.append([[packed(rows) for rows in heads] for heads in weights.tolist()])
         return cls(
             tokens=[str(token) for token in ids[0].tolist()],
             period=period,
@@ -159,7 +150,7 @@ class InductionExplorer(Explorer):
         is what the chosen head gives it. `strongest` and `largest` are the token with the largest
         weight, and this weight.
         """
-        maps = self.maps[self.stop]
+        maps = [[unpacked(text) for text in heads] for heads in self.maps[self.stop]]
         at = self.measured.index(self.updates[self.stop])
         length, row, period = len(self.tokens), self.row, self.period
         chosen = maps[self.layer][self.head][row]
@@ -194,13 +185,28 @@ def mean(weights: object) -> float:
     return sum(each) / len(each) / PERCENT
 
 
-def check_rows(rows: object, n_tokens: int) -> None:
-    """Raise `ValueError` unless these are the rows of a causal map, in whole per cents."""
-    if len(rows) != n_tokens or any(len(row) != t + 1 for t, row in enumerate(rows)):
+def packed(rows: Sequence[Sequence[int]]) -> str:
+    """A causal map, its rows of whole per cents, as short text; what lies above is left out."""
+    return " / ".join(" ".join(map(str, row[: t + 1])) for t, row in enumerate(rows))
+
+
+def unpacked(text: str) -> list[list[int]]:
+    """The rows of a map that `packed` has made text of."""
+    return [[int(weight) for weight in row.split()] for row in text.split("/")]
+
+
+def check_rows(text: object, n_tokens: int) -> None:
+    """Raise `ValueError` unless this is a causal map, in whole per cents."""
+    try:
+        rows = unpacked(text)
+    except (AttributeError, ValueError):
+        raise ValueError(
+            f"A map is {text!r}, but it must be text, rows of whole per cents, from packed()."
+        ) from None
+    if [len(row) for row in rows] != [t + 1 for t in range(n_tokens)]:
         raise ValueError(
             f"A map has other rows than 1, 2, … {n_tokens} weights: row t of a causal map has "
             "t + 1, one for each position up to its own."
         )
-    for row in rows:
-        for weight in row:
-            check_whole("A weight", weight, 0, PERCENT, "weights are kept in per cents")
+    for weight in (weight for row in rows for weight in row):
+        check_whole("A weight", weight, 0, PERCENT, "weights are kept in per cents")
