@@ -18,6 +18,7 @@ from transformer_book.widgets import (
     Explorer,
     GeometryExplorer,
     HeadExplorer,
+    InductionExplorer,
     MaskExplorer,
     NeuronView,
     NormalisationExplorer,

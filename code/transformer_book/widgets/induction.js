@@ -153,7 +153,7 @@ function mapPanel(start) {
   };
   const note = html(
     "p", { class: "note" },
-    "Rows are positions that ask. Dark is a large weight. Small frames: the token after the last place of the row's token. " +
+    "Rows are positions that ask. Full colour is a weight of 1. Small frames: the token after the last place of the row's token. " +
       "Lines: where the sequence begins again.",
   );
   return { element: panel("2. What the head looks at", drawing, note), draw };
