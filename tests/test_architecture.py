@@ -49,6 +49,15 @@ MAY_IMPORT = {
         "validation",
     },
     "llama": {"decoder_only"},
+    "induction": {
+        "attention",
+        "checkpoints",
+        "choices",
+        "embeddings",
+        "layers",
+        "masks",
+        "validation",
+    },
     "architectures": {"choices", "decoder_only", "transformer"},
     "reference": {"attention", "decoder", "encoder", "layers", "transformer"},
     "swap": {
@@ -213,6 +222,7 @@ MAY_IMPORT = {
     "widgets/beam": {"decoding", "tokens", "widgets"},
     "widgets/geometry": {"attention", "plots", "validation", "widgets"},
     "widgets/heads": {"choices", "inspection", "transformer", "widgets"},
+    "widgets/induction": {"induction", "widgets"},
     "widgets/masks": {"attention", "choices", "masks", "tokens", "validation", "widgets"},
     "widgets/neuron": {
         "attention",

@@ -18,6 +18,7 @@ from transformer_book.decoder import Decoder, DecoderLayer
 from transformer_book.decoder_only import DecoderOnly, DecoderOnlyConfig
 from transformer_book.embeddings import LearnedPositions, SinusoidalPositions, TokenEmbedding
 from transformer_book.encoder import Encoder, EncoderLayer
+from transformer_book.induction import AttentionOnly
 from transformer_book.layers import FeedForward, LayerNorm, Residual
 from transformer_book.masks import causal_mask, padding_mask, target_mask
 from transformer_book.optimization import label_smoothed_loss
@@ -69,6 +70,7 @@ NAMES = {
     "Residual": Residual,
     "EncoderLayer": EncoderLayer,
     "DecoderLayer": DecoderLayer,
+    "AttentionOnly": AttentionOnly,
     "Transformer": Transformer,
     "DecoderOnly": DecoderOnly,
     "DecoderOnlyConfig": DecoderOnlyConfig,

@@ -20,6 +20,7 @@ from transformer_book.widgets import (
     BeamExplorer,
     Explorer,
     GeometryExplorer,
+    InductionExplorer,
     MaskExplorer,
     NormalisationExplorer,
     PositionExplorer,
@@ -582,3 +583,67 @@ def test_talk_takes_one_step_for_each_message():
         pass
     assert sent[0]["state"] == "done" and sent[0]["search"]["nodes"]
     assert asks(id="b-1", task="next") == []
+
+
+COPIES = {  # a, b, a, b: its second layer copies, from update 10 on
+    "tokens": ["a", "b", "a", "b"],
+    "period": 2,
+    "updates": [0, 10],
+    "maps": [
+        [["100 / 50 50 / 40 30 30 / 25 25 25 25"]],
+        [["100 / 50 50 / 0 100 0 / 0 20 80 0"]],
+    ],
+    "measured": [0, 5, 10],
+    "first": [0.7, 0.7, 0.7],
+    "again": [0.7, 0.6, 0.1],
+}
+
+
+def test_induction_explorer_reads_scores_and_rows():
+    before, after = (InductionExplorer(**COPIES, stop=stop, row=3).numbers() for stop in (0, 1))
+    assert before["induction"] == [[pytest.approx((0.30 + 0.25) / 2)]]
+    assert after["induction"] == [[pytest.approx((1.00 + 0.80) / 2)]]
+    assert after["previous"] == [[pytest.approx((0.50 + 1.00 + 0.80) / 3)]]
+    assert (after["update"], after["loss_again"]) == (10, 0.1)
+    assert (after["wanted"], after["weight"]) == ("a at 2", 0.8)
+    assert after["strongest"] == after["wanted"] and after["asks"] == "b at 3"
+    first = InductionExplorer(**COPIES, row=1).numbers()
+    assert first["wanted"] == "none" and math.isnan(first["weight"])
+
+
+def test_induction_explorer_takes_models():
+    from transformer_book.induction import AttentionOnly, attention_of, induction_score
+
+    ids = torch.tensor([[3, 1, 4, 3, 1, 4]])
+    models = {update: AttentionOnly(5, 8, 2, 2, 6).eval() for update in (0, 10)}
+    made = InductionExplorer.from_models(models, ids, 3, {**COPIES, "updates": [0, 5, 10]}, stop=1)
+    assert made.tokens == ["3", "1", "4", "3", "1", "4"] and made.updates == [0, 10]
+    scores = torch.stack([induction_score(w, 3) for w in attention_of(models[10], ids)])
+    torch.testing.assert_close(torch.tensor(made.numbers()["induction"]), scores, atol=0.01, rtol=0)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"period": 4}, "period is 4, but there are 4 tokens: it must be a whole number from 1 to"),
+        ({"updates": [0]}, "There are 1 updates and 2 sets of maps"),
+        ({"updates": [0, 7]}, "There is no loss for update 7"),
+        ({"maps": [[["100 / 50 50"]]] * 2}, "A map has other rows than 1, 2, … 4 weights"),
+        ({"maps": [[["a / b"]]] * 2}, "A map is 'a / b', but it must be text"),
+        ({"first": [1.0]}, "first is .* must have the shape"),
+        ({"stop": 2}, "stop is 2, but there are 2 updates"),
+        ({"layer": 1}, "layer is 1, but there are 1 layers"),
+        ({"head": 1}, "head is 1, but there are 1 heads"),
+        ({"row": 4}, "row is 4, but there are 4 tokens"),
+    ],
+)
+def test_induction_explorer_refuses_what_it_cannot_show(unhooked, wrong, sentence):
+    explorer = unhooked("transformer_book.widgets.induction").InductionExplorer
+    with pytest.raises(ValueError, match=sentence):
+        explorer(**{**COPIES, **wrong})
+
+
+def test_induction_explorer_keeps_per_cents():
+    odd = [[["100 / 50 50 / 40 30 130 / 25 25 25 25"]]] * 2
+    with pytest.raises(ValueError, match="A weight is 130, but weights are kept in per cents"):
+        InductionExplorer(**{**COPIES, "maps": odd})

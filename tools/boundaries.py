@@ -434,6 +434,24 @@ BOUNDARIES: dict[str, dict[str, Condition]] = {
         "<sos>": lambda ids: SOS in ids,
         "<unk>": lambda ids: UNK in ids,
     },
+    "induction_score": {
+        "one sequence": lambda weights: len(weights) == 1,
+        "several sequences": lambda weights: len(weights) > 1,
+        "one head": lambda weights: weights.size(1) == 1,
+        "a third time": lambda weights, period: weights.size(-1) > 2 * period,
+        "one row that can copy": lambda weights, period: weights.size(-1) == period + 1,
+        "a period of two": lambda period: period == 2,
+        "weights on what follows": lambda weights: bool(weights.triu(1).any()),
+    },
+    "ablate_head": {
+        "the first head": lambda head: head == 0,
+        "the last head of several": lambda heads, head: 0 < head == heads.size(1) - 1,
+        "one head": lambda heads: heads.size(1) == 1,
+        "one sequence": lambda heads: len(heads) == 1,
+        "one position": lambda heads: heads.size(2) == 1,
+        "as many heads as features": lambda heads: heads.size(1) == heads.size(3),
+        "another width behind": lambda weight: weight.size(0) != weight.size(1),
+    },
 }
 BOUNDARIES["target_mask"] = BOUNDARIES["padding_mask"]
 BOUNDARIES["label_smoothed_loss"] = BOUNDARIES["cross_entropy"] | {

@@ -43,6 +43,7 @@ EQUIVALENT_BY_REASON = {
         ),
         ("merge_heads", "heads.transpose(1, 2) → heads.transpose(2, 1)"),
         ("multi_head_attention", "heads.transpose(1, 2) → heads.transpose(2, 1)"),
+        ("ablate_head", "heads.transpose(1, 2) → heads.transpose(2, 1)"),
         ("dropout", "s.drop(x, keep) → s.drop(keep, x)"),
         ("encoder_layer", "add(x, sublayer(norm(x))) → add(sublayer(norm(x)), x)"),
         ("decoder_layer", "add(x, sublayer(norm(x))) → add(sublayer(norm(x)), x)"),
@@ -60,6 +61,10 @@ EQUIVALENT_BY_REASON = {
             "prefix_mask",
             "s.seen(s.causal(real), s.opened(real, prefix)) → s.seen(s.opened(real, prefix), s.causal(real))",
         ),
+    ],
+    "weights of self-attention have as many rows as columns": [
+        ("induction_score", "-2 → 2"),
+        ("induction_score", "2 → 1"),
     ],
     "a head's values are as wide as its queries": [
         ("multi_head_attention", "s.scale(query, value) → s.scale(value, query)"),

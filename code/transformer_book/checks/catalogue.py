@@ -255,6 +255,7 @@ SYMPTOMS = (
             "transformer_forward",
             "prefix_mask",
             "one_stack_labels",
+            "ablate_head",
         ),
     ),
     Symptom(
@@ -318,6 +319,7 @@ SYMPTOMS = (
             "cross_entropy",
             "label_smoothed_loss",
             "number_of_targets",
+            "induction_score",
         ),
     ),
     Symptom(
@@ -350,6 +352,7 @@ SYMPTOMS = (
             "encode: <sos> in front of a source",
             "group_sort: larger first",
             "length_normalised: the penalty of Wu et al.",
+            "ablate_head: mean ablation",
         ),
     ),
 )

@@ -11,4 +11,5 @@ FAMILIES = (
     "learning",
     "search",
     "one_stack",
+    "induction",
 )

@@ -201,6 +201,19 @@ def recorded_today() -> dict[str, list[dict[str, Any]]]:
     return _recorded(FOLDER / "today" / "recorded.json")
 
 
+def recorded_induction() -> dict[str, list[dict[str, Any]]]:
+    """The recorded runs of chapter 26, by name, in the order of their seeds.
+
+    Each has its `settings`; by `updates`, the loss in nats on tokens that come for the `first` time
+    and `again` (`again_one`: with the period 20 alone), and for each layer and head the scores
+    `induction` and `previous`; and, for the last update, `offsets`: the mean weight at the places
+    from one before to three behind the last place of the row's token.
+
+    They are recorded by `tools/record_induction.py`, never by hand.
+    """
+    return _recorded(FOLDER / "today" / "induction.json")
+
+
 def _recorded(path: Path) -> dict[str, list[dict[str, Any]]]:
     runs: dict[str, list[dict[str, Any]]] = {}
     for run in json.loads(path.read_text(encoding="utf-8")):

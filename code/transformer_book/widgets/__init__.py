@@ -18,6 +18,7 @@ _MODULES = {
     "Explorer": "explorer",
     "GeometryExplorer": "geometry",
     "HeadExplorer": "heads",
+    "InductionExplorer": "induction",
     "MaskExplorer": "masks",
     "NeuronView": "neuron",
     "NormalisationExplorer": "normalisation",
