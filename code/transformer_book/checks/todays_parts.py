@@ -16,7 +16,7 @@ from transformer_book.checks.engine import Case, Component
 
 def rms_norm_pipeline(s, x, weight, eps=1e-5):
     centred = s.centre(x)  # (…, D)
-    return s.scale(s.divide(centred, s.mean_square(x), eps), weight, x)  # (…, D)
+    return s.scale(s.divide(centred, s.mean_square(centred), eps), weight, x)  # (…, D)
 
 
 def rms_norm_cases() -> Sequence[Case]:
@@ -205,6 +205,7 @@ def grouped_cases() -> Sequence[Case]:
         Case(
             "four heads, two groups: each head of values is one number",
             (normal(1, 4, 2, 1, seed=1), normal(1, 2, 2, 1, seed=2), address),
+            rough=True,  # whatever the weights, their average of equal values is the same
         ),
         Case("four heads, two groups", inputs(1, 4, 2, 3, 3, 2, 10)),
         Case("six heads, two groups, masked", (*inputs(2, 6, 2, 4, 4, 3, 20), causal(4))),
