@@ -213,6 +213,7 @@ MAY_IMPORT = {
     "widgets/beam": {"decoding", "tokens", "widgets"},
     "widgets/geometry": {"attention", "plots", "validation", "widgets"},
     "widgets/heads": {"choices", "inspection", "transformer", "widgets"},
+    "widgets/rotary": {"rotary", "widgets"},
     "widgets/masks": {"attention", "choices", "masks", "tokens", "validation", "widgets"},
     "widgets/neuron": {
         "attention",

@@ -74,7 +74,7 @@ class RotaryExplorer(Explorer):
         places = [self.m + self.shift, self.n + self.shift]
         angles = [place * omega for place in places]
         turned_q, turned_k = (
-            rotate(pair, angle.cos()[None], angle.sin()[None])
+            rotate(pair[None], angle.cos()[None], angle.sin()[None])[0]
             for pair, angle in zip((q, k), angles, strict=True)
         )  # (2,) each
         distance = self.n - self.m
@@ -91,5 +91,5 @@ class RotaryExplorer(Explorer):
             "between": math.atan2(cross, (turned_q @ turned_k).item()),
             "product": (turned_q @ turned_k).item(),
             "unturned": (q @ k).item(),
-            "by_distance": (q @ rotate(k, turn.cos()[None], turn.sin()[None])).item(),
+            "by_distance": (q @ rotate(k[None], turn.cos()[None], turn.sin()[None])[0]).item(),
         }
