@@ -223,6 +223,7 @@ MAY_IMPORT = {
     "widgets/geometry": {"attention", "plots", "validation", "widgets"},
     "widgets/heads": {"choices", "inspection", "transformer", "widgets"},
     "widgets/induction": {"induction", "widgets"},
+    "widgets/rotary": {"rotary", "widgets"},
     "widgets/masks": {"attention", "choices", "masks", "tokens", "validation", "widgets"},
     "widgets/neuron": {
         "attention",

@@ -18,11 +18,15 @@ from transformer_book.decoder import Decoder, DecoderLayer
 from transformer_book.decoder_only import DecoderOnly, DecoderOnlyConfig
 from transformer_book.embeddings import LearnedPositions, SinusoidalPositions, TokenEmbedding
 from transformer_book.encoder import Encoder, EncoderLayer
+from transformer_book.grouped_attention import GroupedQueryAttention
 from transformer_book.induction import AttentionOnly
 from transformer_book.layers import FeedForward, LayerNorm, Residual
 from transformer_book.masks import causal_mask, padding_mask, target_mask
 from transformer_book.optimization import label_smoothed_loss
 from transformer_book.reference import to_pytorch
+from transformer_book.rms_norm import RMSNorm
+from transformer_book.rotary import RotaryPositions
+from transformer_book.swiglu import SwiGLU
 from transformer_book.transformer import Transformer, TransformerConfig
 
 PAGE = (Path(__file__).parents[1] / "book" / "cheat_sheet.md").read_text(encoding="utf-8")
@@ -66,6 +70,10 @@ NAMES = {
     "scaled_dot_product_attention": scaled_dot_product_attention,
     "MultiHeadAttention": MultiHeadAttention,
     "LayerNorm": LayerNorm,
+    "RMSNorm": RMSNorm,
+    "RotaryPositions": RotaryPositions,
+    "GroupedQueryAttention": GroupedQueryAttention,
+    "SwiGLU": SwiGLU,
     "FeedForward": FeedForward,
     "Residual": Residual,
     "EncoderLayer": EncoderLayer,

@@ -13,6 +13,7 @@ import torch
 from transformer_book import decoding, widgets
 from transformer_book.attention import scaled_dot_product_attention
 from transformer_book.optimization import SCHEDULES, learning_rate
+from transformer_book.rotary import RotaryPositions
 from transformer_book.tokens import PAD, SOS, SPECIALS
 from transformer_book.transformer import Transformer, TransformerConfig
 from transformer_book.translator import Translator
@@ -24,6 +25,7 @@ from transformer_book.widgets import (
     MaskExplorer,
     NormalisationExplorer,
     PositionExplorer,
+    RotaryExplorer,
     ScheduleExplorer,
     ShapeStepper,
     Talk,
@@ -160,6 +162,37 @@ def test_position_explorer_turns_back_by_the_transpose():
 def test_position_explorer_refuses_what_is_not_on_its_table(unhooked, wrong, sentence):
     with pytest.raises(ValueError, match=sentence):
         unhooked("transformer_book.widgets.positions").PositionExplorer(**wrong)
+
+
+def test_rotary_explorer_turns_as_the_package_does():
+    start = RotaryExplorer().numbers()
+    assert round(start["product"], 2) == -4.39 and start["unturned"] == 4
+    for pair in range(4):
+        numbers = [RotaryExplorer(m=5, n=2, shift=s, pair=pair).numbers() for s in (0, 7, 24)]
+        for each in numbers:
+            assert each["distance"] == -3
+            assert each["product"] == pytest.approx(numbers[0]["by_distance"])
+            assert math.hypot(*each["turned_query"]) == pytest.approx(each["lengths"][0])
+    q = torch.zeros(1, 1, 1, 8)
+    q[..., 1], q[..., 5] = 2.0, 1.0
+    turned = RotaryPositions(8)(q, torch.tensor([9]))[0, 0, 0, [1, 5]]
+    shown = RotaryExplorer(m=9, pair=1).numbers()["turned_query"]
+    torch.testing.assert_close(turned, torch.tensor(shown))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"query": [3.0, 0.0]}, r"query is .* but its numbers must lie from −2.5 to 2.5"),
+        ({"key": [1.0]}, r"key is .* must have the shape \(2,\)"),
+        ({"m": 25}, r"m is 25, but it must be a whole number from 0 to 24"),
+        ({"shift": -1}, r"shift is -1, but it must be a whole number from 0 to 24"),
+        ({"pair": 4}, r"pair is 4, but it must be a whole number from 0 to 3"),
+    ],
+)
+def test_rotary_explorer_refuses_what_it_cannot_show(unhooked, wrong, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        unhooked("transformer_book.widgets.rotary").RotaryExplorer(**wrong)
 
 
 CHAPTER_8 = {  # the pencil's sentence, in a batch of two

@@ -29,6 +29,8 @@ EQUIVALENT_BY_REASON = {
     "the order of two axes, of two summands or of two booleans does not matter": [
         ("add_positions", "s.join(x, s.rows(x, table)) → s.join(s.rows(x, table), x)"),
         ("scaled_dot_product_attention", "key.transpose(-2, -1) → key.transpose(-1, -2)"),
+        ("grouped_query_attention", "key.transpose(-2, -1) → key.transpose(-1, -2)"),
+        ("cached_attention", "keys.transpose(-2, -1) → keys.transpose(-1, -2)"),
         (
             "target_mask",
             "s.both(s.padding(tokens), s.causal(tokens)) → s.both(s.causal(tokens), s.padding(tokens))",
@@ -91,8 +93,11 @@ EQUIVALENT_BY_REASON = {
         ("greedy_batch", "-1 → 1"),
         ("temperature_probabilities", "-1 → 1"),
         ("top_k_probabilities", "-1 → 1"),
+        ("grouped_query_attention", "-2 → 2"),
+        ("cached_attention", "-2 → 2"),
     ],
     "all entries of that axis agree, or there is only one": [
+        ("cached_attention", "2 → 3"),
         ("average_checkpoints", "0 → -1"),
         ("greedy_search", "0 → -1"),
     ],

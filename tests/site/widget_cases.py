@@ -23,6 +23,7 @@ from transformer_book.widgets import (
     NeuronView,
     NormalisationExplorer,
     PositionExplorer,
+    RotaryExplorer,
     ScheduleExplorer,
     ShapeStepper,
 )
@@ -228,6 +229,14 @@ def positions(random: Random) -> dict:
     }
 
 
+def rotary(random: Random) -> dict:
+    return {
+        **{name: [random.uniform(-2.5, 2.5) for _ in range(2)] for name in ("query", "key")},
+        **{name: random.randint(0, 24) for name in ("m", "n", "shift")},
+        "pair": random.randrange(4),
+    }
+
+
 def shapes(random: Random) -> dict:
     n_positions, n_heads = random.randint(2, 8), random.randint(2, 4)
     d_head = random.randint(2, 8 // n_heads)
@@ -352,5 +361,12 @@ CASES = [
         # The mean over words, too: 3x + 5 moves the word beside it.
         example=("mean and variance over", "ArrowDown", "moved.0.1", "1.11"),
         silent=frozenset({"<pad> after each sentence"}),  # over features: that is the point
+    ),
+    Case(
+        RotaryExplorer,
+        "chapters/25_todays_parts",
+        rotary,
+        # The key one position nearer: it is turned by 1 less, cos 1 · 4 − sin 1 · 3.
+        example=("position of the key n", "ArrowLeft", "product", "−0.36"),
     ),
 ]

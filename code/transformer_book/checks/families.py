@@ -12,4 +12,5 @@ FAMILIES = (
     "search",
     "one_stack",
     "induction",
+    "todays_parts",
 )

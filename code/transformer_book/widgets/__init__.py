@@ -23,6 +23,7 @@ _MODULES = {
     "NeuronView": "neuron",
     "NormalisationExplorer": "normalisation",
     "PositionExplorer": "positions",
+    "RotaryExplorer": "rotary",
     "ScheduleExplorer": "schedule",
     "ShapeStepper": "shapes",
     "Talk": "talk",
