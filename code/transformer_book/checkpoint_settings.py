@@ -61,7 +61,8 @@ def config_from_checkpoint(settings: Any) -> DecoderOnlyConfig:
     try:
         return FAMILIES[family][0](settings)
     except (TypeError, AttributeError) as error:
-        raise ValueError(f"A setting of the model is of a wrong kind: {error}.") from error
+        reason = str(error).split("\n")[0].rstrip(".")
+        raise ValueError(f"A setting of the model is of a wrong kind: {reason}.") from error
 
 
 def family_of(settings: Any) -> str:

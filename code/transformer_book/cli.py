@@ -621,7 +621,7 @@ def continue_(
         str,
         typer.Argument(
             metavar="MODEL",
-            help="A checkpoint folder of the kind GPT-2 or Llama, or a name on the Hugging Face hub.",
+            help="A folder with a checkpoint (GPT-2 or Llama), or a name on the Hugging Face hub.",
         ),
     ],
     text: Annotated[str, typer.Argument(metavar="TEXT", help="The beginning.")],

@@ -32,7 +32,7 @@ class Continuation:
 @torch.inference_mode()
 def continue_tokens(
     model: DecoderOnly,
-    tokens: Int[Tensor, "1 T"],
+    tokens: Int[Tensor, "B T"],
     n_new: int,
     *,
     end: Collection[int] = (),
