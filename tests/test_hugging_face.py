@@ -308,7 +308,7 @@ def test_without_the_hubs_package(monkeypatch):
 
 def test_a_stack_by_hand():
     addresses = torch.tensor([[100.0 * row + column for column in range(6)] for row in range(2)])
-    (query, key, value), biases = split_stacked(addresses, torch.arange(6.0))
+    query, key, value, *biases = split_stacked(addresses, torch.arange(6.0))
     assert query.tolist() == [[0, 100], [1, 101]]
     assert key.tolist() == [[2, 102], [3, 103]]
     assert value.tolist() == [[4, 104], [5, 105]]

@@ -161,9 +161,11 @@ def weights_from_gpt2(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
                     f"The GPT-2 checkpoint's 'h.{layer}.{STACKED[0]}' has shape "
                     f"{tuple(weight.shape)}, which is not (D, 3 D)."
                 )
-            for own, numbers in zip(("weight", "bias"), split_stacked(weight, bias), strict=True):
-                for kind, numbers_of_kind in zip(("query", "key", "value"), numbers, strict=True):
-                    found[f"layers.{layer}.self_attention.{kind}.{own}"] = numbers_of_kind
+            parts = [
+                (kind, own) for own in ("weight", "bias") for kind in ("query", "key", "value")
+            ]
+            for (kind, own), numbers in zip(parts, split_stacked(weight, bias), strict=True):
+                found[f"layers.{layer}.self_attention.{kind}.{own}"] = numbers
         elif layer is None:
             found[MODEL_NAMES[name]] = tensor
         else:
@@ -174,20 +176,20 @@ def weights_from_gpt2(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 def split_stacked(
     weight: Float[Tensor, "D stacked"], bias: Float[Tensor, "stacked"]
-) -> tuple[tuple[Tensor, Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]:
+) -> tuple[Tensor, ...]:
     r"""Cut GPT-2's `c_attn` into the weights and the biases of queries, keys and values.
 
     $$X\,[A_Q \mid A_K \mid A_V] + [b_Q \mid b_K \mid b_V], \qquad W_Q = A_Q^\top, \dots$$
 
     GPT-2 multiplies from the right, `x @ weight`; `nn.Linear` with the transposed, `x @ weight.T`.
 
-    Shapes: weight `(D, 3 D)`, bias `(3 D,)` → three weights `(D, D)` as `nn.Linear` has them, and
-    three biases `(D,)`: of queries, keys and values, in this order.
+    Shapes: weight `(D, 3 D)`, bias `(3 D,)` → three weights `(D, D)` as `nn.Linear` has them, then
+    three biases `(D,)`; both of queries, keys and values, in this order.
 
     Source: https://github.com/openai/gpt-2, `model.py`, `attn`.
     """
-    query, key, value = (columns.T for columns in weight.chunk(3, dim=1))  # (D, D) each
-    return (query, key, value), bias.chunk(3)
+    weights = [columns.T for columns in weight.chunk(3, dim=1)]  # (D, D) each
+    return (*weights, *bias.chunk(3))  # and (D,) each
 
 
 def _layer_and_part(name: str) -> tuple[str | None, str]:

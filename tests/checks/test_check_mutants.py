@@ -42,6 +42,7 @@ EQUIVALENT_BY_REASON = {
             "x.unflatten(-1, (n_heads, -1)).transpose(1, 2) → x.unflatten(-1, (n_heads, -1)).transpose(2, 1)",
         ),
         ("merge_heads", "heads.transpose(1, 2) → heads.transpose(2, 1)"),
+        ("paired_by_halves", "pairs.transpose(1, 2) → pairs.transpose(2, 1)"),
         ("multi_head_attention", "heads.transpose(1, 2) → heads.transpose(2, 1)"),
         ("dropout", "s.drop(x, keep) → s.drop(keep, x)"),
         ("encoder_layer", "add(x, sublayer(norm(x))) → add(sublayer(norm(x)), x)"),

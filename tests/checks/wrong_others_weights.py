@@ -13,76 +13,75 @@ SPLIT = "split_stacked"
 
 @wrong(SPLIT, "stacked matrix not transposed")
 def ss_plain(weight, bias):
-    return weight.chunk(3, dim=1), bias.chunk(3)
+    return *weight.chunk(3, dim=1), *bias.chunk(3)
 
 
 @wrong(SPLIT, "stacked matrix not transposed")
 def ss_twice(weight, bias):
     d = weight.size(0)
     rows = weight.T  # (3D, D)
-    return [rows[i * d : (i + 1) * d].T for i in range(3)], [
-        bias[i * d : (i + 1) * d] for i in range(3)
-    ]
+    parts = [rows[i * d : (i + 1) * d].T for i in range(3)]
+    return [*parts, *(bias[i * d : (i + 1) * d] for i in range(3))]
 
 
 @wrong(SPLIT, "stacked matrix reshaped, not cut")
 def ss_view(weight, bias):
     d = weight.shape[0]
     q, k, v = weight.view(3, d, d)
-    return (q.T, k.T, v.T), bias.view(3, d).unbind()
+    return q.T, k.T, v.T, *bias.view(3, d).unbind()
 
 
 @wrong(SPLIT, "every third column")
 def ss_step(weight, bias):
-    return [weight[:, i::3].T for i in range(3)], [bias[i::3] for i in range(3)]
+    return [*(weight[:, i::3].T for i in range(3)), *(bias[i::3] for i in range(3))]
 
 
 @wrong(SPLIT, "every third column")
 def ss_last_axis(weight, bias):
     d = weight.size(0)
-    return weight.view(d, d, 3).permute(2, 1, 0).unbind(), bias.view(d, 3).T.unbind()
+    return *weight.view(d, d, 3).permute(2, 1, 0).unbind(), *bias.view(d, 3).T.unbind()
 
 
 @wrong(SPLIT, "queries and keys exchanged")
 def ss_kqv(weight, bias):
     key, query, value = weight.T.chunk(3)
     bias_k, bias_q, bias_v = bias.chunk(3)
-    return (query, key, value), (bias_q, bias_k, bias_v)
+    return query, key, value, bias_q, bias_k, bias_v
 
 
 @wrong(SPLIT, "keys and values exchanged")
 def ss_qvk(weight, bias):
     query, value, key = weight.T.chunk(3)
     bias_q, bias_v, bias_k = bias.chunk(3)
-    return (query, key, value), (bias_q, bias_k, bias_v)
+    return query, key, value, bias_q, bias_k, bias_v
 
 
 @wrong(SPLIT, "values first")
 def ss_vqk(weight, bias):
     d = weight.size(0)
-    names = ["query", "key", "value"]
-    parts = {n: weight[:, i * d : (i + 1) * d].T for i, n in enumerate(names)}
-    biases = {n: bias[i * d : (i + 1) * d] for i, n in enumerate(names)}
-    order = ["value", "query", "key"]
-    return [parts[n] for n in order], [biases[n] for n in order]
+    found = []
+    for tensor in (weight.T, bias):
+        parts = {n: tensor[i * d : (i + 1) * d] for i, n in enumerate("qkv")}
+        found += [parts[n] for n in "vqk"]
+    return tuple(found)
 
 
 @wrong(SPLIT, "stacked bias forgotten")
 def ss_no_bias(weight, bias):
     d = weight.size(0)
-    return weight.T.split(d), [torch.zeros(d) for _ in range(3)]
+    return (*weight.T.split(d), *[torch.zeros(d) for _ in range(3)])
 
 
 @wrong(SPLIT, "one bias for all three")
 def ss_one_bias(weight, bias):
     d = weight.size(0)
-    return weight.T.split(d), [bias[:d]] * 3
+    return (*weight.T.split(d), bias[:d], bias[:d], bias[:d])
 
 
 @wrong(SPLIT, "biases in another order than the matrices")
 def ss_biases(weight, bias):
     d = weight.size(0)
-    return weight.T.split(d), (bias[d : 2 * d], bias[:d], bias[2 * d :])
+    return (*weight.T.split(d), bias[d : 2 * d], bias[:d], bias[2 * d :])
 
 
 # --- paired_by_halves ----------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from transformer_book.checks.engine import Case, Component
 
 def split_stacked_pipeline(s, weight, bias):
     weights = s.order(tuple(s.turn(columns) for columns in s.cut(weight)))  # (D, D) each
-    return weights, s.order_bias(s.cut_bias(bias))  # (D,) each
+    return (*weights, *s.order_bias(s.cut_bias(bias)))  # and (D,) each
 
 
 def split_stacked_cases() -> Sequence[Case]:
@@ -42,9 +42,9 @@ SPLIT_STACKED = Component(
         "order_bias": lambda parts: parts,
     },
     cases=split_stacked_cases,
-    returns="two tuples, of three weights `(D, D)` as `nn.Linear` has them and of three biases "
-    "`(D,)`, both in the order queries, keys, values, cut out of GPT-2's `(D, 3 D)` and `(3 D,)`, "
-    "with which it computes `x @ weight + bias`",
+    returns="six tensors: three weights `(D, D)` as `nn.Linear` has them, then three biases `(D,)`, "
+    "both in the order queries, keys, values, cut out of GPT-2's `(D, 3 D)` and `(3 D,)`, with "
+    "which it computes `x @ weight + bias`",
 )
 
 # --- the two ways to pair features ---------------------------------------------------------------
@@ -58,11 +58,12 @@ def paired_by_halves_pipeline(s, weight, n_heads):
 def paired_by_halves_cases() -> Sequence[Case]:
     return (
         Case("one head of four features", (addresses(4, 4), 1)),
+        Case("one head of six", (addresses(6, 6), 1)),
         Case("two heads of four", (addresses(8, 8), 2)),
         Case("two heads of six", (normal(12, 12, seed=1), 2)),
         Case("three heads of four", (normal(12, 12, seed=2), 3)),
-        Case("one head of eight", (normal(8, 8, seed=3), 1)),
-        Case("keys of fewer heads", (normal(8, 16, seed=4), 2)),
+        Case("two heads of eight", (normal(16, 16, seed=3), 2)),
+        Case("keys of fewer heads", (normal(12, 16, seed=4), 2)),
         Case("heads of two features: nothing moves", (normal(6, 6, seed=5), 3)),
     )
 

@@ -1,5 +1,6 @@
 """Chapter 28: weights of others, as learners take them over."""
 # As learners write: other people's habits, not ours.
+# ruff: noqa: RUF005
 
 import torch
 
@@ -11,21 +12,21 @@ from tests.checks.correct_versions.registry import correct
 @correct("split_stacked", "transposed first, split along the rows")
 def split_stacked_rows(weight, bias):
     d = weight.shape[0]
-    return tuple(weight.T.split(d, dim=0)), tuple(bias.split(d))
+    return weight.T.split(d, dim=0) + bias.split(d)
 
 
 @correct("split_stacked", "slices")
 def split_stacked_slices(weight, bias):
     D = weight.size(0)
     q, k, v = weight[:, :D].t(), weight[:, D : 2 * D].t(), weight[:, 2 * D :].t()
-    return (q, k, v), (bias[:D], bias[D : 2 * D], bias[2 * D :])
+    return q, k, v, bias[:D], bias[D : 2 * D], bias[2 * D :]
 
 
 @correct("split_stacked", "reshape of the transposed")
 def split_stacked_reshape(weight, bias):
     d = weight.size(0)
     parts = weight.transpose(0, 1).reshape(3, d, d)
-    return [parts[0], parts[1], parts[2]], list(bias.view(3, d))
+    return [parts[0], parts[1], parts[2]] + list(bias.view(3, d))
 
 
 @correct("split_stacked", "number by number")
@@ -40,14 +41,13 @@ def split_stacked_loops(weight, bias):
             b[i] = bias[part * d + i]
         weights.append(w)
         biases.append(b)
-    return weights, biases
+    return weights + biases
 
 
 @correct("split_stacked", "unflatten and permute")
 def split_stacked_permute(weight, bias):
-    return weight.unflatten(1, (3, -1)).permute(1, 2, 0).unbind(), bias.unflatten(
-        0, (3, -1)
-    ).unbind()
+    weights = weight.unflatten(1, (3, -1)).permute(1, 2, 0).unbind()
+    return (*weights, *bias.unflatten(0, (3, -1)).unbind())
 
 
 # --- paired_by_halves ----------------------------------------------------------------------------
