@@ -42,9 +42,10 @@ SPLIT_STACKED = Component(
         "order_bias": lambda parts: parts,
     },
     cases=split_stacked_cases,
-    returns="six tensors: three weights `(D, D)` as `nn.Linear` has them, then three biases `(D,)`, "
-    "both in the order queries, keys, values, cut out of GPT-2's `(D, 3 D)` and `(3 D,)`, with "
-    "which it computes `x @ weight + bias`",
+    returns="six tensors: three weights `(D, D)` as `nn.Linear` has them, then three biases "
+    "`(D,)`, both in the order queries, keys, values, cut out of GPT-2's `(D, 3 D)` and `(3 D,)`, "
+    "with which it computes `x @ weight + bias`",
+    differentiable=False,  # numbers change their places, and nothing is computed
 )
 
 # --- the two ways to pair features ---------------------------------------------------------------
