@@ -587,6 +587,84 @@ def grade(
         print(sentence, file=sys.stderr)
 
 
+# --- continue -------------------------------------------------------------------------------------
+
+
+Temperature = Annotated[
+    float | None,
+    typer.Option(
+        parser=_positive, metavar="T", help="Draw at random; below 1 stays near the likeliest."
+    ),
+]
+TopK = Annotated[
+    int | None,
+    typer.Option(parser=_whole(1), metavar="K", help="Draw among the k likeliest only."),
+]
+TopP = Annotated[
+    float | None,
+    typer.Option(
+        parser=_positive, metavar="P", help="Draw among the likeliest that sum to p only."
+    ),
+]
+MinP = Annotated[
+    float | None,
+    typer.Option(
+        parser=_positive, metavar="P", help="Draw among those p times as likely as the first."
+    ),
+]
+Seed = Annotated[int, typer.Option(parser=_whole(0), metavar="N", help="Of the random draws.")]
+
+
+@app.command("continue")
+def continue_(
+    model: Annotated[
+        str,
+        typer.Argument(
+            metavar="MODEL",
+            help="A folder with a checkpoint (GPT-2 or Llama), or a name on the Hugging Face hub.",
+        ),
+    ],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="The beginning.")],
+    n_new: Annotated[
+        int,
+        typer.Option("--tokens", parser=_whole(1), metavar="N", help="Write so many at most."),
+    ] = 40,
+    temperature: Temperature = None,
+    top_k: TopK = None,
+    top_p: TopP = None,
+    min_p: MinP = None,
+    seed: Seed = 0,
+    device: Annotated[str, typer.Option(metavar="D", help="cpu, cuda or mps.")] = "cpu",
+    threads: Threads = None,
+) -> None:
+    """Go on with a text, with the weights of others in the book's own model.
+
+    The folder holds config.json, tokenizer.json and model.safetensors (or several files and their
+    index). A name is fetched the first time; that needs the package huggingface_hub and a network.
+    Nothing of what is fetched is executed. Without one of --temperature, --top-k, --top-p and
+    --min-p, the likeliest token is taken each time. A text that begins with a dash needs -- before
+    it.
+
+    \b
+    Examples:
+      transformer-book continue HuggingFaceTB/SmolLM2-135M "The capital of Italy is"
+      transformer-book continue openai-community/gpt2 "Once upon a time" --tokens 60 --top-p 0.9
+      transformer-book continue my-folder "A dog" --temperature 0.8 --seed 7
+    """
+    import torch
+
+    from transformer_book.hugging_face import open_model
+    from transformer_book.threads import use_threads
+    from transformer_book.training import choose_device
+
+    chosen = choose_device(device)
+    language_model = open_model(model, str(chosen))
+    use_threads(language_model.model, "one sentence", threads)
+    draws = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p}
+    generator = torch.Generator(chosen).manual_seed(seed)
+    print(language_model.continued(text, n_new, **draws, generator=generator))
+
+
 # --- translate ------------------------------------------------------------------------------------
 
 
@@ -605,31 +683,11 @@ def translate(
             parser=_whole(1), metavar="N", help="Print so many: line number, score, text."
         ),
     ] = None,
-    temperature: Annotated[
-        float | None,
-        typer.Option(
-            parser=_positive, metavar="T", help="Draw at random; below 1 stays near the likeliest."
-        ),
-    ] = None,
-    top_k: Annotated[
-        int | None,
-        typer.Option(parser=_whole(1), metavar="K", help="Draw among the k likeliest only."),
-    ] = None,
-    top_p: Annotated[
-        float | None,
-        typer.Option(
-            parser=_positive, metavar="P", help="Draw among the likeliest that sum to p only."
-        ),
-    ] = None,
-    min_p: Annotated[
-        float | None,
-        typer.Option(
-            parser=_positive, metavar="P", help="Draw among those p times as likely as the first."
-        ),
-    ] = None,
-    seed: Annotated[
-        int, typer.Option(parser=_whole(0), metavar="N", help="Of the random draws.")
-    ] = 0,
+    temperature: Temperature = None,
+    top_k: TopK = None,
+    top_p: TopP = None,
+    min_p: MinP = None,
+    seed: Seed = 0,
     probabilities: Annotated[
         bool, typer.Option("--probabilities", help="Print each token with its probability.")
     ] = False,

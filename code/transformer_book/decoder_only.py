@@ -70,7 +70,8 @@ class DecoderOnlyConfig:
         norm_eps: ε of the norms.
         positions: `"sinusoidal"`, `"learned"`, `"rotary"` or `"none"`.
         rotary_base: of the wavelengths of rotary positions.
-        activation: `"relu"`, `"gelu"`, `"groupsort"`, or `"swiglu"` for gated networks.
+        activation: `"relu"`, `"gelu"`, `"gelu_tanh"`, `"groupsort"`, or `"swiglu"` for gated
+            networks.
         bias: let projections and layer norms have biases.
         tie_embeddings: let the embedding be the output projection, too.
         scale_embeddings: multiply embeddings by the root of `d_model`.

@@ -89,7 +89,12 @@ def group_sort(x: Float[Tensor, "*batch F"]) -> Float[Tensor, "*batch F"]:
     return x.unflatten(-1, (-1, 2)).sort(dim=-1).values.flatten(-2)  # (…, F/2, 2) → (…, F)
 
 
-ACTIVATIONS = {"relu": F.relu, "gelu": F.gelu, "groupsort": group_sort}
+ACTIVATIONS = {
+    "relu": F.relu,
+    "gelu": F.gelu,
+    "gelu_tanh": partial(F.gelu, approximate="tanh"),  # what GPT-2 was trained with
+    "groupsort": group_sort,
+}
 
 
 class FeedForward(nn.Module):
@@ -98,7 +103,7 @@ class FeedForward(nn.Module):
     Args:
         d_model: width of the vectors, `D`.
         d_ff: width in between, usually 4 D; even for GroupSort.
-        activation: f, one of `relu`, `gelu` (exact), `groupsort`.
+        activation: f, one of `relu`, `gelu` (exact), `gelu_tanh` (approximated), `groupsort`.
         dropout: after the activation (0 in the 2017 paper).
         bias: let both layers have a bias.
 

@@ -44,6 +44,7 @@ EQUIVALENT_BY_REASON = {
             "x.unflatten(-1, (n_heads, -1)).transpose(1, 2) → x.unflatten(-1, (n_heads, -1)).transpose(2, 1)",
         ),
         ("merge_heads", "heads.transpose(1, 2) → heads.transpose(2, 1)"),
+        ("paired_by_halves", "pairs.transpose(1, 2) → pairs.transpose(2, 1)"),
         ("multi_head_attention", "heads.transpose(1, 2) → heads.transpose(2, 1)"),
         ("ablate_head", "heads.transpose(1, 2) → heads.transpose(2, 1)"),
         ("dropout", "s.drop(x, keep) → s.drop(keep, x)"),

@@ -164,5 +164,5 @@ def test_the_teaching_guide_says_which_tests_are_looked_at_twice(
     assert once == {("ps4", "sandwich-test"), ("ps5", "pieces-test"), ("ps5", "loop-test")}
     page = " ".join((ROOT / "book" / "teaching.md").read_text(encoding="utf-8").split())
     total = sum(map(len, found.values()))
-    assert f"Of the {total} tests of the six sets {total - len(once)} are looked at twice" in page
+    assert f"Of the {total} tests of the seven sets {total - len(once)} are looked at twice" in page
     assert re.search(r"\*sandwich\* in ps4, \*pieces\* and \*loop\* in ps5", page)

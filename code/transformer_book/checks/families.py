@@ -13,4 +13,5 @@ FAMILIES = (
     "one_stack",
     "induction",
     "todays_parts",
+    "others_weights",
 )

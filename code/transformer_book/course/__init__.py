@@ -38,6 +38,11 @@ BLOCKABLE = (
     "decoding",
     "metrics",
     "translator",
+    "rotary",
+    "grouped_attention",
+    "rms_norm",
+    "adapters",
+    "sampling",
     "reference",
 )
 
