@@ -4,10 +4,10 @@ nothing.
 
 Cell ids stay (missing and repeated ones are made from the cell's place and text), timestamps and
 other traces of a run go, execution counts run from 1, the kernel is called python3, outputs of
-cells tagged `volatile` are cleared, consecutive prints become one output, random widget ids become
-stable ones, and the book's widgets carry the JavaScript that the package has now. A notebook whose
-outputs hold an absolute path, or an error in a cell that is not tagged `raises-exception`, is
-refused.
+cells tagged `volatile` are cleared, consecutive prints become one output, a drawing is one line,
+random widget ids become stable ones, and the book's widgets carry the JavaScript that the package
+has now. A notebook whose outputs hold an absolute path, or an error in a cell that is not tagged
+`raises-exception`, is refused.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 LANGUAGE = {"name": "python"}
 CELL_METADATA = {"tags", "jupyter", "cellView", "nbgrader"}
 NOTEBOOK_METADATA = {"kernelspec", "language_info", "widgets"}
+SVG = "image/svg+xml"
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
 ABSOLUTE_PATH = re.compile(
     r"(?<![\w:/.~-])(?:/(?:home|root|Users|tmp|work|opt|usr|var|mnt|private|content)/[\w.-]+"
@@ -156,6 +157,12 @@ def current_widgets(notebook: dict) -> dict:
     return notebook
 
 
+def on_one_line(drawing: str) -> str:
+    """A drawing without its line ends: a notebook keeps each line as a string of its own, and a
+    curve has hundreds."""
+    return re.sub(r"\s*\n\s*", " ", drawing).strip()
+
+
 def normalise(notebook: dict, where: str = "notebook") -> dict:
     """The normal form of a notebook given as JSON data. Normalising twice changes nothing more."""
     notebook = current_widgets(stable_widgets(json.loads(json.dumps(notebook))))
@@ -181,6 +188,8 @@ def normalise(notebook: dict, where: str = "notebook") -> dict:
         for output in cell["outputs"]:
             if "execution_count" in output:
                 output["execution_count"] = cell["execution_count"]
+            if drawing := output.get("data", {}).get(SVG):
+                output["data"][SVG] = on_one_line(text_of(drawing))
     metadata = {
         key: value for key, value in notebook["metadata"].items() if key in NOTEBOOK_METADATA
     }

@@ -11,7 +11,7 @@ FAMILIES = (
     "learning",
     "search",
     "one_stack",
-    "induction",
     "todays_parts",
+    "induction",
     "others_weights",
 )
