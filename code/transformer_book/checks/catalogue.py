@@ -136,6 +136,7 @@ SYMPTOMS = (
             "cross_entropy: log-softmax over the positions",
             "label_smoothed_loss: ε and 1 − ε exchanged",
             "pre_norm: norm forgotten",
+            "lora_start: A and B both zero",
         ),
     ),
     Symptom(
@@ -165,7 +166,12 @@ SYMPTOMS = (
             "temperature_probabilities: temperature ignored",
             "top_k_probabilities: dropped logits set to zero",
         ),
-        ("temperature_probabilities", "top_k_probabilities"),
+        (
+            "temperature_probabilities",
+            "top_k_probabilities",
+            "top_p_probabilities",
+            "min_p_probabilities",
+        ),
     ),
     Symptom(
         "sizes",
@@ -232,6 +238,9 @@ SYMPTOMS = (
             "layer_norm_parameters",
             "sublayer_with_dropout",
             "transformer_forward",
+            "lora",
+            "merged_weight",
+            "lora_start",
         ),
     ),
     Symptom(

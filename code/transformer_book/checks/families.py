@@ -10,4 +10,5 @@ FAMILIES = (
     "layers",
     "learning",
     "search",
+    "adapting",
 )
