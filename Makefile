@@ -69,6 +69,7 @@ models: $(READY) ## train and ship the models again: many hours, resumes where i
 		&& $(RUN) tools/record_runs.py runs/$$run || exit $$?; done
 	@$(RUN) tools/record_ablations.py
 	@$(RUN) tools/record_today.py
+	@$(RUN) tools/record_adapting.py
 	@$(RUN) tools/record_induction.py
 
 PEERS := .venv-benchmarks

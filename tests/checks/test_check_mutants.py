@@ -96,6 +96,8 @@ EQUIVALENT_BY_REASON = {
         ("top_k_probabilities", "-1 → 1"),
         ("grouped_query_attention", "-2 → 2"),
         ("cached_attention", "-2 → 2"),
+        ("top_p_probabilities", "-1 → 1"),
+        ("min_p_probabilities", "-1 → 1"),
     ],
     "all entries of that axis agree, or there is only one": [
         ("cached_attention", "2 → 3"),
@@ -119,6 +121,12 @@ EQUIVALENT_BY_REASON = {
     "`strict` only guards against lists of different length": [
         ("perplexity", "True → False"),
         ("beam_search", "True → False"),
+    ],
+    "whether a sum of probabilities is exactly top_p, rounding decides": [
+        (
+            "top_p_probabilities",
+            "p.cumsum(dim=-1) - p < top_p → p.cumsum(dim=-1) - p <= top_p",
+        ),
     ],
     "at equality the factor is one": [
         ("clip_gradients", "length(gradients) > limit → length(gradients) >= limit"),

@@ -172,6 +172,7 @@ SYMPTOMS = (
             "cross_entropy: log-softmax over the positions",
             "label_smoothed_loss: ε and 1 − ε exchanged",
             "pre_norm: norm forgotten",
+            "lora_start: A and B both zero",
         ),
     ),
     Symptom(
@@ -204,7 +205,12 @@ SYMPTOMS = (
             "temperature_probabilities: temperature ignored",
             "top_k_probabilities: dropped logits set to zero",
         ),
-        ("temperature_probabilities", "top_k_probabilities"),
+        (
+            "temperature_probabilities",
+            "top_k_probabilities",
+            "top_p_probabilities",
+            "min_p_probabilities",
+        ),
     ),
     Symptom(
         "sizes",
@@ -282,6 +288,9 @@ SYMPTOMS = (
             "swiglu",
             "grouped_query_attention",
             "cached_attention",
+            "lora",
+            "merged_weight",
+            "lora_start",
         ),
     ),
     Symptom(

@@ -14,4 +14,5 @@ FAMILIES = (
     "todays_parts",
     "induction",
     "others_weights",
+    "adapting",
 )

@@ -214,6 +214,19 @@ def recorded_induction() -> dict[str, list[dict[str, Any]]]:
     return _recorded(FOLDER / "today" / "induction.json")
 
 
+def recorded_adapting() -> dict[str, list[dict[str, Any]]]:
+    """The recorded runs of chapter 27: `pretrained`, and the ways to adapt that model, by name.
+
+    Each has its `recipe`, `seed`, `settings`, how many numbers are `trainable`, the
+    `validation_loss` of translations (nats per token), `exact_match` on `n` of them,
+    `old_perplexity` of plain German and English text (`de`, `en`), and, but for the first,
+    `train_nll`.
+
+    They are recorded by `tools/record_adapting.py`, never by hand.
+    """
+    return _recorded(FOLDER / "adapting" / "recorded.json")
+
+
 def _recorded(path: Path) -> dict[str, list[dict[str, Any]]]:
     runs: dict[str, list[dict[str, Any]]] = {}
     for run in json.loads(path.read_text(encoding="utf-8")):
