@@ -285,9 +285,9 @@ def top_p_first_kept(logits, top_p):
     p, order = torch.sort(logits, descending=True)
     remove = p.softmax(-1).cumsum(-1) > top_p
     remove[:, 0] = False
-    return logits.masked_fill(torch.zeros_like(remove).scatter(1, order, remove), -math.inf).softmax(
-        dim=-1
-    )
+    return logits.masked_fill(
+        torch.zeros_like(remove).scatter(1, order, remove), -math.inf
+    ).softmax(dim=-1)
 
 
 @wrong(P, "nucleus one token too small, but never empty")
