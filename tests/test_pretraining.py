@@ -1,4 +1,4 @@
-"""The language model of chapter 27: its data, its loss, its training, and the one that is shipped."""
+"""The language model of chapter 27: data, loss, training, and the one that is shipped."""
 
 from __future__ import annotations
 

@@ -123,8 +123,8 @@ class Study:
         """Translations, and the old task."""
         import torch
 
-        from transformer_book.pretraining import text_perplexity
         from transformer_book.metrics import exact_match
+        from transformer_book.pretraining import text_perplexity
         from transformer_book.training import mean_loss
 
         pairs = self.corpora.validation

@@ -59,7 +59,7 @@ def corpora(n_pairs: int = 500, n_texts: int = 5000, n_validation: int = 400) ->
 
 def documents(
     texts: Sequence[Sequence[str]], vocabulary: Vocabulary, times: int = 1
-) -> list[Int[Tensor, "length"]]:
+) -> list[Int[Tensor, "_"]]:
     """Each text as ids, `<sos> tokens <eos>`, so many times in a row.
 
     A caption often stands twice on a page: below the picture, and as its alternative text.
@@ -81,7 +81,7 @@ def next_token_loss(model: DecoderOnly, tokens: Int[Tensor, "B T"]) -> Float[Ten
     return F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten(), ignore_index=PAD)
 
 
-def text_perplexity(model: DecoderOnly, texts: Sequence[Int[Tensor, "length"]]) -> float:
+def text_perplexity(model: DecoderOnly, texts: Sequence[Int[Tensor, "_"]]) -> float:
     """The exponential of the mean loss over all tokens of `texts`; the mode stays as it was."""
     tokens = pad_sequence(list(texts), batch_first=True, padding_value=PAD)  # (B, T)
     was_training = model.training
@@ -93,7 +93,7 @@ def text_perplexity(model: DecoderOnly, texts: Sequence[Int[Tensor, "length"]]) 
 
 def pretrain(
     model: DecoderOnly,
-    texts: Sequence[Int[Tensor, "length"]],
+    texts: Sequence[Int[Tensor, "_"]],
     *,
     updates: int,
     batch_size: int = 64,

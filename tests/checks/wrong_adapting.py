@@ -259,7 +259,8 @@ def loop(logits, top_p, *, first=True, order=None):
     out = torch.zeros_like(logits)
     for b, row in enumerate(logits.softmax(-1).tolist()):
         total = 0.0
-        for n, i in enumerate(sorted(range(len(row)), key=order and (lambda i: order(row, i)))):
+        by = order and (lambda i: order(row, i))  # noqa: B023
+        for n, i in enumerate(sorted(range(len(row)), key=by)):
             total += row[i]
             if total > top_p and not (first and n == 0):
                 break

@@ -1,6 +1,6 @@
 """Chapter 27: LoRA, and what a draw may choose."""
 # As learners write: other people's habits, not ours.
-# ruff: noqa: B905, RUF005
+# ruff: noqa: B905
 
 import math
 
