@@ -84,6 +84,57 @@ def ss_biases(weight, bias):
     return (*weight.T.split(d), bias[d : 2 * d], bias[:d], bias[2 * d :])
 
 
+@wrong(SPLIT, "stacked matrix reshaped, not cut")
+def ss_reshape(weight, bias):
+    d = weight.size(0)
+    cut = torch.reshape(weight, (3, d, d)).transpose(1, 2)
+    return tuple(cut) + tuple(bias.reshape(3, d))
+
+
+@wrong(SPLIT, "queries and keys exchanged")
+def ss_keys_first(weight, bias):
+    d = weight.size(0)
+    places = {"k": slice(0, d), "q": slice(d, 2 * d), "v": slice(2 * d, None)}
+    matrices = [weight[:, places[name]].t() for name in "qkv"]
+    return [*matrices, *[bias[places[name]] for name in "qkv"]]
+
+
+@wrong(SPLIT, "keys and values exchanged")
+def ss_values_second(weight, bias):
+    d = weight.size(0)
+    order = torch.cat([torch.arange(d), torch.arange(2 * d, 3 * d), torch.arange(d, 2 * d)])
+    return *weight[:, order].T.split(d), *bias[order].split(d)
+
+
+@wrong(SPLIT, "values first")
+def ss_rolled(weight, bias):
+    d = weight.size(0)
+    rows = torch.roll(weight.T, d, dims=0)
+    return (*rows.chunk(3), *torch.roll(bias, d).chunk(3))
+
+
+@wrong(SPLIT, "stacked bias forgotten")
+def ss_bias_of_zeros(weight, bias):
+    query, key, value = (part.T for part in weight.chunk(3, dim=-1))
+    nothing = torch.zeros_like(bias).chunk(3)
+    return query, key, value, *nothing
+
+
+@wrong(SPLIT, "one bias for all three")
+def ss_first_bias(weight, bias):
+    parts = []
+    for i in range(3):
+        parts.append(weight[:, i * len(weight) : (i + 1) * len(weight)].T)
+    return parts + 3 * [bias[: len(weight)]]
+
+
+@wrong(SPLIT, "biases in another order than the matrices")
+def ss_bias_kqv(weight, bias):
+    key_bias, query_bias, value_bias = bias.view(3, -1)
+    matrices = weight.view(weight.size(0), 3, -1).permute(1, 2, 0)
+    return (*matrices, query_bias, key_bias, value_bias)
+
+
 # --- paired_by_halves ----------------------------------------------------------------------------
 
 PAIRED = "paired_by_halves"
@@ -141,3 +192,30 @@ def pb_columns(weight, n_heads):
     k = weight.size(1) // n_heads
     order = [h * k + i for h in range(n_heads) for i in [*range(0, k, 2), *range(1, k, 2)]]
     return weight[:, order]
+
+
+@wrong(PAIRED, "all heads taken for one")
+def pb_one_head(weight, n_heads):
+    order = torch.arange(weight.size(0)).view(-1, 2).T.flatten()
+    return weight[order]
+
+
+@wrong(PAIRED, "second features first")
+def pb_flipped(weight, n_heads):
+    rows, columns = weight.shape
+    pairs = weight.reshape(n_heads, rows // n_heads // 2, 2, columns).flip(2)
+    return pairs.transpose(1, 2).reshape(rows, columns)
+
+
+@wrong(PAIRED, "heads interleaved in the rows")
+def pb_heads_last(weight, n_heads):
+    k = weight.size(0) // n_heads
+    heads = weight.view(k, n_heads, -1).transpose(0, 1)  # (H, K, D)
+    return torch.cat([heads[:, 0::2], heads[:, 1::2]], dim=1).flatten(0, 1)
+
+
+@wrong(PAIRED, "columns permuted, not rows")
+def pb_other_side(weight, n_heads):
+    rows, columns = weight.shape
+    pairs = weight.view(rows, n_heads, columns // n_heads // 2, 2)
+    return pairs.transpose(2, 3).reshape(rows, columns)

@@ -476,4 +476,5 @@ def two_marks(source: Tensor, target: Tensor) -> Tensor:
 )
 def moved_behind(inputs: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
     order = (inputs == 0).int().argsort(dim=1, stable=True)  # (B, T)
-    return inputs.gather(1, order), labels.gather(1, order)
+    width = labels.size(1)  # may differ, where another mistake is made, too
+    return inputs.gather(1, order), labels.gather(1, order[:, :width].clamp(max=width - 1))
