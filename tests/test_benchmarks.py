@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 import torch
-from benchmarks_page import BOOK, RESULT, THREADS, files, goals, line_through, page
+from benchmarks_page import BOOK, CONTINUATION, RESULT, THREADS, files, goals, line_through, page
+from benchmarks_page import continuation as told_of
 from common import ROOT
 
 import transformer_book.quick
 import transformer_book.training
-from benchmarks import contestants, growth, memory, proofs
+from benchmarks import contestants, continuation, growth, memory, proofs
 from benchmarks.__main__ import measure
 from benchmarks.clock import round_robin, summary
 from benchmarks.contestants import Book, CTranslate2, Marian, TorchTransformer, Tutorial
@@ -328,3 +329,31 @@ def test_the_command_explains_itself() -> None:
         check=True,
     )
     assert "--quick" in done.stdout
+
+
+# --- going on with a text -------------------------------------------------------------------------
+
+
+def test_both_write_the_same_text_and_each_has_its_turns() -> None:
+    size = {
+        "vocab_size": 50,
+        "hidden_size": 16,
+        "intermediate_size": 24,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 2,
+        "num_key_value_heads": 1,
+        "max_position_embeddings": 64,
+    }
+    found = continuation.measure(size, prompt=5, n_new=6, rounds=2)
+    assert found["contestants"]["the book"]["ratio"] == 1
+    assert len(found["contestants"]) == 3
+    assert all(len(each["seconds"]) == 2 for each in found["contestants"].values())
+
+
+def test_the_page_says_who_went_on_faster() -> None:
+    recorded = json.loads(CONTINUATION.read_text(encoding="utf-8"))
+    theirs = recorded["contestants"]["Hugging Face Llama"]
+    for ratio, says in ((2.0, "The book is faster"), (0.5, "The book is slower")):
+        theirs["ratio"] = ratio
+        told = told_of(recorded)
+        assert told["llama_says"] == says and told["llama_by"] == "2"

@@ -116,6 +116,7 @@ TOC = {
             "chapters/08_plain",
             "book/glossary",
             "book/cheat_sheet",
+            "book/debugging",
             "book/teaching",
             "book/bibliography",
             "book/errata",
@@ -143,6 +144,7 @@ def write_scratch_book(root: Path) -> None:
         *PAGES,
         "landing.md",
         "how_to_read.md",
+        "debugging.md",
         "talk.md",
     ):  # the chapters that these name are not in this book
         page = root / "book" / name
