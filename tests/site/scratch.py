@@ -144,12 +144,12 @@ def write_scratch_book(root: Path) -> None:
         *PAGES,
         "landing.md",
         "how_to_read.md",
-        "debugging.md",
         "talk.md",
     ):  # the chapters that these name are not in this book
         page = root / "book" / name
         page.write_text(unlinked(page.read_text(encoding="utf-8")), encoding="utf-8")
-    # The page that how_to_read names; its own links lead to chapters that are not here.
+    # Pages that how_to_read names; their own links lead to chapters that are not here.
+    (root / "book" / "debugging.md").write_text("# When it does not work\n", encoding="utf-8")
     stand_in = executed([new_markdown_cell("# Prerequisites")])
     (root / "book" / "prerequisites.ipynb").write_text(stand_in, encoding="utf-8")
     (root / "code").mkdir()
