@@ -77,6 +77,7 @@ PEERS := .venv-benchmarks
 benchmarks: $(PEERS)/.installed ## measure the model beside its peers: 12 minutes, on a quiet machine
 	@$(PEERS)/bin/python -m benchmarks.threads
 	@$(PEERS)/bin/python -m benchmarks
+	@$(PEERS)/bin/python -m benchmarks.continuation
 	@$(PEERS)/bin/python tools/benchmarks_page.py --write
 
 # An environment of its own: the peers must not change what the book is built with.

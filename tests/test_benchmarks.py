@@ -353,7 +353,8 @@ def test_both_write_the_same_text_and_each_has_its_turns() -> None:
 def test_the_page_says_who_went_on_faster() -> None:
     recorded = json.loads(CONTINUATION.read_text(encoding="utf-8"))
     theirs = recorded["contestants"]["Hugging Face Llama"]
-    for ratio, says in ((2.0, "The book is faster"), (0.5, "The book is slower")):
-        theirs["ratio"] = ratio
-        told = told_of(recorded)
-        assert told["llama_says"] == says and told["llama_by"] == "2"
+    for ratio, said in ((2.0, "The book is faster"), (0.5, "The book is slower")):
+        theirs.update(ratio=ratio, ratio_from=0.9 * ratio, ratio_to=1.1 * ratio)
+        assert told_of(recorded)["llama_says"] == f"{said}, by a factor of 2"
+    theirs.update(ratio=1.06, ratio_from=0.97, ratio_to=1.1)
+    assert told_of(recorded)["llama_says"].startswith("Neither is faster in every round")

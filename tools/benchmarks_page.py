@@ -13,6 +13,7 @@ from common import PAGES, ROOT
 
 RESULT = ROOT / "benchmarks" / "results" / "cpu.json"
 THREADS = ROOT / "benchmarks" / "results" / "threads.json"
+CONTINUATION = ROOT / "benchmarks" / "results" / "continuation.json"
 TEXT = ROOT / "benchmarks" / "page.md"
 PAGE = PAGES / "benchmarks.md"
 FIGURES = PAGES / "assets" / "figures"
@@ -166,6 +167,33 @@ def memory(result: dict[str, Any]) -> str:
     return "\n".join(rows)
 
 
+def continuation(found: dict[str, Any]) -> dict[str, str]:
+    """What the page says of the decoder-only model beside Llama."""
+    size, contestants = found["size"], found["contestants"]
+    (theirs,) = [name for name in contestants if name.startswith("Hugging Face")]
+    middle, low, high = (contestants[theirs][key] for key in ("ratio", "ratio_from", "ratio_to"))
+    by = f"by a factor of {rate(max(middle, 1 / middle))}"
+    if low <= 1 <= high:
+        says = f"Neither is faster in every round: the book is {rate(middle)} times as fast"
+    else:
+        says = f"The book is {'faster' if middle > 1 else 'slower'}, {by}"
+    return {
+        "llama_size": (
+            f"{found['parameters'] / 1e6:.1f} million parameters, "
+            f"{size['num_hidden_layers']} layers, `d_model` {size['hidden_size']}, "
+            f"{size['num_attention_heads']} heads of queries and "
+            f"{size['num_key_value_heads']} of keys and values"
+        ),
+        "llama_prompt": str(found["prompt"]),
+        "llama_new": str(found["new"]),
+        "llama_versions": (
+            f"transformers {found['transformers']}, PyTorch {found['torch']}, 1 thread"
+        ),
+        "llama_table": table(contestants, "tokens/s"),
+        "llama_says": says,
+    }
+
+
 def threads(found: dict[str, Any]) -> str:
     """Times as fast with all threads as with one: a row for each size of model."""
     work = [name for name in found["sizes"][0] if name not in ("d_model", "layers", "parameters")]
@@ -224,6 +252,8 @@ def machine(result: dict[str, Any]) -> str:
 
 def page(result: dict[str, Any], by_threads: dict[str, Any]) -> str:
     """The whole page: of the run beside the peers, and of the one with more and fewer threads."""
+    from transformer_book.files import read_json
+
     s, proofs = result["sizes"], result["proofs"]
     decoding = result["decoding_growth"]
     growth = [(p["tokens"], p["seconds"]) for p in result["training_growth"]]
@@ -292,6 +322,7 @@ def page(result: dict[str, Any], by_threads: dict[str, Any]) -> str:
         beam_seconds=f"{last_beam['seconds'] / first_beam['seconds']:.3g}",
         goals=goals(result),
         minutes=f"{result['minutes']:.0f}",
+        **continuation(read_json(CONTINUATION)),
         **{f"{name}_alt": alt for name, (_, alt) in figures(result).items()},
     )
 
