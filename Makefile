@@ -18,7 +18,7 @@ RUNS := multi30k-tutorial multi30k-paper multi30k-tutorial-subwords multi30k-tut
 	series-two-terms-tutorial-2024 series-two-terms-best-long series-two-terms-best=2 \
 	series-two-terms-best=3 multi30k-best=2 multi30k-best=3
 
-.PHONY: help book test check site serve slides chapters results models assignments benchmarks
+.PHONY: help book test check where site serve slides chapters results models assignments benchmarks
 
 help: ## list the targets
 	@echo "Transformers, Cell by Cell"
@@ -33,6 +33,9 @@ test: $(READY) ## run every test: package, chapters, website
 
 check: $(READY) ## run what your change needs, in two minutes (MODULES="attention masks" for these)
 	@$(RUN) tools/check.py $(MODULES)
+
+where: $(READY) ## say where an idea stands: chapter, module, check, tests (IDEA="layer norm")
+	@$(RUN) tools/where.py $(IDEA)
 
 site: $(READY) ## build the website from the committed outputs: a minute to the first page
 	@$(RUN) tools/build_site.py --execute off

@@ -1,0 +1,473 @@
+#!/usr/bin/env python3
+"""Where an idea stands: `make where IDEA="layer norm"`, and MAP.md, the same for all of them.
+
+An idea is what a learner writes and a check judges, a public name of the package, a module, an
+explorer, or a known mistake; its words may be written in any way (LayerNorm, layer_norm, layer
+norm). Shown is first what is called exactly so, then what has all the words in its name or in the
+first line of its documentation, else what begins alike (smoothing, smoothed). MAP.md is made of
+the same answers: without arguments the script says whether it is up to date, --write writes it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import re
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from check import (
+    PACKAGE,
+    PROOFS,
+    TESTS,
+    explorers,
+    imports,
+    is_part_of_the_model,
+    modules,
+    shown_in,
+)
+from common import ROOT, notebooks
+
+from transformer_book import checks
+
+MAP = ROOT / "MAP.md"
+# What does in the package what a check asks for under another name.
+DONE_BY = {
+    "build_vocabulary": "Vocabulary",
+    "encode": "Vocabulary.encode",
+    "shift": "Batch",
+    "embedding": "TokenEmbedding",
+    "tied_logits": "Transformer.tie_weights",
+    "add_positions": "SinusoidalPositions",
+    "layer_norm_parameters": "LayerNorm",
+    "pre_norm": "Residual",
+    "post_norm": "Residual",
+    "sublayer_with_dropout": "Residual",
+    "split_heads": "MultiHeadAttention.split_heads",
+    "causal_self_attention": "DecoderLayer",
+    "make_stack": "Encoder",
+    "transformer_forward": "Transformer",
+    "cross_entropy": "label_smoothed_loss",
+    "inverse_sqrt_schedule": "learning_rate",
+    "clip_gradients": "Trainer",
+    "training_update": "Trainer",
+    "accumulated_update": "Trainer",
+    "best_checkpoint": "Trainer",
+    "average_checkpoints": "average",
+    "next_token": "greedy_search",
+    "temperature_probabilities": "sample",
+    "top_k_probabilities": "keep_top_k",
+    "top_p_probabilities": "keep_top_p",
+    "min_p_probabilities": "keep_min_p",
+    "greedy_batch": "greedy_search",
+    "embed_next": "decode_step",
+    "reorder_cache": "DecoderCache",
+    "length_normalised": "length_divisor",
+    "prefix_mask": "DecoderOnly.mask",
+    "one_stack_labels": "DecoderOnly.source_labels",
+    "rotary": "rotate",
+    "cached_attention": "KeysAndValues",
+    "paired_by_halves": "rotate",
+    "merged_weight": "merge_lora",
+    "lora_start": "LoRA",
+    "text_to_ids": "Translator.encode",
+    "training_words": "read_lines",
+}
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A public class, function or method of the package."""
+
+    name: str
+    module: str
+    line: int
+    says: str = ""  # the first line of its documentation
+
+
+@dataclass
+class Idea:
+    """What is said of an idea: by what, where. Each place is a path, perhaps with a line."""
+
+    name: str
+    places: dict[str, list[str]] = field(default_factory=dict)
+
+    def add(self, what: str, *places: str) -> None:
+        known = self.places.setdefault(what, [])
+        known += [place for place in dict.fromkeys(places) if place not in known]
+
+
+def plain(text: str) -> str:
+    """The letters and digits of a name, however its words are joined."""
+    return re.sub(r"[^a-z0-9]", "", text.lower())
+
+
+def words(text: str) -> list[str]:
+    """The words of a name: LayerNorm, layer_norm and "layer norm" have the same ones."""
+    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", text)
+    return re.findall(r"[a-z0-9]+", apart.lower())
+
+
+def shown(path: Path, line: int | None = None) -> str:
+    place = path.relative_to(ROOT).as_posix()
+    return f"{place}:{line}" if line else place
+
+
+@cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
+def definitions() -> tuple[Definition, ...]:
+    """The public names of the package, without the checks: those are ideas of their own."""
+    found = []
+    for module, path in modules().items():
+        if module.split(".")[0] in ("checks", "course"):
+            continue
+        for node in tree(path).body:
+            if not isinstance(node, ast.FunctionDef | ast.ClassDef) or node.name.startswith("_"):
+                continue
+            found.append(Definition(node.name, module, node.lineno, first_line(node)))
+            for inside in getattr(node, "body", ()) if isinstance(node, ast.ClassDef) else ():
+                if isinstance(inside, ast.FunctionDef) and not inside.name.startswith("_"):
+                    name = f"{node.name}.{inside.name}"
+                    found.append(Definition(name, module, inside.lineno, first_line(inside)))
+    return tuple(found)
+
+
+def first_line(node: ast.AST) -> str:
+    return (ast.get_docstring(node) or "").partition("\n")[0]
+
+
+def defined(name: str) -> Definition:
+    """The definition of this name, `Class` or `Class.method`; a KeyError if there is none."""
+    for each in definitions():
+        if each.name == name:
+            return each
+    raise KeyError(name)
+
+
+def definition_of(component: str) -> Definition | None:
+    """What does in the package what a component asks for."""
+    if component in DONE_BY:
+        return defined(DONE_BY[component])
+    same = [each for each in definitions() if plain(each.name.split(".")[-1]) == plain(component)]
+    return min(same, key=lambda each: "." in each.name, default=None)
+
+
+@cache
+def named_in(path: Path) -> frozenset[str]:
+    """Every name that a file of tests uses, of whatever it has imported."""
+    nodes = list(ast.walk(tree(path)))
+    return frozenset(
+        {node.id for node in nodes if isinstance(node, ast.Name)}
+        | {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    )
+
+
+def tests_of(definition: Definition) -> Iterator[str]:
+    """The test files that use a definition themselves; the one named after its module first.
+
+    A part of the model is proven by tables that several tests share (tests/proofs.py): what they
+    prove of it, and that a damaged copy of it is found out, they do not say by its name.
+    """
+    name, module = definition.name.split(".")[0], definition.module
+    using = [
+        path
+        for path in sorted(TESTS.rglob("*.py"))
+        if name in named_in(path) and module in imports(path)
+    ]
+    own = list(TESTS.rglob(f"test_{module.split('.')[-1]}.py"))
+    if not own and not using:  # it is proven as a part of those that are made of it
+        files = modules()
+        own = [
+            path
+            for other in files
+            if re.search(
+                rf"import .*\b{module}\b|\.{module} import", files[other].read_text("utf-8")
+            )
+            for path in TESTS.rglob(f"test_{other.split('.')[-1]}.py")
+        ]
+    proofs = PROOFS[:2] if is_part_of_the_model(module) else ()
+    yield from dict.fromkeys([*map(shown, own), *proofs, *map(shown, using)])
+
+
+@cache
+def chapter_files() -> dict[int, Path]:
+    return {int(path.name[:2]): path for path in notebooks() if path.name[:2].isdigit()}
+
+
+@cache
+def explorer_modules() -> dict[str, Path]:
+    """Each explorer that a chapter shows, and its module."""
+    text = "".join(path.read_text(encoding="utf-8") for path in notebooks())
+    return {
+        name: path
+        for module, path in modules().items()
+        if module.startswith("widgets.") and module != "widgets.explorer"
+        for name in explorers(path)
+        if f"{name}(" in text or f"{name}." in text
+    }
+
+
+def explorers_in(chapter: Path) -> list[str]:
+    text = chapter.read_text(encoding="utf-8")
+    return [
+        f"{name} ({shown(path)})"
+        for name, path in explorer_modules().items()
+        if f"{name}(" in text or f"{name}." in text
+    ]
+
+
+@cache
+def recipe_text() -> dict[str, str]:
+    folder = PACKAGE / "recipes"
+    return {
+        shown(path): path.read_text(encoding="utf-8") for path in sorted(folder.rglob("*.toml"))
+    }
+
+
+def recipes_of(name: str) -> list[str]:
+    """Recipes that are named after an idea, or set it."""
+    key = "_".join(words(name))
+    named = [path for path in recipe_text() if plain(name) in plain(Path(path).stem)]
+    setting = re.compile(rf"^{re.escape(key)}\b.* = ", re.MULTILINE)
+    return named or [path for path, text in recipe_text().items() if setting.search(text)][:3]
+
+
+def calls_in(path: Path) -> list[tuple[int, str]]:
+    """The calls of a file that begin with a text, or name one: a component, a known mistake."""
+    return sorted(
+        (node.lineno, given.value)
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.Call)
+        for given in (*node.args[:1], *(k.value for k in node.keywords if k.arg == "name"))
+        if isinstance(given, ast.Constant) and isinstance(given.value, str)
+    )
+
+
+def runs_of(path: Path, component: str) -> list[str]:
+    """Where a component's known mistakes stand together, and how many."""
+    found = []
+    for same, group in groupby(calls_in(path), key=lambda call: call[1] == component):
+        lines = [line for line, _ in group]
+        if same:
+            found.append(f"{shown(path, lines[0])} ({len(lines)})")
+    return found
+
+
+def of_definition(idea: Idea, definition: Definition) -> None:
+    path = modules()[definition.module]
+    idea.add("package", f"{shown(path, definition.line)} {definition.name}")
+    for chapter in notebooks():
+        if definition.module in shown_in(chapter) and re.search(
+            rf"show_source\([^)]*\b{definition.name.split('.')[0]}\b", chapter.read_text("utf-8")
+        ):
+            idea.add("shown in", shown(chapter))
+    idea.add("tests", *tests_of(definition))
+    twin = ROOT / "book" / "assets" / "model" / f"{definition.module.split('.')[-1]}.js"
+    if twin.exists():
+        idea.add("in the browser", shown(twin))
+
+
+def of_component(name: str) -> Idea:
+    """The whole row of an idea that has a check."""
+    component = checks.COMPONENTS[name]
+    idea = Idea(name)
+    chapter = chapter_files()[component.chapter]
+    idea.add("chapter", f"{shown(chapter)}, “{component.section}”")
+    if definition := definition_of(name):
+        of_definition(idea, definition)
+    for family in checks.FAMILIES:
+        module = PACKAGE / "checks" / f"{family}.py"
+        here = [line for line, called in calls_in(module) if called == name]
+        if here:
+            idea.add("check", f"{shown(module, here[0])} checks.{name}")
+            mistakes = module.parent / "mistakes" / module.name
+            many = sum(each.component == name for each in checks.MISTAKES)
+            runs = runs_of(mistakes, name) or [f"{shown(mistakes)} ({many})"]  # made in a loop
+            idea.add("known mistakes", *runs)
+    for path in sorted((TESTS / "checks").rglob("*.py")):
+        versions = path.name.startswith("wrong_") or path.parent.name == "correct_versions"
+        if versions and re.search(rf"\b{name}\b", path.read_text(encoding="utf-8")):
+            idea.add("right and wrong versions", shown(path))
+    if recipes := recipes_of(name):
+        idea.add("recipe", *recipes)
+    if found := explorers_in(chapter):
+        idea.add("explorer", *found)
+    return idea
+
+
+def of_name(definition: Definition) -> Idea:
+    idea = Idea(definition.name)
+    of_definition(idea, definition)
+    if recipes := recipes_of(definition.name):
+        idea.add("recipe", *recipes)
+    return idea
+
+
+def of_module(module: str) -> Idea:
+    """A module as a whole."""
+    path = modules()[module]
+    idea = Idea(module)
+    idea.add("package", f"{shown(path)}: {(ast.get_docstring(tree(path)) or '').splitlines()[0]}")
+    idea.add("shown in", *(shown(each) for each in notebooks() if module in shown_in(each)))
+    own = list(TESTS.rglob(f"test_{module.split('.')[-1]}.py"))
+    using = [path for path in sorted(TESTS.rglob("*.py")) if module in imports(path)]
+    idea.add("tests", *(shown(each) for each in [*own, *using]))
+    return idea
+
+
+def of_mistake(mistake: checks.Mistake) -> Idea:
+    idea = Idea(f"mistake: {mistake.name}")
+    for family in checks.FAMILIES:
+        path = PACKAGE / "checks" / "mistakes" / f"{family}.py"
+        for node in ast.walk(tree(path)):
+            if isinstance(node, ast.Constant) and node.value == mistake.name:
+                idea.add("known mistakes", shown(path, node.lineno))
+    chapter = chapter_files()[mistake.chapter or checks.COMPONENTS[mistake.component].chapter]
+    idea.add("chapter", f"{shown(chapter)}, “{mistake.section}”")
+    idea.add("check", f"checks.{mistake.component}")
+    return idea
+
+
+def everything() -> Iterator[tuple[str, str, Callable[[Any], Idea], Any]]:
+    """Each idea's name, what is said of it, what makes its answer, and of what."""
+    yield from ((name, of.section, of_component, name) for name, of in checks.COMPONENTS.items())
+    yield from ((each.name, each.says, of_name, each) for each in definitions())
+    yield from ((name, "", of_module, name) for name in modules())
+    yield from ((each.name, "", of_mistake, each) for each in checks.MISTAKES)
+
+
+def search(text: str, most: int = 4) -> list[Idea]:
+    """What an idea's name finds, in the order that the script's documentation tells."""
+    asked = words(text)
+    stems = [word[:5] for word in asked]
+
+    def alike(name: str) -> bool:
+        return all(any(word.startswith(stem) for word in words(name)) for stem in stems)
+
+    def documented(says: str) -> bool:
+        return " ".join(asked) in " ".join(words(says))
+
+    ways = (
+        lambda name, says: plain(name) == plain(text),
+        lambda name, says: set(asked) <= set(words(name)),
+        lambda name, says: documented(says),
+        lambda name, says: alike(name),
+    )
+    known = list(everything())
+    rows: dict[tuple[str, str], tuple[Callable[[Any], Idea], Any]] = {}
+    for way in ways:
+        for name, says, make, of in known:
+            if way(name, says):
+                rows.setdefault((make.__name__, name), (make, of))
+        if way is ways[2] and rows:  # what only begins alike is for when there is nothing else
+            break
+    of_check = [definition_of(of) for make, of in rows.values() if make is of_component]
+    chosen = [row for row in rows.values() if row[1] not in of_check]  # it is in the check's row
+    return [make(of) for make, of in chosen[:most]]
+
+
+def told(idea: Idea) -> str:
+    width = max(map(len, idea.places), default=0)
+    rows = [idea.name]
+    for what, places in idea.places.items():
+        for n, place in enumerate(places):
+            rows.append(f"  {what if n == 0 else '':{width}}  {place}")
+    return "\n".join(rows)
+
+
+def linked(place: str) -> str:
+    """A place as a link of MAP.md; lines are left out, they change too often."""
+    path, _, rest = place.partition(" ")
+    address = re.sub(r":\d+$", "", path.rstrip(",:"))
+    label = Path(address).stem if address.endswith(".ipynb") else address.split("/", 1)[-1]
+    label = label.removeprefix("transformer_book/")
+    text = f"[{label}]({address})"
+    name = re.match(r"([A-Za-z][\w.]*)$", rest)
+    return f"{text} `{name[1]}`" if name else text
+
+
+def page() -> str:
+    """The text of MAP.md."""
+    rows = [
+        "# Where everything is",
+        "",
+        "This page is made by `tools/where.py --write`. For one idea, with lines: "
+        '`make where IDEA="layer norm"`.',
+        "",
+        "## Ideas that a check judges",
+        "",
+        "The known mistakes of an idea stand in `checks/mistakes/`, in the file that is named as "
+        "the check's; right and wrong versions that people write in `tests/checks/`, likewise.",
+        "",
+        "| idea | chapter | in the package | check | mistakes | tests | explorer |",
+        "|---|---|---|---|---:|---|---|",
+    ]
+
+    def cell(places: list[str], most: int = 3) -> str:
+        return ", ".join(linked(place) for place in places[:most])
+
+    for name in checks.COMPONENTS:
+        p = of_component(name).places
+        many = sum(each.component == name for each in checks.MISTAKES)
+        explorer = ", ".join(each.split(" ")[0] for each in p.get("explorer", ()))
+        columns = (
+            f"`{name}`",
+            cell(p["chapter"]),
+            cell(p.get("package", [])),
+            cell(p["check"]).split(" ")[0],
+            str(many),
+            cell(p.get("tests", [])),
+            explorer,
+        )
+        rows.append("| " + " | ".join(columns) + " |")
+    rows += ["", "## Modules of the package", "", "| module | what | shown in | tests |"]
+    rows.append("|---|---|---|---|")
+    for module, path in modules().items():
+        p = of_module(module).places
+        what = p["package"][0].partition(": ")[2].rstrip(".").replace("|", "\\|")
+        columns = (
+            f"[{module}]({shown(path)})",
+            what,
+            cell(p["shown in"], most=4),
+            cell(p["tests"]),
+        )
+        rows.append("| " + " | ".join(columns) + " |")
+    return "\n".join(rows) + "\n"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("idea", nargs="*", help='such as "layer norm" or beam_search')
+    parser.add_argument("--write", action="store_true", help="write MAP.md")
+    options = parser.parse_args()
+    if options.idea:
+        found = search(" ".join(options.idea))
+        if not found:
+            print(
+                f"Nothing is called {' '.join(options.idea)!r}: try fewer words.", file=sys.stderr
+            )
+            return 1
+        print("\n\n".join(map(told, found)))
+        return 0
+    text = page()
+    if options.write:
+        MAP.write_text(text, encoding="utf-8")
+    elif not MAP.exists() or MAP.read_text(encoding="utf-8") != text:
+        print("MAP.md is not up to date: run python tools/where.py --write", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
