@@ -34,6 +34,9 @@ HEADING = re.compile(r"^(#{1,6}) +(.+?) *$", re.MULTILINE)
 FENCE = re.compile(r"^[ >]*(`{3,}|~{3,}).*?^[ >]*\1", re.MULTILINE | re.DOTALL)
 WORDS_A_MINUTE = 100  # with a pencil in the hand, and a look at every output
 CORE_WORDS = 2000
+# How a cell begins that is not for reading: an exercise, and the questions at a chapter's end.
+QUESTIONS = ("## Ask yourself", "### Further: more questions")
+DONE = ("> **Your turn", *QUESTIONS)
 
 
 def is_further(heading: str) -> bool:
@@ -95,9 +98,9 @@ def words(text: str) -> int:
 
 
 def words_of(notebook: dict) -> int:
-    """The words of all Markdown cells but the exercises, which state their own minutes."""
+    """The words of all Markdown cells but what a reader does: the exercises, the questions."""
     texts = (text_of(c["source"]) for c in notebook["cells"] if c["cell_type"] == "markdown")
-    return sum(words(text) for text in texts if not text.startswith("> **Your turn"))
+    return sum(words(text) for text in texts if not text.startswith(DONE))
 
 
 def minutes(n_words: int) -> int:

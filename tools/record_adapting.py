@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Pre-train the small language model of chapter 27, adapt it in seven ways, and record the results.
+"""Pre-train the small language model of chapter 27, adapt it in ten ways, and record the results.
 
 The model is written beside the record, in half precision, and adapted as it is read from there.
 Each way has three seeds, of the order of the pairs and of what is drawn new. A run that stands in
@@ -48,7 +48,9 @@ WAYS: dict[str, tuple[int | None, str]] = {
     "whole": (None, "twice"),
     "whole-once": (None, "once"),
     "scratch": (None, "nothing"),
+    **{f"rank-{rank}-loud": (rank, "twice") for rank in (1, 2, 4)},
 }
+LOUD = 8.0  # α of the last three, as rank 8 has it; elsewhere α is the rank, and the factor 1
 TIMES = {"twice": 2, "once": 1}
 
 
@@ -61,6 +63,7 @@ def settings_of(way: str, seed: int) -> dict[str, Any]:
         "begins_with": begin,
         "pretraining": None if begin == "nothing" else {**PRETRAINING, "times": TIMES[begin]},
         "rank": rank,
+        **({"alpha": LOUD} if way.endswith("loud") else {}),
         "names": None if rank is None else ADAPTED,
         "training": {**COURSE, "learning_rate": RATES[kind], "seed": seed},
     }
@@ -153,7 +156,7 @@ def adapted(study: Study, way: str, seed: int, begin) -> dict[str, Any]:
         model.load_state_dict(begin.state_dict())
     torch.manual_seed(seed)
     if settings["rank"] is not None:
-        add_lora(model, settings["rank"], names=ADAPTED)
+        add_lora(model, settings["rank"], settings.get("alpha"), names=ADAPTED)
     config = TrainingConfig(**settings["training"])
     trainer = Trainer(model, study.dataset, study.validation, config)
     trainer.fit()

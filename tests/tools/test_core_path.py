@@ -9,6 +9,7 @@ import pytest
 from core_path import (
     CORE_WORDS,
     FURTHER,
+    QUESTIONS,
     chapters,
     core_of,
     headings,
@@ -45,6 +46,28 @@ def test_code_of_the_core_needs_no_branch(name: str) -> None:
 @EACH
 def test_a_chapter_says_how_long_core_and_whole_take(name: str) -> None:
     assert with_times(CHAPTERS[name]) == CHAPTERS[name], "run tools/core_path.py --times"
+
+
+ASKED = re.compile(r"<details>\n<summary>(.+)</summary>\n\n((?:.+\n)+)\n</details>")
+
+
+@EACH
+@pytest.mark.parametrize(("heading", "least"), zip(QUESTIONS, (5, 2), strict=True))
+def test_a_chapter_ends_with_questions_and_folded_answers(
+    name: str, heading: str, least: int
+) -> None:
+    texts = [text_of(cell["source"]) for cell in CHAPTERS[name]["cells"]]
+    (here,) = [n for n, text in enumerate(texts) if text.startswith(heading)]
+    (turn, summary) = (
+        next(n for n, text in enumerate(texts) if re.search(f"^## {title}$", text, re.MULTILINE))
+        for title in ("Your turn", "Summary")
+    )
+    assert turn < here < summary
+    asked = ASKED.findall(texts[here] + "\n")
+    assert least <= len(asked) == texts[here].count("<details>")
+    for question, answer in asked:
+        assert re.search(r"[?.]$", question) and not re.search(r"[$*`\[]", question), question
+        assert answer.strip()
 
 
 @EACH
