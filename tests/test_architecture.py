@@ -269,7 +269,7 @@ MAY_IMPORT = {
     "course/second_look": {"checks"},
     "course/sandbox": {"course", "kernels"},
     "course/release": {"choices", "course"},
-    "course/grading": {"choices", "course"},
+    "course/grading": {"choices", "course", "files"},
     "course/proof": {"course"},
     "cli": {
         "__version__",

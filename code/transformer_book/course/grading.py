@@ -12,7 +12,6 @@ from __future__ import annotations
 import ast
 import csv
 import hashlib
-import html
 import io
 import json
 import os
@@ -23,10 +22,12 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import nbformat
+from jinja2 import Environment
 from nbformat.validator import NotebookValidationError as ValidationError
 from nbgrader.api import Gradebook
 from nbgrader.plugins import LateSubmissionPlugin
@@ -43,6 +44,7 @@ from transformer_book.course.release import (
     sets_of,
 )
 from transformer_book.course.sandbox import Limits, Run, end_all, run
+from transformer_book.files import write_atomically, write_json
 
 TIMESTAMP = "timestamp.txt"  # nbgrader's: when it was handed in
 LARGEST = 200 * 2**20  # bytes of a submitted notebook: more is not read
@@ -415,9 +417,7 @@ class Course:
     def _record(self, outcome: Outcome) -> Outcome:
         place = self._place("autograded", outcome.student, outcome.problem_set)
         place.mkdir(parents=True, exist_ok=True)
-        temporary = place / "outcome.json.new"
-        temporary.write_text(json.dumps(asdict(outcome), indent=1) + "\n", encoding="utf-8")
-        temporary.replace(place / "outcome.json")
+        write_json(place / "outcome.json", asdict(outcome), indent=1)
         return outcome
 
     # --- what the teacher reads -------------------------------------------------------------------
@@ -742,41 +742,21 @@ def _write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[str]
 
 
 def _write(path: Path, text: str) -> None:
-    temporary = path.with_name(path.name + ".new")
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(path)
+    write_atomically(path, text.encode("utf-8"))
 
 
 def _report_page(outcomes: Sequence[Outcome]) -> str:
     """One page for the teacher: how many of each kind, and what to look at."""
-    counts = [(status, sum(o.status == status for o in outcomes)) for status in STATUSES]
-    summary = "".join(
-        f"<tr><th scope='row'>{status}</th><td>{n}</td><td>{STATUSES[status]}</td></tr>"
-        for status, n in counts
-    )
-    rows = "".join(
-        "<tr>"
-        + "".join(
-            f"<td>{html.escape(cell)}</td>"
-            for cell in (
-                outcome.problem_set,
-                outcome.student,
-                outcome.status,
-                f"{_points(total(outcome)) or '–'} of {_points(outcome.max_score)}",
-                "an essay waits" if outcome.manual else "",
-                " ".join(outcome.notes),
-            )
-        )
-        + "</tr>"
-        for outcome in outcomes
-    )
+    page = files(__package__).joinpath("report.html.j2").read_text(encoding="utf-8")
     return (
-        "<!doctype html><html lang='en'><meta charset='utf-8'><title>Grading report</title>"
-        "<style>body{font:1rem/1.5 system-ui,sans-serif;margin:2rem;color-scheme:light dark}"
-        "td,th{text-align:left;padding:.2rem .8rem;border-bottom:1px solid #8888}</style>"
-        f"<h1>Grading report</h1><table>{summary}</table>"
-        "<p>No grade stands where nothing could be graded: a person has to look.</p>"
-        f"<p>{without_isolation(outcomes)}</p>"
-        "<table><tr><th>set</th><th>student</th><th>status</th><th>points</th><th>essay</th>"
-        f"<th>notes</th></tr>{rows}</table></html>\n"
+        Environment(autoescape=True)
+        .from_string(page)
+        .render(
+            statuses=[
+                (status, sum(each.status == status for each in outcomes), meaning)
+                for status, meaning in STATUSES.items()
+            ],
+            isolation=without_isolation(outcomes),
+            outcomes=[(each, _points(total(each)), _points(each.max_score)) for each in outcomes],
+        )
     )
