@@ -14,6 +14,7 @@ from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausa
 
 from transformer_book.gpt2 import split_stacked, weights_from_gpt2
 from transformer_book.hugging_face import INDEX, WEIGHTS, load_model, open_model, read_weights
+from transformer_book.llama import weights_from_llama
 
 WORDS = ["a", "dog", "cat", "sees", "sleeps", "and", "the", "end", "<eos>", "."]
 VOCABULARY = {word: i for i, word in enumerate(WORDS)}
@@ -101,10 +102,10 @@ def test_logits_and_gradients_are_theirs(pair):
         rtol=1e-4,
     )
     gradients = {name: p.grad for name, p in theirs.named_parameters()}
-    if theirs.config.model_type == "gpt2":
-        found = weights_from_gpt2(gradients)
-        for name, parameter in ours.model.named_parameters():
-            torch.testing.assert_close(parameter.grad, found[name], atol=5e-6, rtol=1e-4)
+    renamed = {"gpt2": weights_from_gpt2, "llama": weights_from_llama}[theirs.config.model_type]
+    found = renamed(gradients)
+    for name, parameter in ours.model.named_parameters():
+        torch.testing.assert_close(parameter.grad, found[name], atol=5e-6, rtol=1e-4)
 
 
 def test_the_greedy_continuation_is_theirs_token_for_token(pair):

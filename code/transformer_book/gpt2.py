@@ -1,4 +1,4 @@
-"""The book's decoder-only model as GPT-2: other names, stacked and turned matrices (chapter 28)."""
+"""The book's decoder-only model as GPT-2: other names, stacked and transposed (chapter 28)."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def config_from_gpt2(settings: Mapping[str, Any]) -> DecoderOnlyConfig:
 
 
 def weights_from_gpt2(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The weights of a GPT-2 checkpoint under the book's names, cut and turned as they need be.
+    """The weights of a GPT-2 checkpoint under the book's names, cut and transposed as they need be.
 
     Raises:
         ValueError: a name that is not known; a stacked matrix or bias without its other half.
@@ -169,8 +169,8 @@ def weights_from_gpt2(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
         elif layer is None:
             found[MODEL_NAMES[name]] = tensor
         else:
-            turned = tensor.dim() == 2  # all matrices of a layer: (in, out) there, (out, in) here
-            found[f"layers.{layer}.{LAYER_NAMES[part]}"] = tensor.T if turned else tensor
+            matrix = tensor.dim() == 2  # all matrices of a layer: (in, out) there, (out, in) here
+            found[f"layers.{layer}.{LAYER_NAMES[part]}"] = tensor.T if matrix else tensor
     return found
 
 
