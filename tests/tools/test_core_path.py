@@ -52,7 +52,7 @@ ASKED = re.compile(r"<details>\n<summary>(.+)</summary>\n\n((?:.+\n)+)\n</detail
 
 
 @EACH
-@pytest.mark.parametrize(("heading", "least"), zip(QUESTIONS, (5, 2), strict=True))
+@pytest.mark.parametrize(("heading", "least"), [(QUESTIONS[0], 5), (QUESTIONS[1], 2)])
 def test_a_chapter_ends_with_questions_and_folded_answers(
     name: str, heading: str, least: int
 ) -> None:
@@ -66,7 +66,8 @@ def test_a_chapter_ends_with_questions_and_folded_answers(
     asked = ASKED.findall(texts[here] + "\n")
     assert least <= len(asked) == texts[here].count("<details>")
     for question, answer in asked:
-        assert re.search(r"[?.]$", question) and not re.search(r"[$*`\[]", question), question
+        bare = re.sub(r"<code>.+?</code>", "", question)  # front ends show a summary as HTML
+        assert re.search(r"[?.]$", question) and not re.search(r"[$*`\[]", bare), question
         assert answer.strip()
 
 
