@@ -57,9 +57,9 @@ PREFIX_MASK = Component(
         "both": lambda keys, seen: keys & seen,
     },
     cases=prefix_cases,
-    returns="a boolean mask `(B, 1, S, S)`, `True` = may attend, for one sequence of source and "
-    "target: every place sees the first `prefix` places, itself, and what came before, unless that "
-    "is padding; `real` `(B, S)` is `False` at the padding, which may stand anywhere",
+    returns="a boolean mask `(B, 1, S+T, S+T)`, `True` = may attend, for one sequence of source "
+    "and target: every place sees the first `prefix` places, itself, and what came before, unless "
+    "that is padding; `real` `(B, S+T)` is `False` at the padding, which may stand anywhere",
     settled=spread_out,
     differentiable=False,
 )
@@ -119,9 +119,9 @@ ONE_STACK_LABELS = Component(
         "out": lambda inputs, labels: (inputs, labels),
     },
     cases=pair_cases,
-    returns="two tensors `(B, S + T − 1)`: what one stack reads, the source and then what goes "
+    returns="two tensors `(B, S + T)`: what one stack reads, the source and then what goes "
     "into a decoder, and what it is to say at each place, 0 where nothing is asked; `source` "
-    "`(B, S)` is tokens and `<eos>` (2), `target` `(B, T)` is `<sos>` (1), tokens and `<eos>`, "
+    "`(B, S)` is tokens and `<eos>` (2), `target` `(B, T + 1)` is `<sos>` (1), tokens and `<eos>`, "
     "both padded with 0 behind",
     differentiable=False,
 )

@@ -180,7 +180,7 @@ def padding_seen(keys: Tensor, seen: Tensor) -> Tensor:
     "tokens",
     "query rows of one sequence masked",
     symptom="The rows of padded queries are hidden, and padded keys stay visible.",
-    cause="real stands at the queries: it must be (B, 1, 1, S).",
+    cause="real stands at the queries: it must be (B, 1, 1, S+T).",
     section="Padding in the middle",
 )
 def rows_hidden(real: Tensor, prefix: int) -> Tensor:
@@ -252,8 +252,8 @@ def true_hides(keys: Tensor, seen: Tensor) -> Tensor:
     "prefix_mask",
     "both",
     "prefix mask without its axis of heads",
-    symptom="The mask has the shape (B, S, S).",
-    cause="Beside scores (B, H, S, S) its batch axis would meet the heads: keep (B, 1, S, S).",
+    symptom="The mask has the shape (B, S+T, S+T).",
+    cause="Beside the scores its batch axis would meet the heads: keep (B, 1, S+T, S+T).",
     section=SEES,
 )
 def without_heads_axis(keys: Tensor, seen: Tensor) -> Tensor:
