@@ -204,12 +204,12 @@ STRUCTURES: dict[str, tuple[str, Callable[..., Any], str]] = {
         lambda x, training: F.scaled_dot_product_attention(
             x, x, x, is_causal=True, scale=1 / (x.size(-1) + 0.3)
         ),
-        "The first position is right; it differs only behind it",
+        "The first position is right; yours differs only after it",
     ),
     "later sentences": (
         "add_positions",
         lambda x, table: torch.cat([(x + table[: x.size(1)])[:1], x[1:]]),
-        "The first sentence is right; it differs only behind it",
+        "The first sentence is right; yours differs only after it",
     ),
     "padding": (
         "embedding",
@@ -236,7 +236,7 @@ STRUCTURES: dict[str, tuple[str, Callable[..., Any], str]] = {
     "the diagonal above": (
         "causal_mask",
         lambda length: torch.ones(length, length).tril(1).bool(),
-        "right above the diagonal",
+        "directly above the diagonal",
     ),
     "every second feature": (
         "decoder_layer",

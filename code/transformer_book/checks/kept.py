@@ -121,7 +121,10 @@ def cause(made: Any, names: Sequence[str]) -> str:
         )
     if names:
         own = _list([f"self.{name}" for name in names])
-        return f"What a call leaves in {own} counts in the next one: compute it anew in each call."
+        return (
+            f"What a call leaves in {own} is still there in the next call: compute it anew each "
+            "time."
+        )
     return (
         "It keeps something from one call to the next: compute everything anew from the arguments."
     )

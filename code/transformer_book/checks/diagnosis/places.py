@@ -153,14 +153,14 @@ def _along(leaves: Sequence[Leaf], differ: Sequence[Tensor], axis: int) -> Itera
     options: tuple[tuple[str, Callable[[Tensor, int], Tensor]], ...] = (
         (f"It differs only at the first {word}.", lambda i, n: i == 0),
         (f"It differs only at the last {word}.", lambda i, n: i == n - 1),
-        (f"The first {word} is right; it differs only behind it.", lambda i, n: i > 0),
-        (f"The last {word} is right; it differs only before it.", lambda i, n: i < n - 1),
+        (f"The first {word} is right; yours differs only after it.", lambda i, n: i > 0),
+        (f"The last {word} is right; yours differs only before it.", lambda i, n: i < n - 1),
         (
             f"It differs only at the first and the last {word}.",
             lambda i, n: (i == 0) | (i == n - 1),
         ),
         (
-            f"The first and the last {word} are right; it differs only between.",
+            f"The first and the last {word} are right; yours differs only between them.",
             lambda i, n: (i > 0) & (i < n - 1),
         ),
         (f"It differs only at every second {word}: 1, 3, 5, …", lambda i, n: i % 2 == 1),
@@ -203,8 +203,8 @@ def _of_squares(first: Leaf) -> Iterator[Place]:
         (f"only below the diagonal (an earlier {column} than {row})", lambda i, j: j < i),
         ("only on the diagonal and above it", lambda i, j: j >= i),
         ("only on the diagonal and below it", lambda i, j: j <= i),
-        ("only right above the diagonal", lambda i, j: j == i + 1),
-        ("only right below the diagonal", lambda i, j: j == i - 1),
+        ("only directly above the diagonal", lambda i, j: j == i + 1),
+        ("only directly below the diagonal", lambda i, j: j == i - 1),
     )
     for text, choose in options:
 
@@ -338,7 +338,7 @@ def parts(trials: Sequence[Trial]) -> str | None:
     if all(b == {n - 1} for b, n in both):
         return "Of what you return, only the last part differs."
     if all(0 not in b for b in bad):
-        return "Of what you return, the first part is right; it differs only behind it."
+        return "Of what you return, the first part is right; yours differs only after it."
     return _pairs(trials)
 
 

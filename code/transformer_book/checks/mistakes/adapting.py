@@ -70,9 +70,9 @@ def rank_of_columns(alpha: float, down: Tensor) -> float:
     "lora",
     "factor",
     "the root of the rank",
-    symptom="The change is larger by the root of r.",
-    cause="This is rsLoRA's factor, α/√r, as consistent: adapters do not fit from one to the "
-    "other, and the learning rate has another meaning.",
+    symptom="The change is larger by a factor of the root of r.",
+    cause="This is rsLoRA's factor, α/√r, which is just as consistent; but adapters made for one "
+    "do not fit the other, and the learning rate means something else.",
     section=FACTOR,
     kind="convention",
 )
@@ -159,8 +159,8 @@ def base_transposed(x: Tensor, weight: Tensor) -> Tensor:
     "merged_weight",
     "factor",
     "merged without α/r",
-    symptom="The merged layer is another one than the layer with its adapter.",
-    cause="What the adapter is multiplied by, its product must be multiplied by: α / r.",
+    symptom="The merged layer gives other numbers than the layer with its adapter.",
+    cause="Multiply the product up @ down by α / r, as the adapter's output is multiplied.",
     section=FACTOR,
 )
 def merged_unscaled(alpha: float, down: Tensor) -> float:
@@ -300,7 +300,8 @@ def at_least_one(kept: Tensor) -> Tensor:
     "top_p_probabilities",
     "keep",
     "nucleus one token too small",
-    symptom="The token that crosses the line is dropped, and a sure model has none left.",
+    symptom="The token with which the sum reaches top_p is dropped; where the model is sure, none "
+    "is left.",
     cause="Drop a token if those *before* it reach top_p: subtract its own probability.",
     section=DRAW,
 )
@@ -312,7 +313,7 @@ def one_too_few(logits: Tensor, top_p: float) -> Tensor:
     "top_p_probabilities",
     "keep",
     "nucleus one token too small, but never empty",
-    symptom="The token that crosses the line is dropped, unless it is the likeliest.",
+    symptom="The token with which the sum reaches top_p is dropped, unless it is the likeliest.",
     cause="Drop a token if those *before* it reach top_p: subtract its own probability.",
     section=DRAW,
 )
@@ -337,7 +338,7 @@ def unsorted(logits: Tensor, top_p: float) -> Tensor:
     "top_p_probabilities",
     "keep",
     "sorted and not put back",
-    symptom="The first ids stay, as many as there should be, whichever they are.",
+    symptom="The right number of tokens stays, but always those with the first ids.",
     cause="The decision is in sorted order: scatter it back to the places of the tokens.",
     section=DRAW,
 )
@@ -418,7 +419,7 @@ for component, kind in (("top_p_probabilities", "nucleus"), ("min_p_probabilitie
     "min_p_probabilities",
     "bound",
     "min-p taken absolutely",
-    symptom="Where the model is unsure, no token or few are likely enough.",
+    symptom="Where the model is unsure, few tokens reach the bound, or none.",
     cause="The bound is relative: min_p times the probability of the likeliest token.",
     section=DRAW,
 )

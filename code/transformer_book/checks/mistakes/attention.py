@@ -127,8 +127,8 @@ EMPTY = "Minus infinity, or a very small number?"
     "scaled_dot_product_attention",
     "scale",
     "scores not scaled",
-    symptom="The weights are too sharp, and sharper the wider the vectors are.",
-    cause="The scores are not divided by the root of d_k.",
+    symptom="The weights are too sharp, and all the more so the wider the vectors are.",
+    cause="Divide the scores by the root of d_k.",
     section=ROOT,
 )
 def not_scaled(query: Tensor, value: Tensor) -> float:
@@ -175,7 +175,7 @@ def divided_by_length(query: Tensor, value: Tensor) -> float:
     "scaled_dot_product_attention",
     "normalise",
     "weights scaled after the softmax",
-    symptom="The rows of weights sum to one over the root of d_k.",
+    symptom="Each row of weights sums to 1/√d_k, not to 1.",
     cause="The division by the root of d_k comes after the softmax; it belongs on the scores.",
     section=ROOT,
     steps={"scale": not_scaled, "average": lambda w, key, v: w @ v / math.sqrt(key.size(-1))},
@@ -213,7 +213,7 @@ def softmax_over_batch(scores: Tensor) -> Tensor:
     "normalise",
     "no softmax",
     symptom="The weights are the scores themselves and do not sum to one.",
-    cause="The softmax between the two matrix products is missing.",
+    cause="Take the softmax of the scores, between the two matrix products.",
     section=FUNCTION,
 )
 def no_softmax(scores: Tensor) -> Tensor:
@@ -364,8 +364,8 @@ def exchanged(key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
     "normalise",
     "attention with a softmax without dim",
     symptom="With three or four axes the weights do not sum to one over the keys.",
-    cause="The softmax runs over axis 1 of two axes (the keys) or four (the heads), and axis 0 of "
-    "three (the batch), as F.softmax without dim does: write dim=-1.",
+    cause="Without dim, F.softmax runs over the batch if there are three axes, and over the "
+    "heads if there are four: write dim=-1.",
     section=FUNCTION,
 )
 def attention_without_dim(scores: Tensor) -> Tensor:
@@ -849,7 +849,8 @@ def query_not_projected(x: Tensor, weight: Tensor, n_heads: int) -> Tensor:
     "project",
     "weights not transposed",
     symptom="Each projection uses its weight the other way round.",
-    cause="x @ weight in place of x @ weight.T: nn.Linear stores one row per output.",
+    cause="This is x @ weight; the book computes x @ weight.T, as nn.Linear does, which stores "
+    "one row per output.",
     section="Three projections, or one",
     kind="convention",
     steps={"project_query": lambda x, weight, n_heads: x @ weight, "output": torch.matmul},
@@ -1186,7 +1187,7 @@ def nothing_hidden(ones: Tensor) -> Tensor:
     "triangle",
     "diagonal alone",
     symptom="A position sees itself and nothing else.",
-    cause="torch.eye is the diagonal: the past belongs to it, torch.tril.",
+    cause="torch.eye is the diagonal alone: the past must be visible, too, so use torch.tril.",
     section="The three masks of one batch",
 )
 def diagonal_alone(ones: Tensor) -> Tensor:
@@ -1355,7 +1356,7 @@ def heads_left_apart(heads: Tensor) -> Tensor:
     "sources",
     "values made from the key",
     symptom="The argument `value` does not matter.",
-    cause="self.value(key) in place of self.value(value): project the values from `value`.",
+    cause="The values are made by self.value(key): project them from `value`, self.value(value).",
     section=CLASS,
 )
 def values_from_key(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
@@ -1367,7 +1368,7 @@ def values_from_key(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, 
     "sources",
     "keys made from the value",
     symptom="The argument `key` does not matter.",
-    cause="self.key(value) in place of self.key(key): project the keys from `key`.",
+    cause="The keys are made by self.key(value): project them from `key`, self.key(key).",
     section=CLASS,
 )
 def keys_from_value(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
@@ -1404,7 +1405,7 @@ def arguments_exchanged(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tens
     "output",
     "output weight not transposed",
     symptom="The output projection uses its weight the other way round.",
-    cause="heads @ w_output in place of heads @ w_output.T, which the others have.",
+    cause="Transpose it as the other weights are: heads @ w_output.T, not heads @ w_output.",
     section="Three projections, or one",
 )
 def output_not_transposed(x: Tensor, weight: Tensor) -> Tensor:
@@ -1461,8 +1462,8 @@ IN_SEVERAL_HEADS = (
 OTHERWISE_SAID = {
     "attention with a softmax without dim": {
         "symptom": "The weights sum to one over the heads, but not over the keys.",
-        "cause": "The softmax runs over axis 1 of the scores (B, H, T, S), as dim=1 makes it, and "
-        "F.softmax without dim: write dim=-1.",
+        "cause": "The softmax runs over axis 1 of the scores (B, H, T, S), the heads, as it does "
+        "with dim=1 or without dim: write dim=-1.",
     }
 }
 MISTAKES.extend(

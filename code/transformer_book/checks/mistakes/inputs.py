@@ -22,7 +22,7 @@ Rows = Sequence[Sequence[int]]
     "number_of_targets",
     "count",
     "n**V for V**n",
-    symptom="The number of places and the number of words have changed places.",
+    symptom="Base and exponent are exchanged: this is n**V.",
     cause="There are V choices at each of n places: V · V · … · V, n times, is V**n.",
     section="How many sentences are there?",
     seen="a public tutorial on translating series",
@@ -266,8 +266,8 @@ def all_counted(splits: dict[str, list[list[str]]]) -> list[list[str]]:
     "counted",
     "vocabulary built on training and test",
     symptom="Words are there that only the test set has.",
-    cause="Count in the training sentences alone: a vocabulary with the test's words promises "
-    "that nothing is unknown.",
+    cause="Count in the training sentences alone: with the test's words in the vocabulary, the "
+    "test cannot show what unknown words cost.",
     section=LEAK,
 )
 def test_counted(splits: dict[str, list[list[str]]]) -> list[list[str]]:
@@ -279,7 +279,8 @@ def test_counted(splits: dict[str, list[list[str]]]) -> list[list[str]]:
     "counted",
     "vocabulary built on training and validation",
     symptom="Words are there that only the validation set has.",
-    cause="Count in the training sentences alone: the model learns nothing about the others.",
+    cause="Count in the training sentences alone: the model learns nothing about words that do "
+    "not occur in them.",
     section=LEAK,
 )
 def validation_counted(splits: dict[str, list[list[str]]]) -> list[list[str]]:
@@ -361,7 +362,7 @@ def position_first(rows: Rows) -> Tensor:
     "comes_out",
     "target not shifted",
     symptom="At each place the decoder is to say the token it is just reading.",
-    cause="What comes out is one place further: target[:, 1:].",
+    cause="What comes out must be one place further on: target[:, 1:].",
     section="One place to the right",
 )
 def not_shifted(target: Tensor) -> Tensor:
@@ -372,7 +373,8 @@ def not_shifted(target: Tensor) -> Tensor:
     "shift",
     "goes_in",
     "nothing to begin with",
-    symptom="The decoder reads without <sos>, and what it is to say stands in what it reads.",
+    symptom="The decoder's input has no <sos>, and at each place it is the very token that is to "
+    "be predicted.",
     cause="What goes in is all but the last token: target[:, :-1].",
     section="One place to the right",
 )
@@ -385,7 +387,7 @@ def start_left_out(target: Tensor) -> Tensor:
     "goes_in",
     "input and output exchanged",
     symptom="The decoder reads the next tokens and is to say the previous ones.",
-    cause="In goes target[:, :-1], out comes target[:, 1:].",
+    cause="target[:, :-1] goes in, and target[:, 1:] comes out.",
     section="One place to the right",
     steps={"comes_out": lambda target: target[:, :-1]},
 )
@@ -413,7 +415,8 @@ def along_the_batch(target: Tensor) -> Tensor:
     "embedding",
     "scale",
     "embedding not scaled",
-    symptom="The vectors are too short, beside the positions, by the root of d_model.",
+    symptom="The vectors are too short for the positions that are added to them, by a factor of "
+    "the root of d_model.",
     cause="Multiply by the root of d_model.",
     section="How loud is a word?",
 )
@@ -425,7 +428,7 @@ def unscaled(x: Tensor, weight: Tensor) -> Tensor:
     "embedding",
     "scale",
     "embedding scaled twice",
-    symptom="The vectors are too long by the root of d_model.",
+    symptom="The vectors are too long by a factor of the root of d_model.",
     cause="The factor is the root of d_model, once.",
     section="How loud is a word?",
 )
@@ -437,7 +440,7 @@ def scaled_twice(x: Tensor, weight: Tensor) -> Tensor:
     "embedding",
     "scale",
     "embedding divided by the root",
-    symptom="The vectors are too short by d_model.",
+    symptom="The vectors are too short by a factor of d_model.",
     cause="Multiply by the root of d_model; attention scores are what is divided.",
     section="How loud is a word?",
 )
@@ -473,7 +476,7 @@ def not_transposed(x: Tensor, weight: Tensor) -> Tensor:
     "tied_logits",
     "product",
     "scale left in the output",
-    symptom="The logits are too large by the root of d_model.",
+    symptom="The logits are too large by a factor of the root of d_model.",
     cause="The factor of the embedding belongs to the input side only.",
     section="One matrix, two jobs",
 )
@@ -671,8 +674,10 @@ def first_row(x: Tensor, table: Tensor) -> Tensor:
     "add_positions",
     "rows",
     "one row for all positions",
-    symptom="Every token gets the same row, the one behind the sentence; a full table has none.",
-    cause="The colon is missing: table[x.size(1)] is one row, table[:x.size(1)] are all of them.",
+    symptom="Every token gets the same row, the one after the sentence's last; for a sentence as "
+    "long as the table there is none.",
+    cause="The colon is missing: table[x.size(1)] is a single row, table[:x.size(1)] is one row "
+    "for each position.",
     section="Word and place in one vector",
 )
 def one_row(x: Tensor, table: Tensor) -> Tensor:
@@ -1082,7 +1087,7 @@ def scaled_by_length(x: Tensor, weight: Tensor) -> Tensor:
     "tied_logits",
     "product",
     "logits divided by the root of d_model",
-    symptom="The logits are too small by the root of d_model.",
+    symptom="The logits are too small by a factor of the root of d_model.",
     cause="Attention scores are divided; logits are plain dot products.",
     section="One matrix, two jobs",
 )

@@ -60,8 +60,8 @@ def no_mean(x: Tensor) -> Tensor:
     "mean",
     "RMS norm in place of layer norm",
     symptom="The vectors are divided by their root mean square, and their mean stays.",
-    cause="This is RMSNorm, another norm, as good in use; layer norm subtracts the mean first. "
-    "Weights do not fit from one to the other.",
+    cause="This is RMSNorm, another norm that works as well; layer norm subtracts the mean "
+    "first. Weights do not fit from one to the other.",
     section=LN,
     kind="convention",
     steps={"variance": lambda x: x.square().mean(dim=-1, keepdim=True)},
@@ -75,8 +75,8 @@ def rms(x: Tensor) -> Tensor:
     "mean",
     "RMS norm without the bias",
     symptom="The vectors are divided by their root mean square, and nothing is added.",
-    cause="This is RMSNorm, another norm, as good in use; layer norm subtracts the mean first and "
-    "adds a bias at the end.",
+    cause="This is RMSNorm, another norm that works as well; layer norm subtracts the mean first "
+    "and adds a bias at the end.",
     section=LN,
     kind="convention",
     steps={
@@ -117,7 +117,8 @@ def epsilon_outside(centred: Tensor, variance: Tensor, eps: float) -> Tensor:
     "divide",
     "ε forgotten",
     symptom="A vector of equal numbers gives nan.",
-    cause="Its variance is zero, and nothing keeps the division from it: add ε inside the root.",
+    cause="The variance of such a vector is zero, so that zero is divided by zero: add ε inside "
+    "the root.",
     section="Break it: ε outside the root, and the other variance",
 )
 def epsilon_forgotten(centred: Tensor, variance: Tensor, eps: float) -> Tensor:
@@ -165,7 +166,7 @@ def unscaled(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     "scale",
     "shifted before it is scaled",
     symptom="The bias is multiplied by the weight.",
-    cause="weight * (x + bias) in place of weight * x + bias.",
+    cause="Multiply first, then add: weight * x + bias, not weight * (x + bias).",
     section=LN,
 )
 def shifted_first(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
@@ -177,7 +178,7 @@ def shifted_first(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     "scale",
     "weight and bias exchanged",
     symptom="The bias scales and the weight shifts.",
-    cause="Two arguments have changed places.",
+    cause="Weight and bias have changed places: multiply by the weight, and add the bias.",
     section=LN,
 )
 def exchanged(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
@@ -293,7 +294,7 @@ def not_normalised(
     "inside",
     "norm after the sublayer",
     symptom="The sublayer's output is normalised, not its input.",
-    cause="sublayer(norm(x)) in place of norm(sublayer(x)).",
+    cause="Normalise what goes in, not what comes out: sublayer(norm(x)), not norm(sublayer(x)).",
     section=STREAM,
 )
 def normalised_afterwards(
@@ -363,7 +364,7 @@ def sum_not_normalised(x: Tensor, change: Tensor, norm: Callable[[Tensor], Tenso
     "add",
     "norm of the change alone",
     symptom="x is added after the norm.",
-    cause="norm(x + f(x)) in place of x + norm(f(x)).",
+    cause="Add first, then normalise: norm(x + f(x)), not x + norm(f(x)).",
     section=STREAM,
 )
 def change_normalised(x: Tensor, change: Tensor, norm: Callable[[Tensor], Tensor]) -> Tensor:
@@ -454,7 +455,7 @@ def scaled_in_evaluation(x: Tensor, p: float, keep: Tensor) -> Tensor:
     "drop",
     "declared and never applied",
     symptom="Nothing is ever dropped.",
-    cause="The mask is not used.",
+    cause="Multiply by keep, and divide by 1 − p.",
     section=DROPOUT,
     steps={"rescale": not_enlarged},
 )
@@ -479,7 +480,8 @@ def never_called(change: Tensor, dropout: Callable[[Tensor], Tensor]) -> Tensor:
     "out",
     "dropout applied to the residual stream",
     symptom="What came in is dropped, too: the stream loses numbers in each sublayer.",
-    cause="x + dropout(f(norm(x))) in place of dropout(x + f(norm(x))).",
+    cause="Apply dropout to the sublayer's output alone: x + dropout(f(norm(x))), not dropout(x "
+    "+ f(norm(x))).",
     section=DROPOUT,
     steps={"drop": never_called},
 )
@@ -526,7 +528,7 @@ FF = "Two matrices and a bend, by hand"
     "feed_forward",
     "activate",
     "activation forgotten",
-    symptom="The network is linear: two matrices that are one.",
+    symptom="The network is linear: two matrices in a row do no more than one.",
     cause="Apply ReLU between the two layers.",
     section=FF,
 )
@@ -971,7 +973,7 @@ def first_norm_again(norms: Any, i: int) -> Any:
     "decoder_layer",
     "first",
     "residual around self-attention forgotten",
-    symptom="A position forgets itself.",
+    symptom="What a position held before self-attention is lost.",
     cause="Add x to the output of self-attention.",
     section=DECODER,
 )
@@ -1041,7 +1043,8 @@ MODES = "Break it: a mask in one mode only"
     "causal_self_attention",
     "seen",
     "causal mask only in training mode",
-    symptom="In evaluation every position sees its future: a test under teacher forcing lies.",
+    symptom="In evaluation every position sees its future, so that a test with teacher forcing "
+    "looks too good.",
     cause="The mask stands behind `if self.training`: it belongs to both modes.",
     section=MODES,
 )
@@ -1445,7 +1448,7 @@ def smaller_in_evaluation(x: Tensor, p: float, keep: Tensor) -> Tensor:
     "dropout",
     "evaluate",
     "enlarged in evaluation",
-    symptom="In evaluation the outputs are too large by 1 / (1 − p).",
+    symptom="In evaluation the outputs are too large by a factor of 1 / (1 − p).",
     cause="Only training enlarges: in evaluation x goes through as it is.",
     section=DROPOUT,
 )
@@ -1636,7 +1639,7 @@ def in_wrong_order_and_renormed(x: Tensor, attended: Any, transformed: Any) -> T
     "encoder_layer",
     "wire",
     "second residual from the layer's input",
-    symptom="What the attention found is lost but for what the network makes of it.",
+    symptom="What the attention found reaches the output only through the feed-forward network.",
     cause="The second sum adds the layer's input: add what the first sum gave.",
     section=ENCODER,
 )
@@ -1674,7 +1677,7 @@ def no_first_norm(norm1: Any, norm2: Any) -> tuple[Any, Any]:
     "attend",
     "only the queries normalised",
     symptom="Keys and values are taken from the stream as it is.",
-    cause="y = norm1(x) is all three: attention(y, y, y, mask).",
+    cause="Query, key and value are all y = norm1(x): attention(y, y, y, mask).",
     section=ENCODER,
 )
 def queries_normalised(
@@ -1688,7 +1691,7 @@ def queries_normalised(
     "attend",
     "values not normalised",
     symptom="The values are taken from the stream as it is.",
-    cause="y = norm1(x) is all three: attention(y, y, y, mask).",
+    cause="Query, key and value are all y = norm1(x): attention(y, y, y, mask).",
     section=ENCODER,
 )
 def values_not_normalised(
@@ -1836,7 +1839,7 @@ def values_from_target(
     "causal_self_attention",
     "root",
     "causal scores not scaled",
-    symptom="The weights are too sharp, and sharper the wider the vectors are.",
+    symptom="The weights are too sharp, and all the more so the wider the vectors are.",
     cause="The scores are not divided by the root of D.",
     section="Why divide by the square root of the width",
     chapter=7,
@@ -1914,7 +1917,8 @@ def one_layer_less(make: Callable[[], nn.Module], n: int) -> list[nn.Module]:
     "build",
     "one layer too many",
     symptom="There are n_layers + 1 layers.",
-    cause="A layer that was made for trying out is in the list, too, or the loop runs to n_layers.",
+    cause="Either a layer that was made for a trial is in the list, too, or the loop runs once "
+    "too often: make n_layers of them.",
     section="Break it: N layers that are one",
 )
 def one_layer_more(make: Callable[[], nn.Module], n: int) -> list[nn.Module]:
@@ -1989,7 +1993,7 @@ def source_mask_inverted(source: Tensor) -> Tensor:
     "finish",
     "last row of the model's logits cut off",
     symptom="There are T − 1 rows of logits.",
-    cause="The target was shifted by whoever calls: give a row for each token that came in.",
+    cause="The caller has shifted the target already: return one row for each token that came in.",
     section="One place to the right",
     chapter=3,
 )

@@ -118,8 +118,8 @@ def over_positions(logits: Tensor) -> Tensor:
     "cross_entropy",
     "log_p",
     "log-softmax without dim",
-    symptom="The probabilities of a position do not sum to one: those of a word in all sentences "
-    "do.",
+    symptom="The probabilities sum to one over the sentences of the batch, not over the "
+    "vocabulary.",
     cause="Without dim, F.log_softmax takes axis 0 of three axes, the batch: write dim=-1.",
     section=CE,
 )
@@ -131,7 +131,7 @@ def log_softmax_without_dim(logits: Tensor) -> Tensor:
     "cross_entropy",
     "log_p",
     "bits in place of nats",
-    symptom="The loss is larger by 1 / ln 2.",
+    symptom="The loss is larger by a factor of 1 / ln 2.",
     cause="The logarithm is to base 2: the book, like PyTorch, counts in nats.",
     section=CE,
     kind="convention",
@@ -206,7 +206,7 @@ def shares_exchanged(nll: Tensor, spread: Tensor, epsilon: float) -> Tensor:
     "mix",
     "smoothing ignored",
     symptom="ε changes nothing.",
-    cause="smoothing is not used.",
+    cause="Use smoothing: multiply the right token's part by 1 − ε, and the spread by ε.",
     section="Two definitions",
 )
 def not_smoothed(nll: Tensor, spread: Tensor, epsilon: float) -> Tensor:
@@ -353,7 +353,7 @@ def from_zero(update: int, warmup: int) -> float:
     "inverse_sqrt_schedule",
     "width",
     "width forgotten",
-    symptom="The rate is too large by the root of d_model.",
+    symptom="The rate is too large by a factor of the root of d_model.",
     cause="Multiply by d_model**-0.5.",
     section="The schedule",
 )
@@ -365,7 +365,7 @@ def no_width(d_model: int) -> float:
     "inverse_sqrt_schedule",
     "width",
     "multiplied by the root of the width",
-    symptom="The rate is too large by d_model.",
+    symptom="The rate is too large by a factor of d_model.",
     cause="The exponent of d_model is −0.5.",
     section="The schedule",
 )
@@ -456,7 +456,7 @@ def not_zeroed(optimizer: Optimizer) -> None:
     "training_update",
     "steps",
     "clipped before backward",
-    symptom="Gradients are as long as they come: clipping does nothing.",
+    symptom="Gradients keep their full length: clipping does nothing.",
     cause="There is nothing to clip before backward(): clip between backward() and step().",
     section=UPDATE,
 )
@@ -470,7 +470,7 @@ def clipped_too_early(loss: Tensor, optimizer: Optimizer, model: nn.Module) -> N
     "training_update",
     "steps",
     "clipped after the step",
-    symptom="Gradients are as long as they come: clipping does nothing.",
+    symptom="Gradients keep their full length: clipping does nothing.",
     cause="Clip between backward() and step().",
     section=UPDATE,
 )
@@ -722,7 +722,7 @@ def _summed(checkpoints: Sequence[Checkpoint]) -> Checkpoint:
     "average_checkpoints",
     "average",
     "checkpoints summed",
-    symptom="The weights are too large by the number of checkpoints.",
+    symptom="The weights are too large by a factor of the number of checkpoints.",
     cause="Divide by their number.",
     section="The average of five models",
 )
@@ -761,7 +761,7 @@ def last_alone(checkpoints: Sequence[Checkpoint]) -> Checkpoint:
     "cross_entropy",
     "log_p",
     "logarithm of a softmax that underflows",
-    symptom="A token that the model holds for impossible costs infinitely much.",
+    symptom="A token that the model considers impossible costs infinitely much.",
     cause="The softmax rounds its probability to 0, and log(0) is −inf: take the log-softmax of "
     "the logits, in one step.",
     section=CE,
@@ -787,7 +787,7 @@ def end_left_out(target: Tensor) -> Tensor:
     "real",
     "all special tokens left out of the loss",
     symptom="<eos> and <unk> are left out with the padding.",
-    cause="target > 3 leaves four tokens out: only padding, 0, is to be.",
+    cause="target > 3 leaves out four tokens: leave out padding alone, target != 0.",
     section="Break it: two wrong averages",
 )
 def specials_left_out(target: Tensor) -> Tensor:
@@ -873,7 +873,7 @@ def smoothed_softmax_twice(logits: Tensor) -> Tensor:
     "label_smoothed_loss",
     "log_p",
     "smoothed loss by the logarithm of a softmax",
-    symptom="A token that the model holds for impossible costs infinitely much, or gives nan.",
+    symptom="A token that the model considers impossible costs infinitely much, or gives nan.",
     cause="The softmax rounds its probability to 0, and log(0) is −inf: take the log-softmax of "
     "the logits, in one step.",
     section=CE,
@@ -946,7 +946,8 @@ def one_update_early(update: int, warmup: int) -> float:
     "inverse_sqrt_schedule",
     "time",
     "warm-up to the power of minus one",
-    symptom="The warm-up rises to one, and the rate is the root's from the beginning of it.",
+    symptom="The warm-up rises too steeply, towards 1, so that the rate begins to fall before the "
+    "warm-up is over.",
     cause="The exponent of warmup is −1.5: then both parts meet at the end of the warm-up.",
     section="The schedule",
 )
@@ -1265,7 +1266,7 @@ def first_alone(checkpoints: Sequence[Checkpoint]) -> Checkpoint:
     "training_update",
     "steps",
     "clipping left out",
-    symptom="Gradients are as long as they come: nothing clips them.",
+    symptom="Gradients keep their full length: nothing clips them.",
     cause="Clip between backward() and step(): clip_grad_norm_(model.parameters(), 1.0).",
     section=UPDATE,
 )

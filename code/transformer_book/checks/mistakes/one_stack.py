@@ -332,7 +332,7 @@ def answer_goes_in(target: Tensor) -> Tensor:
     "goes_in",
     "inputs and labels of the target exchanged",
     symptom="The next tokens go in, and the previous ones are asked for.",
-    cause="In goes target[:, :-1], asked is target[:, 1:].",
+    cause="target[:, :-1] goes in, and target[:, 1:] is asked for.",
     section=COUNT,
     steps={"asked": lambda target: target[:, :-1]},
 )
@@ -383,7 +383,7 @@ def source_cut(source: Tensor) -> Tensor:
     "out",
     "labels one place early",
     symptom="Each token of the target is asked one place before its turn.",
-    cause="The shift is there already, in target[:, 1:]: as many zeros as the source has places.",
+    cause="target[:, 1:] is shifted already: put as many zeros before it as the source has places.",
     section=COUNT,
 )
 def early(inputs: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:

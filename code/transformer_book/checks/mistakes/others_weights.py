@@ -17,7 +17,7 @@ Parts = tuple[Tensor, ...]
     "split_stacked",
     "turn",
     "stacked matrix not transposed",
-    symptom="The three matrices are cut rightly, and each is the transposed of what it should be.",
+    symptom="The three matrices are cut correctly, but each is transposed.",
     cause="GPT-2 computes x @ weight, nn.Linear x @ weight.T: transpose each. Square matrices fit "
     "either way.",
     section="Break it: square matrices",
@@ -149,7 +149,8 @@ def unmoved(pairs: Tensor) -> Tensor:
     "paired_by_halves",
     "unfold",
     "pairs taken the other way round",
-    symptom="Rows that were halves become neighbours; these were neighbours.",
+    symptom="The rows are moved from halves to neighbours; they were neighbours, and should become "
+    "halves.",
     cause="Unfold each head into (K/2, 2) and exchange the two axes; (2, K/2) is the way back.",
     section=PAIRS,
 )

@@ -68,7 +68,7 @@ def over_batch(last: Tensor) -> Tensor:
     "next_token",
     "choose",
     "probability in place of the token",
-    symptom="The answer is a number, not an id.",
+    symptom="The answer is the largest value, not the id of its token.",
     cause="max gives the value; argmax gives its place.",
     section="A tree of words, by hand",
 )
@@ -80,7 +80,7 @@ def value(last: Tensor) -> Tensor:
     "next_token",
     "choose",
     "logit in place of the token",
-    symptom="The answer is a number, not an id.",
+    symptom="The answer is the largest value, not the id of its token.",
     cause="max gives the value and its place: take .indices, or use argmax.",
     section="A tree of words, by hand",
 )
@@ -350,8 +350,8 @@ def probabilities_added(score: float, log_p: float, token: int) -> float:
     "width",
     "one beam only",
     symptom="This is greedy search: beam_size changes nothing.",
-    cause="Keep the best beam_size hypotheses, not the best one; and begin with <sos> once: copies "
-    "of it all go on alike.",
+    cause="Keep the best beam_size hypotheses, not the best one; and begin with <sos> once: "
+    "several copies of it would all go on alike.",
     section="Beam search",
 )
 def one_beam(beam_size: int) -> int:
@@ -441,7 +441,8 @@ CACHE = "The cache of keys and values"
     "rows",
     "every decoded token at position 0",
     symptom="Each new token gets the first row of the table: the decoder forgets where it is.",
-    cause="Alone in its batch, the new token seems to stand at 0: begin at `past`.",
+    cause="The new tokens are handed in without those before them, but they do not begin at "
+    "position 0: begin at `past`.",
     section="Break it: three bugs in a decoder",
 )
 def from_the_start(table: Tensor, past: int, new: int) -> Tensor:
@@ -517,7 +518,7 @@ def deeper_left(keys: Tensor, rows: Tensor, layer: int) -> Tensor:
     "reorder_cache",
     "key_rows",
     "cache scattered in place of gathered",
-    symptom="Row i went to where rows[i] points, in place of coming from there.",
+    symptom="Row i was written to place rows[i]; it should have been read from there.",
     cause="new = old[rows], not new[rows] = old.",
     section=BUGS,
     steps={"value_rows": lambda values, rows, layer: scattered(values, rows, layer)},
@@ -646,7 +647,7 @@ def blindly(ids: Sequence[int]) -> list[int]:
     "cut",
     "only the special tokens removed",
     symptom="What stands behind the end stays.",
-    cause="Cut at the first <eos>; what comes after it was never meant.",
+    cause="Cut at the first <eos>; what comes after it is not part of the sentence.",
     section="A tree of words, by hand",
 )
 def specials_removed(ids: Sequence[int]) -> list[int]:
@@ -892,7 +893,8 @@ def stops_at_unknown(tokens: list[int]) -> bool:
     "choose",
     "<eos> never chosen",
     symptom="No sentence ends before the limit.",
-    cause="The special tokens are left out of the choice, <eos> with them: it ends the sentence.",
+    cause="The special tokens are left out of the choice, and <eos> with them: leave it in, for "
+    "it ends the sentence.",
     section="A tree of words, by hand",
 )
 def never_the_end(log_p: Tensor) -> int:
@@ -1219,8 +1221,8 @@ def keys_again(keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
     "reorder_cache",
     "key_rows",
     "cache sorted the other way",
-    symptom="Row i went to place rows[i], in place of coming from there.",
-    cause="keys[rows] takes rows; argsort of them is the way back.",
+    symptom="Row i has gone to place rows[i]; it should have come from there.",
+    cause="Take keys[rows], not keys[rows.argsort()], which goes the other way.",
     section=BUGS,
     steps={"value_rows": lambda values, rows, layer: values[rows.argsort()]},
 )
@@ -1307,7 +1309,7 @@ def end_at_zero(ids: Sequence[int]) -> list[int]:
     "cut",
     "only <eos> removed",
     symptom="What stands behind the end stays, but for the ends themselves.",
-    cause="Cut at the first <eos>; what comes after it was never meant.",
+    cause="Cut at the first <eos>; what comes after it is not part of the sentence.",
     section="A tree of words, by hand",
 )
 def ends_removed(ids: Sequence[int]) -> list[int]:

@@ -117,7 +117,7 @@ def no_weight(normalised: Tensor, weight: Tensor, x: Tensor) -> Tensor:
     "rms_norm",
     "scale",
     "one added to the weight of RMSNorm",
-    symptom="Features are larger by once the normalised vector.",
+    symptom="The normalised vector is multiplied by 1 + w, not by w.",
     cause="The weight counts from zero, (1 + w): Gemma's convention, whose weights start at 0. "
     "Llama's and PyTorch's start at 1 and are multiplied as they are.",
     section=RMS,
@@ -228,8 +228,8 @@ def same_frequency(x: Tensor, base: float) -> Tensor:
     "frequencies",
     "exponent without its factor two",
     symptom="The slowest pair is far too fast.",
-    cause="The exponent is −i/K: it is −2i/K, so that the frequencies reach from 1 nearly down "
-    "to 1/base.",
+    cause="The exponent is −i/K: it must be −2i/K, so that the frequencies reach from 1 nearly "
+    "down to 1/base.",
     section=ROTARY,
 )
 def half_exponent(x: Tensor, base: float) -> Tensor:
@@ -254,7 +254,7 @@ def from_the_start(positions: Tensor, x: Tensor) -> Tensor:
     "frequencies",
     "base fixed at 10000",
     symptom="It is right for the usual base and for no other.",
-    cause="The base that is handed in is not used.",
+    cause="Use the base that is handed in, not a fixed 10000.",
     section=ROTARY,
 )
 def fixed_base(x: Tensor, base: float) -> Tensor:
@@ -306,8 +306,9 @@ def sigmoid_gate(gate: Tensor, value: Tensor) -> Tensor:
     "swiglu",
     "open",
     "GELU in place of SiLU",
-    symptom="The numbers are close to the right ones, and not those.",
-    cause="The gate is GELU(z), which makes it GeGLU; as good in use, and another network.",
+    symptom="The numbers are close to the right ones, but not equal to them.",
+    cause="The gate is GELU(z), which makes this GeGLU: it works as well, but it is another "
+    "network.",
     section=SWIGLU,
     kind="convention",
 )
@@ -331,7 +332,7 @@ def bare_gate(gate: Tensor, value: Tensor) -> Tensor:
     "swiglu",
     "combine",
     "gate added in place of multiplied",
-    symptom="The value passes the gate wherever it is closed.",
+    symptom="The value passes even where the gate is closed.",
     cause="The two products are added: multiply them.",
     section=SWIGLU,
 )
@@ -499,7 +500,8 @@ def restarted(past: int, new: int) -> Tensor:
     "positions",
     "new token one position too far",
     symptom="There is a gap between what is kept and what is new.",
-    cause="The first new position is P + 1: after P positions, 0 to P − 1, it is P.",
+    cause="The new tokens begin at position P + 1: the P kept ones have 0 to P − 1, so the first "
+    "new one has P.",
     section=CACHED,
 )
 def one_too_far(past: int, new: int) -> Tensor:
