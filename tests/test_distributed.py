@@ -14,8 +14,8 @@ import pytest
 import torch
 
 from tests import small
+from tests.cli.small import TINY, settings
 from tests.fresh import fresh_package
-from tests.test_cli import TINY, settings
 from transformer_book import distributed
 from transformer_book.checkpoints import list_checkpoints, load_tensors, weights_of
 from transformer_book.distributed import DistributedTrainer, Processes

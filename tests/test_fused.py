@@ -225,5 +225,5 @@ def test_the_command_line_trains_with_the_kernel(monkeypatch, tmp_path):
 
     monkeypatch.setattr(Experiment, "trainer", note)
     with pytest.raises(ValueError, match="enough"):
-        cli.train("captions-small", output=tmp_path / "run", quiet=True)
+        cli.train.train("captions-small", output=tmp_path / "run", quiet=True)
     assert asked == [True]

@@ -74,7 +74,8 @@ def tests_of(module: str) -> list[str]:
         if path.stem in LONG and not own:
             continue
         named = any(name == module or name.startswith(f"{module}.") for name in imports(path))
-        if own or named or (folder in ("checks", "tasks") and folder == package.split(".")[0]):
+        beside = folder in ("checks", "cli", "tasks") and folder == module.split(".")[0]
+        if own or named or beside:
             found.append(path.relative_to(ROOT).as_posix())
     return found
 

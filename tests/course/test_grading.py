@@ -22,7 +22,7 @@ from transformer_book.course.grading import Course, Outcome, Unreadable, grade, 
 from transformer_book.course.release import release
 from transformer_book.course.sandbox import Run
 
-# As a teacher runs it: the annotations' hook does not know typer's own classes.
+# As a teacher runs transformer_book.cli.grade: the annotations' hook does not know typer's classes.
 command = import_fresh("transformer_book.cli").run
 RIGHT = {"double": "def double(x):\n    return x + x", "triple": "def triple(x):\n    return x * 3"}
 
