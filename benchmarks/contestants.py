@@ -24,9 +24,9 @@ from torch import Tensor, nn
 from benchmarks.setting import Setting
 from transformer_book.batches import Batch
 from transformer_book.decoding import beam_search, greedy_search
+from transformer_book.fused import fused_kernels
 from transformer_book.masks import causal_mask
-from transformer_book.quick import quick_kernels
-from transformer_book.reference import to_pytorch
+from transformer_book.pytorch_twins import to_pytorch
 from transformer_book.tokens import EOS, PAD, SOS
 from transformer_book.training import batch_loss
 
@@ -109,7 +109,7 @@ class Book(Trained):
 
     def kernels(self) -> AbstractContextManager[None]:
         """What `transformer-book train` puts in the place of formulas."""
-        return quick_kernels(self.model)
+        return fused_kernels(self.model)
 
     def update(self, batch: Batch) -> float:
         with self.kernels():

@@ -13,8 +13,8 @@ from benchmarks.contestants import Book
 from benchmarks.setting import Setting
 from transformer_book.batches import Batch
 from transformer_book.decoding import greedy_search
+from transformer_book.fused import formula_for_short
 from transformer_book.layers import fused_norms
-from transformer_book.quick import formula_for_short
 from transformer_book.training import batch_loss
 
 ALL = "all of them"

@@ -20,8 +20,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from benchmarks.clock import _short, round_robin
+from transformer_book.atomic_files import write_json
 from transformer_book.decoding import beam_search
-from transformer_book.files import write_json
 from transformer_book.transformer import Transformer, TransformerConfig
 
 RESULT = Path(__file__).resolve().parent / "results" / "threads.json"

@@ -53,8 +53,8 @@ def import_fresh(name: str) -> ModuleType:
 
 
 def import_model(source: Path | None = None, *, fresh: bool = False) -> SimpleNamespace:
-    """The seven model modules and `reference`, as one namespace."""
-    names = (*MODEL, "reference")
+    """The seven model modules and `pytorch_twins`, as one namespace."""
+    names = (*MODEL, "pytorch_twins")
     if not fresh and source is None:
         return SimpleNamespace(**{n: importlib.import_module(f"{PACKAGE}.{n}") for n in names})
     with fresh_package(source):

@@ -110,7 +110,7 @@ def assert_equal(
     backward(their_output, seed)
     for mine, other in zip(our_inputs, their_inputs, strict=True):
         assert_close(mine.grad, other.grad)
-    pairs = list(book.reference.paired_parameters(our_module, their_module))
+    pairs = list(book.pytorch_twins.paired_parameters(our_module, their_module))
     assert len(pairs) == len(list(our_module.parameters()))
     for name, mine, other, rows in pairs:
         assert_close(mine.grad, other.grad[rows], msg=lambda text, name=name: f"{name}: {text}")
@@ -215,7 +215,7 @@ def multi_head_attention_equals_pytorch(book: Book, seed: int) -> None:
         for keep in (True, False):
             ours.zero_grad()
             ours.keep_weights = keep
-            theirs = book.reference.to_pytorch(ours)
+            theirs = book.pytorch_twins.to_pytorch(ours)
             masks = {}
             if mask is not None and mask.dim() == 2:
                 masks["attn_mask"] = ~mask
@@ -297,7 +297,7 @@ def masks_follow_their_definition(book: Book, seed: int) -> None:
 
 def compare_pointwise(book: Book, draw: Draw, ours: nn.Module, seed: int) -> None:
     randomise(ours, seed)
-    theirs = book.reference.to_pytorch(ours)
+    theirs = book.pytorch_twins.to_pytorch(ours)
     x = draw.vectors(draw.target)
     mine, other = twins(x), twins(x)
     assert_equal(book, (ours, ours(*mine), mine), (theirs, theirs(*other), other), seed)
@@ -376,7 +376,7 @@ def encoder_equals_pytorch(book: Book, seed: int) -> None:
     x = draw.vectors(draw.source)
     for ours in (book.encoder.EncoderLayer(**options), book.encoder.Encoder(2, **options)):
         randomise(ours, seed)
-        theirs = book.reference.to_pytorch(ours)
+        theirs = book.pytorch_twins.to_pytorch(ours)
         for mask in (None, draw.padding(draw.source)):
             ours.zero_grad()
             theirs.zero_grad()
@@ -395,7 +395,7 @@ def decoder_equals_pytorch(book: Book, seed: int) -> None:
     padding, memory_padding = draw.padding(draw.target), draw.padding(draw.source)
     for ours in (book.decoder.DecoderLayer(**options), book.decoder.Decoder(2, **options)):
         randomise(ours, seed)
-        theirs = book.reference.to_pytorch(ours)
+        theirs = book.pytorch_twins.to_pytorch(ours)
         mine, other = twins(y, memory), twins(y, memory)
         expected = theirs(
             *other,
@@ -424,7 +424,7 @@ def dropout_falls_where_pytorch_drops(book: Book, seed: int) -> None:
         (book.decoder.DecoderLayer(**options), (x, memory)),
     ):
         randomise(ours, seed).train()
-        theirs = book.reference.to_pytorch(ours)
+        theirs = book.pytorch_twins.to_pytorch(ours)
         torch.manual_seed(seed)
         output = ours(*inputs)
         torch.manual_seed(seed)
@@ -572,7 +572,7 @@ def small_model(
 def transformer_equals_pytorch(book: Book, seed: int) -> None:
     draw = Draw(seed)
     model, source, target = small_model(book, draw, seed)
-    theirs = book.reference.to_pytorch(model)
+    theirs = book.pytorch_twins.to_pytorch(model)
     twin = book.transformer.Transformer(model.config).double()
     twin.load_state_dict(model.state_dict())
 
@@ -597,7 +597,7 @@ def transformer_equals_pytorch(book: Book, seed: int) -> None:
     assert_close(output, expected)
     backward(output, seed)
     backward(expected, seed)
-    for name, mine, other, rows in book.reference.paired_parameters(model, theirs):
+    for name, mine, other, rows in book.pytorch_twins.paired_parameters(model, theirs):
         assert_close(mine.grad, other.grad[rows], msg=lambda text, name=name: f"{name}: {text}")
     outside = ("source_embedding", "target_embedding", "source_pos", "target_pos", "output")
     for name, parameter in model.named_parameters():

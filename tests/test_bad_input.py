@@ -177,17 +177,17 @@ def test_components_answer_by_themselves(book):
 def test_reference_says_what_pytorch_lacks(book):
     layer = book.encoder.EncoderLayer(8, 2, 16, residual=False)
     with pytest.raises(ValueError, match="always have residual"):
-        book.reference.to_pytorch(layer)
+        book.pytorch_twins.to_pytorch(layer)
     layer = book.decoder.DecoderLayer(8, 2, 16, feed_forward=False)
     with pytest.raises(ValueError, match="always have a feed-forward"):
-        book.reference.to_pytorch(layer)
+        book.pytorch_twins.to_pytorch(layer)
     layer = book.encoder.EncoderLayer(8, 2, 16)
     layer.attention_residual.norm.eps = 0.1
     with pytest.raises(ValueError, match="one epsilon"):
-        book.reference.to_pytorch(layer)
+        book.pytorch_twins.to_pytorch(layer)
     layer = book.decoder.DecoderLayer(8, 2, 16)
     layer.cross_attention.scale = 2.0
     with pytest.raises(ValueError, match="scaled scores"):
-        book.reference.to_pytorch(layer)
+        book.pytorch_twins.to_pytorch(layer)
     with pytest.raises(ValueError, match="no counterpart of Residual"):
-        book.reference.to_pytorch(book.layers.Residual(8))
+        book.pytorch_twins.to_pytorch(book.layers.Residual(8))

@@ -14,7 +14,7 @@ from benchmarks_page import BOOK, CONTINUATION, RESULT, THREADS, files, goals, l
 from benchmarks_page import continuation as told_of
 from common import ROOT
 
-import transformer_book.quick
+import transformer_book.fused
 import transformer_book.training
 from benchmarks import contestants, continuation, growth, memory, proofs
 from benchmarks.__main__ import measure
@@ -114,7 +114,7 @@ def test_what_is_taken_away_is_not_used(setting, monkeypatch, without, missing) 
         original = getattr(where, name)
         monkeypatch.setattr(where, name, lambda *a, **k: used.add(as_) or original(*a, **k))
 
-    watch(transformer_book.quick, "scaled_dot_product_attention", "formula")
+    watch(transformer_book.fused, "scaled_dot_product_attention", "formula")
     watch(torch.nn.functional, "layer_norm", "norms")
     watch(transformer_book.training, "projected_loss", "slices")
     contestant = Partly(setting, without=without)

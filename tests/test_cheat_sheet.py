@@ -23,7 +23,7 @@ from transformer_book.induction import AttentionOnly
 from transformer_book.layers import FeedForward, LayerNorm, Residual
 from transformer_book.masks import causal_mask, padding_mask, target_mask
 from transformer_book.optimization import label_smoothed_loss
-from transformer_book.reference import to_pytorch
+from transformer_book.pytorch_twins import to_pytorch
 from transformer_book.rms_norm import RMSNorm
 from transformer_book.rotary import RotaryPositions
 from transformer_book.swiglu import SwiGLU

@@ -17,6 +17,7 @@ from torch import nn
 
 from tests import small
 from tests.faults import Killed, fault_in
+from transformer_book.atomic_files import read_json, write_atomically, write_json
 from transformer_book.checkpoints import (
     average,
     list_checkpoints,
@@ -28,7 +29,6 @@ from transformer_book.checkpoints import (
     save_tensors,
     weights_of,
 )
-from transformer_book.files import read_json, write_atomically, write_json
 from transformer_book.training import Trainer
 
 pytestmark = pytest.mark.usefixtures("one_thread", "quick_disk")

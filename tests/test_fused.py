@@ -9,14 +9,15 @@ import torch
 import torch.nn.functional as F
 from torch.overrides import TorchFunctionMode
 
-from transformer_book import cli, quick, training
+from transformer_book import cli, training
+from transformer_book import fused as fused_module
 from transformer_book.attention import MultiHeadAttention, recorded_attention
 from transformer_book.batches import Batch, PairDataset
 from transformer_book.decoding import greedy_search
 from transformer_book.experiment import Experiment
+from transformer_book.fused import _ProjectedLoss, formula_for_short
 from transformer_book.layers import LayerNorm, fused_norms
 from transformer_book.optimization import label_smoothed_loss
-from transformer_book.quick import _ProjectedLoss, formula_for_short
 from transformer_book.tokens import Vocabulary
 from transformer_book.training import Trainer, TrainingConfig, batch_loss
 from transformer_book.transformer import Transformer, TransformerConfig
@@ -111,9 +112,9 @@ def test_the_trainer_is_fused_if_asked_to(fused, monkeypatch):
     data = PairDataset([(("a", "b"), ("c",)), (("d",), ("e", "a"))], words, words)
     trainer = Trainer(small(), data, data, TrainingConfig(updates=1, batch_size=2), fused=fused)
     sliced, short = [], []
-    original = quick.scaled_dot_product_attention
+    original = fused_module.scaled_dot_product_attention
     monkeypatch.setattr(
-        quick, "scaled_dot_product_attention", lambda *a: short.append(1) or original(*a)
+        fused_module, "scaled_dot_product_attention", lambda *a: short.append(1) or original(*a)
     )
     apply = _ProjectedLoss.apply
     monkeypatch.setattr(_ProjectedLoss, "apply", lambda *a: sliced.append(1) or apply(*a))
@@ -127,9 +128,9 @@ def test_the_trainer_is_fused_if_asked_to(fused, monkeypatch):
 def test_short_attentions_are_the_formulas(length, formula, monkeypatch):
     """Of the three attentions, that of the encoder sees 3 positions, the others 4."""
     model, batch, asked = small(dropout=0.0).double(), batch_of_two(), []
-    original = quick.scaled_dot_product_attention
+    original = fused_module.scaled_dot_product_attention
     monkeypatch.setattr(
-        quick, "scaled_dot_product_attention", lambda *a: asked.append(1) or original(*a)
+        fused_module, "scaled_dot_product_attention", lambda *a: asked.append(1) or original(*a)
     )
     found = []
     for short in (False, True):

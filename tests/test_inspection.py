@@ -30,7 +30,7 @@ from transformer_book.inspection import (
     silenced_heads,
 )
 from transformer_book.metrics import alignment_error_rate
-from transformer_book.reference import to_pytorch
+from transformer_book.pytorch_twins import to_pytorch
 from transformer_book.translator import Translator
 
 LAYERS, B, H, T, S = 3, 4, 2, 5, 7

@@ -11,8 +11,8 @@ import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
 
+from transformer_book.fused import _ProjectedLoss, projected_loss
 from transformer_book.optimization import SCHEDULES, label_smoothed_loss, learning_rate
-from transformer_book.quick import _ProjectedLoss, projected_loss
 from transformer_book.tokens import PAD
 
 
@@ -224,7 +224,7 @@ def test_slices_refuse_what_the_loss_refuses(unhooked):
         ((x, output, target, 1.0), "smoothing"),
     ]:
         with pytest.raises(ValueError, match=sentence):
-            unhooked("transformer_book.quick").projected_loss(*arguments)
+            unhooked("transformer_book.fused").projected_loss(*arguments)
 
 
 # --- the learning rate ----------------------------------------------------------------------------

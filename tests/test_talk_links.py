@@ -10,7 +10,7 @@ import pytest
 from common import ROOT, configuration
 
 from transformer_book import pretrained
-from transformer_book.files import read_json
+from transformer_book.atomic_files import read_json
 from transformer_book.interventions import parts_of
 from transformer_book.transformer import TransformerConfig
 

@@ -15,7 +15,8 @@ from torch import Tensor, nn
 from torch.testing import assert_close
 
 from tests import small
-from transformer_book import attention, decoding, encoder, layers, masks, swap, transformer
+from transformer_book import attention, decoding, encoder, layers, masks, transformer
+from transformer_book import using as replacing
 from transformer_book.attention import recorded_attention, scaled_dot_product_attention
 from transformer_book.batches import collate
 from transformer_book.checkpoints import own_parts, weights_of
@@ -84,11 +85,11 @@ def build(**replacements: object) -> transformer.Transformer:
 # --- the source in a cell ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", swap.REPLACEABLE)
+@pytest.mark.parametrize("name", replacing.REPLACEABLE)
 def test_the_copy_runs_as_it_stands(name, unhooked):
     """Without a star, in an empty world; annotations, defaults and decorators are evaluated."""
-    thing = getattr(unhooked(swap.REPLACEABLE[name].__module__), name)
-    text = unhooked("transformer_book.swap").editable_source(thing, name="Mine")
+    thing = getattr(unhooked(replacing.REPLACEABLE[name].__module__), name)
+    text = unhooked("transformer_book.using").editable_source(thing, name="Mine")
     world = {"__name__": "__main__"}
     exec(compile(text, "<cell>", "exec", dont_inherit=True), world)
     assert world["Mine"].__module__ == "__main__"
@@ -152,12 +153,12 @@ def test_the_copy_has_another_name_unless_told():
 @pytest.mark.parametrize("thing", [torch.nn.Linear, LayerNorm(4), "LayerNorm", None, 3])
 def test_a_copy_of_what_is_not_the_packages(thing, unhooked):
     with pytest.raises(ValueError, match="has no source here: give a class or function of"):
-        unhooked("transformer_book.swap").editable_source(thing)
+        unhooked("transformer_book.using").editable_source(thing)
 
 
 @pytest.mark.parametrize("name", ["my norm", "2nd", "class", "", 4])
 def test_a_copy_with_an_impossible_name(name, unhooked):
-    module = unhooked("transformer_book.swap")
+    module = unhooked("transformer_book.using")
     with pytest.raises(ValueError, match="but it must be a name in Python"):
         module.editable_source(unhooked("transformer_book.layers").LayerNorm, name)
 
@@ -194,10 +195,10 @@ def test_in_a_notebook_the_copy_comes_as_a_cell_that_runs():
         [payload] = reply["content"]["payload"]
         assert payload["source"] == "set_next_input" and payload["replace"] is False
         assert payload["text"] == editable_source(attention.MultiHeadAttention)
-        assert "".join(printed) == swap.BELOW + "\n"  # the same in every run, and no path
+        assert "".join(printed) == replacing.BELOW + "\n"  # the same in every run, and no path
         client.execute_interactive(payload["text"], output_hook=collect)
         client.execute_interactive(BUILD, output_hook=collect)
-        assert "".join(printed) == swap.BELOW + "\n18\n"
+        assert "".join(printed) == replacing.BELOW + "\n18\n"
     finally:
         client.stop_channels()
         manager.shutdown_kernel(now=True)

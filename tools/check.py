@@ -22,7 +22,7 @@ from pathlib import Path
 
 from common import ROOT, notebooks
 
-from transformer_book.choices import check_choice
+from transformer_book.arguments import check_choice
 
 PACKAGE = ROOT / "code" / "transformer_book"
 TESTS = ROOT / "tests"
@@ -35,7 +35,7 @@ PROOFS = (
 )
 # They take minutes and notice little of a module that they are not named after.
 LONG = (
-    *("test_benchmarks", "test_distributed", "test_experiment", "test_wrong_parts"),
+    *("test_benchmarks", "test_distributed", "test_experiment", "test_in_whole_models"),
     *("test_class", "test_teaching"),
 )
 PYTEST = ("-n", "auto", "--maxprocesses", "4", "--dist", "loadfile", "-q")
@@ -129,7 +129,7 @@ def plan(names: Iterable[str], paths: Iterable[str] = ()) -> list[list[str]]:
     for name in names:
         check_choice("module", name, known)
         files += tests_of(name) + chapters_of(name, known[name])
-        if is_part_of_the_model(name) or name in ("reference", "validation"):
+        if is_part_of_the_model(name) or name in ("pytorch_twins", "arguments"):
             files += PROOFS
         if name.startswith("widgets."):
             views += explorers(known[name])

@@ -190,7 +190,7 @@ def renamed() -> dict[str, int]:
     """Of the public test of series: how many have a renaming in training, how many are right."""
     from count_renamings import PUBLIC
 
-    from transformer_book.files import read_json
+    from transformer_book.atomic_files import read_json
     from transformer_book.recipes import FOLDER
 
     some, none = read_json(FOLDER / "renamings.json")[PUBLIC]["test"].values()
@@ -225,7 +225,7 @@ def about(task: dict) -> tuple[str, str]:
 def card(folder: Path) -> str:
     """The card of the model in a folder."""
     from transformer_book import pretrained
-    from transformer_book.files import read_json
+    from transformer_book.atomic_files import read_json
     from transformer_book.recipes import load_recipe
 
     config = read_json(folder / "config.json")

@@ -70,7 +70,7 @@ def record_once(record: Path, every: list[str], asked: dict, make: Callable[[], 
         asked: `settings`, the recipe as plain values, and what else tells the run from others.
         make: trains and measures; its result has `recipe` and `seed`.
     """
-    from transformer_book.files import read_json, write_json
+    from transformer_book.atomic_files import read_json, write_json
 
     def known() -> list[dict]:
         return read_json(record) if record.exists() else []
@@ -95,10 +95,11 @@ def main() -> None:
     parser.add_argument("--record", type=Path, help="the file to keep them in")
     arguments = parser.parse_args()
 
-    from transformer_book import recipes, wrong_parts
+    from transformer_book import recipes
+    from transformer_book.checks.mistakes import in_whole_models
 
     if arguments.mistakes:
-        every, record = wrong_parts.names(), arguments.record or wrong_parts.RECORD
+        every, record = in_whole_models.names(), arguments.record or in_whole_models.RECORD
     else:
         every = [name for name in recipes.names() if name.startswith("ablation-")]
         record = arguments.record or RECIPES / "ablations.json"
@@ -106,7 +107,7 @@ def main() -> None:
         for name in arguments.only or every:
             change, extra = [f"training.seed={seed}"], {}
             if arguments.mistakes:
-                wrong = wrong_parts.load(name, change)
+                wrong = in_whole_models.load(name, change)
                 recipe = wrong.recipe
                 extra = {"component": wrong.component, "mistake": wrong.mistake}
             else:
@@ -114,7 +115,7 @@ def main() -> None:
             asked = {"settings": recipe.to_dict(), **extra}
 
             def make(name=name, recipe=recipe, extra=extra) -> dict:
-                made = wrong_parts.made(*extra.values()) if extra else contextlib.nullcontext()
+                made = in_whole_models.made(*extra.values()) if extra else contextlib.nullcontext()
                 with made:
                     return run(name, recipe, arguments.threads)[0] | extra
 

@@ -138,8 +138,8 @@ def record(name: str, seed: int, path: Path, checkpoints: Path) -> None:
     """Train and record, unless this run stands in the record already."""
     import torch
 
+    from transformer_book.atomic_files import read_json, write_json
     from transformer_book.checkpoints import save_tensors
-    from transformer_book.files import read_json, write_json
 
     entries = read_json(path) if path.exists() else []
     settings = COMMON | RUNS[name]

@@ -29,7 +29,7 @@ from ship_model import PENALTIES, history_of, quality, steps
 def shipped_search(recipe: str) -> dict | None:
     """The search of the shipped model of a recipe, `None` if there is no such model."""
     from transformer_book import pretrained
-    from transformer_book.files import read_json
+    from transformer_book.atomic_files import read_json
 
     for name in pretrained.names():
         config = read_json(pretrained.find(name) / "config.json")
@@ -44,7 +44,7 @@ def check_settings(folder: Path) -> None:
     Raises:
         ValueError: it is such a run. Only the seed may be another one.
     """
-    from transformer_book.files import read_json
+    from transformer_book.atomic_files import read_json
     from transformer_book.recipes import load_recipe
 
     recipe = read_json(folder / "config.json")["recipe"]
@@ -66,8 +66,8 @@ def record(folder: Path, path: Path, n: int, unfinished: bool = False) -> dict |
         ValueError: the run has not ended, and was to; or it would be compared with a model that
             has.
     """
+    from transformer_book.atomic_files import read_json, write_json
     from transformer_book.evaluation import evaluate, log_look
-    from transformer_book.files import read_json, write_json
     from transformer_book.recipes import DecodingConfig
     from transformer_book.translator import Translator
 

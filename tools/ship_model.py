@@ -98,8 +98,8 @@ def main() -> None:
 
     import torch
 
+    from transformer_book.atomic_files import write_atomically, write_json
     from transformer_book.evaluation import evaluate, log_look
-    from transformer_book.files import write_atomically, write_json
     from transformer_book.pretrained import FOLDER
     from transformer_book.recipes import DecodingConfig
     from transformer_book.translator import Translator

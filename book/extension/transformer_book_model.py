@@ -42,7 +42,7 @@ from sphinx.transforms import SphinxTransform
 from sphinx.util.docutils import SphinxDirective
 
 from transformer_book import pretrained
-from transformer_book.files import read_json
+from transformer_book.atomic_files import read_json
 from transformer_book.tokens import SpacyTokenizer
 from transformer_book.widgets.talk import EXAMPLES, described
 

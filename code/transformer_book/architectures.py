@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from transformer_book.choices import check_choice
+from transformer_book.arguments import check_choice
 from transformer_book.decoder_only import DecoderOnly, DecoderOnlyConfig
 from transformer_book.transformer import Transformer, TransformerConfig
 

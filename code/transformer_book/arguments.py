@@ -1,15 +1,37 @@
 """Bad input answered in one sentence: the offending value, the limit, and the remedy.
 
-These checks stand beside the model so that its `forward` methods hold nothing but the model.
+These checks stand beside the model so that its `forward` methods hold nothing but the model. The
+module imports nothing heavy, since tokenizers and captions answer without torch: whoever has a
+tensor to be checked has loaded it.
 """
 
 from __future__ import annotations
 
+import difflib
 import math
+import sys
+from collections.abc import Iterable
 from numbers import Integral, Real
+from typing import TYPE_CHECKING
 
-import torch
-from torch import Tensor
+if TYPE_CHECKING:
+    import torch
+
+
+def check_choice(what: str, value: object, choices: Iterable[str]) -> None:
+    """Raise `ValueError` unless `value` is one of `choices`; suggest the nearest.
+
+    Args:
+        what: what is chosen, as the sentence begins: `"language"`.
+        value: what was given.
+        choices: the names that are known.
+    """
+    names = tuple(choices)
+    if isinstance(value, str) and value in names:
+        return
+    near = difflib.get_close_matches(str(value), names, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else "."
+    raise ValueError(f"{what} is {value!r}, but it must be one of {', '.join(names)}{hint}")
 
 
 def is_number(value: object) -> bool:
@@ -20,10 +42,16 @@ def is_number(value: object) -> bool:
 def check_positive(**values: int) -> None:
     """Raise `ValueError` for the first value that is not an integer of at least 1."""
     for name, value in values.items():
-        if isinstance(value, torch.SymInt):  # a length that torch.export leaves open
+        if _left_open(value):
             continue
         if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
             raise ValueError(f"{name} is {value!r}, but it must be a whole number of at least 1.")
+
+
+def _left_open(value: object) -> bool:
+    """Whether this is a length that torch.export leaves open."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.SymInt)
 
 
 def check_probability(**values: float) -> None:
@@ -65,7 +93,7 @@ def check_even(what: str, size: int) -> None:
         raise ValueError(f"{what} needs an even size, not {size}; use {size + 1}.")
 
 
-def check_width(what: str, x: Tensor, d_model: int) -> None:
+def check_width(what: str, x: torch.Tensor, d_model: int) -> None:
     """Raise `ValueError` unless the vectors in `x` are `d_model` wide."""
     if x.dim() == 0 or x.size(-1) != d_model:
         raise ValueError(
@@ -73,7 +101,7 @@ def check_width(what: str, x: Tensor, d_model: int) -> None:
         )
 
 
-def check_features(what: str, x: Tensor, d_model: int) -> None:
+def check_features(what: str, x: torch.Tensor, d_model: int) -> None:
     """Raise `ValueError` unless `x` is a non-empty (B, T, d_model)."""
     if x.dim() != 3 or x.size(-1) != d_model:
         raise ValueError(
@@ -92,10 +120,12 @@ def check_length(length: int, max_length: int) -> None:
         )
 
 
-def check_token_batch(tokens: Tensor) -> None:
+def check_token_batch(tokens: torch.Tensor) -> None:
     """Raise `ValueError` unless `tokens` is a non-empty (B, T) of whole numbers."""
-    if not isinstance(tokens, Tensor) or tokens.dtype not in (torch.int64, torch.int32):
-        kind = tokens.dtype if isinstance(tokens, Tensor) else type(tokens).__name__
+    import torch
+
+    if not isinstance(tokens, torch.Tensor) or tokens.dtype not in (torch.int64, torch.int32):
+        kind = tokens.dtype if isinstance(tokens, torch.Tensor) else type(tokens).__name__
         raise ValueError(
             f"Token ids have the type {kind}, but they must be a tensor of whole numbers, "
             "torch.int64 or torch.int32."
@@ -109,12 +139,14 @@ def check_token_batch(tokens: Tensor) -> None:
         raise ValueError(f"The batch of token ids is empty: its shape is {tuple(tokens.shape)}.")
 
 
-def check_tokens(tokens: Tensor, vocab_size: int) -> None:
+def check_tokens(tokens: torch.Tensor, vocab_size: int) -> None:
     """Raise `ValueError` unless `tokens` is a non-empty (B, T) of ids below `vocab_size`.
 
     The ids themselves are read on the CPU only: elsewhere, reading one value would make the
     processor wait for the device at every call.
     """
+    import torch
+
     check_token_batch(tokens)
     if tokens.device.type != "cpu" or torch.compiler.is_compiling():
         return
@@ -126,12 +158,14 @@ def check_tokens(tokens: Tensor, vocab_size: int) -> None:
         )
 
 
-def check_mask(mask: Tensor | None, shape: tuple[int, ...]) -> None:
+def check_mask(mask: torch.Tensor | None, shape: tuple[int, ...]) -> None:
     """Raise `ValueError` unless `mask` is boolean and broadcasts to `shape` (B, H, T, S).
 
     A (B, T, S) mask is refused although it may broadcast by accident (when B equals H): it would
     then mask head number b instead of sentence number b.
     """
+    import torch
+
     if mask is None:
         return
     if mask.dtype != torch.bool:
@@ -159,7 +193,7 @@ def check_mask(mask: Tensor | None, shape: tuple[int, ...]) -> None:
         )
 
 
-def check_padding_mask(mask: Tensor, name: str) -> None:
+def check_padding_mask(mask: torch.Tensor, name: str) -> None:
     """Raise `ValueError` unless `mask` has the four axes of a padding mask, (B, 1, 1, S).
 
     A (B, S) mask is refused although it may fit by accident (when B equals the number of queries):
@@ -172,7 +206,7 @@ def check_padding_mask(mask: Tensor, name: str) -> None:
         )
 
 
-def check_keys_and_values(query: Tensor, key: Tensor, value: Tensor) -> None:
+def check_keys_and_values(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> None:
     """Raise `ValueError` unless each key has its value, and each query sentence its keys."""
     if key.shape[:2] != value.shape[:2]:
         raise ValueError(
@@ -186,7 +220,7 @@ def check_keys_and_values(query: Tensor, key: Tensor, value: Tensor) -> None:
         )
 
 
-def check_same_batch(source: Tensor, target: Tensor) -> None:
+def check_same_batch(source: torch.Tensor, target: torch.Tensor) -> None:
     """Raise `ValueError` unless source and target hold equally many sentences."""
     check_token_batch(source)
     check_token_batch(target)

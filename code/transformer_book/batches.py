@@ -21,8 +21,8 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 from torch.utils.data import Dataset, Sampler
 
+from transformer_book.arguments import check_positive, check_same_batch, check_token_batch
 from transformer_book.tokens import PAD, Vocabulary
-from transformer_book.validation import check_positive, check_same_batch, check_token_batch
 
 Example = tuple[list[int], list[int]]
 """The ids of a source and of its target, special tokens included."""

@@ -28,7 +28,7 @@ import safetensors.torch
 import torch
 from torch import Tensor, nn
 
-from transformer_book.files import read_json, write_atomically, write_json
+from transformer_book.atomic_files import read_json, write_atomically, write_json
 
 
 def save_tensors(

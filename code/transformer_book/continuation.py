@@ -9,9 +9,9 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from transformer_book.arguments import check_positive, is_number
 from transformer_book.decoder_only import DecoderOnly
 from transformer_book.sampling import keep_min_p, keep_top_k, keep_top_p
-from transformer_book.validation import check_positive, is_number
 
 
 @dataclass(frozen=True)

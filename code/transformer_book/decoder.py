@@ -7,9 +7,9 @@ from typing import Any
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from transformer_book.arguments import check_positive
 from transformer_book.attention import MultiHeadAttention
 from transformer_book.layers import FeedForward, NoFeedForward, Residual, final_norm
-from transformer_book.validation import check_positive
 
 
 class DecoderLayer(nn.Module):

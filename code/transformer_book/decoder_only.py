@@ -9,7 +9,18 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from transformer_book.choices import check_choice
+from transformer_book.arguments import (
+    check_choice,
+    check_even,
+    check_heads,
+    check_length,
+    check_positive,
+    check_probability,
+    check_same_batch,
+    check_switch,
+    check_tokens,
+    is_number,
+)
 from transformer_book.embeddings import POSITIONS, TokenEmbedding
 from transformer_book.grouped_attention import (
     GroupedQueryAttention,
@@ -23,17 +34,6 @@ from transformer_book.rotary import RotaryPositions
 from transformer_book.swiglu import SwiGLU
 from transformer_book.tokens import PAD
 from transformer_book.transformer import INITIALIZATIONS, initialize
-from transformer_book.validation import (
-    check_even,
-    check_heads,
-    check_length,
-    check_positive,
-    check_probability,
-    check_same_batch,
-    check_switch,
-    check_tokens,
-    is_number,
-)
 
 NORMS = ("layer", "rms")
 

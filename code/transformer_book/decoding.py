@@ -22,6 +22,12 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from transformer_book.architectures import Model
+from transformer_book.arguments import (
+    check_positive,
+    check_switch,
+    check_token_batch,
+    is_number,
+)
 from transformer_book.attention import MultiHeadAttention, keeps_weights, recorded_attention
 from transformer_book.decoder import DecoderLayer
 from transformer_book.decoder_only import DecoderOnly
@@ -30,12 +36,6 @@ from transformer_book.masks import padding_mask
 from transformer_book.sampling import keep_min_p, keep_top_p
 from transformer_book.tokens import EOS, PAD, SOS
 from transformer_book.transformer import Transformer
-from transformer_book.validation import (
-    check_positive,
-    check_switch,
-    check_token_batch,
-    is_number,
-)
 
 INFINITY = float("inf")
 

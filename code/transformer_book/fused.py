@@ -12,10 +12,10 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
+from transformer_book.arguments import check_probability, check_tokens
 from transformer_book.attention import MultiHeadAttention, scaled_dot_product_attention
 from transformer_book.layers import fused_norms
 from transformer_book.tokens import PAD
-from transformer_book.validation import check_probability, check_tokens
 
 _usual = MultiHeadAttention.attend
 
@@ -56,7 +56,7 @@ def _attend_short(
 
 
 @contextmanager
-def quick_kernels(model: nn.Module) -> Iterator[None]:
+def fused_kernels(model: nn.Module) -> Iterator[None]:
     """While this is open, norms and attentions are computed in the ways that are quick in training.
 
     The results are those of the formulas but for rounding.

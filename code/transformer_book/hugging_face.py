@@ -17,9 +17,9 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor
 
+from transformer_book.atomic_files import read_json
 from transformer_book.checkpoint_settings import FAMILIES, config_from_checkpoint, family_of
 from transformer_book.decoder_only import DecoderOnly, DecoderOnlyConfig
-from transformer_book.files import read_json
 from transformer_book.language_model import LanguageModel
 
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"

@@ -11,8 +11,8 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from transformer_book.choices import check_choice
-from transformer_book.validation import (
+from transformer_book.arguments import (
+    check_choice,
     check_even,
     check_positive,
     check_probability,

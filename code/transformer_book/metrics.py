@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from transformer_book.choices import check_choice
+from transformer_book.arguments import check_choice
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from IPython.display import publish_display_data
 
-from transformer_book.swap import edit_source, editable_source, source_of, using
+from transformer_book.using import edit_source, editable_source, source_of, using
 
 __all__ = [
     "edit_source",

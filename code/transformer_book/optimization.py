@@ -7,9 +7,8 @@ import math
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from transformer_book.choices import check_choice
+from transformer_book.arguments import check_choice, check_positive, check_probability, check_tokens
 from transformer_book.tokens import PAD
-from transformer_book.validation import check_positive, check_probability, check_tokens
 
 
 def label_smoothed_loss(

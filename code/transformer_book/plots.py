@@ -23,8 +23,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Polygon, Rectangle
 from torch import Tensor
 
-from transformer_book.choices import check_choice
-from transformer_book.validation import check_positive
+from transformer_book.arguments import check_choice, check_positive
 
 STYLE = {
     "font.size": 10,

@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transformer_book.validation import check_positive, is_number
+from transformer_book.arguments import check_positive, is_number
 
 INFINITY = float("inf")
 

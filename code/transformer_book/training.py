@@ -20,6 +20,8 @@ from torch import Tensor, nn
 from tqdm.auto import tqdm
 
 from transformer_book.architectures import Model, settings_of
+from transformer_book.arguments import check_choice, check_positive, check_probability, is_number
+from transformer_book.atomic_files import write_atomically
 from transformer_book.batches import Batch, BucketedBatches, PairDataset, collate
 from transformer_book.checkpoints import (
     average,
@@ -33,12 +35,9 @@ from transformer_book.checkpoints import (
     save_tensors,
     weights_of,
 )
-from transformer_book.choices import check_choice
 from transformer_book.decoder_only import DecoderOnly
-from transformer_book.files import write_atomically
+from transformer_book.fused import fused_kernels, projected_loss
 from transformer_book.optimization import SCHEDULES, label_smoothed_loss, learning_rate
-from transformer_book.quick import projected_loss, quick_kernels
-from transformer_book.validation import check_positive, check_probability, is_number
 
 DEVICES = ("cpu", "cuda", "mps")
 
@@ -346,8 +345,8 @@ class Trainer:
             disable=not self.progress,
             dynamic_ncols=True,
         )
-        quick = quick_kernels(self.model) if self.fused else nullcontext()
-        with bar, _random_numbers(self), quick:
+        kernels = fused_kernels(self.model) if self.fused else nullcontext()
+        with bar, _random_numbers(self), kernels:
             batches = self._remaining_batches()
             if self.update == 0 and not self.finished:
                 self._save()  # from here on there is always something to resume

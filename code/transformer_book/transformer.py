@@ -8,13 +8,8 @@ from typing import Any
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from transformer_book.choices import check_choice
-from transformer_book.decoder import Decoder
-from transformer_book.embeddings import POSITIONS, TokenEmbedding
-from transformer_book.encoder import Encoder
-from transformer_book.layers import ACTIVATIONS, NORMS
-from transformer_book.masks import padding_mask, target_mask
-from transformer_book.validation import (
+from transformer_book.arguments import (
+    check_choice,
     check_even,
     check_heads,
     check_padding_mask,
@@ -24,6 +19,11 @@ from transformer_book.validation import (
     check_scale,
     check_switch,
 )
+from transformer_book.decoder import Decoder
+from transformer_book.embeddings import POSITIONS, TokenEmbedding
+from transformer_book.encoder import Encoder
+from transformer_book.layers import ACTIVATIONS, NORMS
+from transformer_book.masks import padding_mask, target_mask
 
 TIES = ("none", "decoder", "all")
 INITIALIZATIONS = ("xavier", "scaled_normal")

@@ -13,6 +13,8 @@ from torch import Tensor
 
 from transformer_book import __version__, pretrained
 from transformer_book.architectures import Model, build, configuration, settings_of
+from transformer_book.arguments import check_choice, check_positive
+from transformer_book.atomic_files import read_json, write_json
 from transformer_book.batches import collate
 from transformer_book.checkpoints import (
     load_tensors,
@@ -21,9 +23,7 @@ from transformer_book.checkpoints import (
     save_tensors,
     weights_of,
 )
-from transformer_book.choices import check_choice
 from transformer_book.decoding import Hypothesis, beam_search, greedy_search, sample
-from transformer_book.files import read_json, write_json
 from transformer_book.recipes import DecodingConfig
 from transformer_book.tasks.series.expansion import series_of
 from transformer_book.tokens import (
@@ -36,7 +36,6 @@ from transformer_book.tokens import (
     tokenizer_from_dict,
     uniform,
 )
-from transformer_book.validation import check_positive
 
 FORMAT = 1
 FILES = ("config.json", "source_vocabulary.json", "target_vocabulary.json", "model.safetensors")

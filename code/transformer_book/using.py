@@ -21,7 +21,7 @@ from typing import Any
 from IPython import get_ipython
 from torch import Tensor, nn
 
-# `reference` is here so that it is not first imported while a name is replaced.
+# `pytorch_twins` is here so that it is not first imported while a name is replaced.
 from transformer_book import (  # noqa: F401
     attention,
     decoder,
@@ -31,10 +31,10 @@ from transformer_book import (  # noqa: F401
     layers,
     masks,
     optimization,
-    reference,
+    pytorch_twins,
     transformer,
 )
-from transformer_book.choices import check_choice
+from transformer_book.arguments import check_choice
 
 PACKAGE = "transformer_book"
 WIDTH = 88

@@ -7,10 +7,10 @@ import json
 import pytest
 
 from transformer_book import decoding
+from transformer_book.checks.mistakes.in_whole_models import PLACES, load, made, names, recorded
 from transformer_book.experiment import Experiment
 from transformer_book.recipes import load_recipe
 from transformer_book.training import Trainer
-from transformer_book.wrong_parts import PLACES, load, made, names, recorded
 
 pytestmark = pytest.mark.usefixtures("unhooked")
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 def kept_recipe(folder: Path, name: str, resume: bool) -> dict[str, Any] | None:
     """The recipe of the run to be resumed, `None` for a new one; an error where there is no way."""
+    from transformer_book.atomic_files import read_json
     from transformer_book.checkpoints import list_checkpoints
-    from transformer_book.files import read_json
 
     elsewhere = "choose another --output."
     if folder.exists() and not folder.is_dir():

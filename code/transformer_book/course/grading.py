@@ -35,7 +35,8 @@ from nbgrader.preprocessors import AssignLatePenalties, SaveAutoGrades
 from nbgrader.utils import compute_checksum, is_grade, is_locked, is_solution, parse_utc
 from traitlets import Float
 
-from transformer_book.choices import check_choice
+from transformer_book.arguments import check_choice
+from transformer_book.atomic_files import write_atomically, write_json
 from transformer_book.course.release import (
     answered,
     answers_of,
@@ -44,7 +45,6 @@ from transformer_book.course.release import (
     sets_of,
 )
 from transformer_book.course.sandbox import Limits, Run, end_all, run
-from transformer_book.files import write_atomically, write_json
 
 TIMESTAMP = "timestamp.txt"  # nbgrader's: when it was handed in
 LARGEST = 200 * 2**20  # bytes of a submitted notebook: more is not read

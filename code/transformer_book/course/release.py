@@ -18,7 +18,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.utils import is_solution
 from sqlalchemy.exc import SAWarning
 
-from transformer_book.choices import check_choice
+from transformer_book.arguments import check_choice
 from transformer_book.course import choice, seed
 
 SECRET = "secret.txt"

@@ -17,7 +17,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from transformer_book.files import read_json
+from transformer_book.atomic_files import read_json
 
 FOLDER = Path(__file__).parent
 

@@ -8,7 +8,7 @@ import torch
 import traitlets
 from torch import Tensor
 
-from transformer_book.choices import check_choice
+from transformer_book.arguments import check_choice
 from transformer_book.inspection import attention_maps
 from transformer_book.transformer import Transformer
 from transformer_book.widgets.explorer import Explorer, check_share, check_whole

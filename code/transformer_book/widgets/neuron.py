@@ -9,12 +9,11 @@ import torch
 import traitlets
 from torch import Tensor
 
+from transformer_book.arguments import check_choice, check_scale, check_switch
 from transformer_book.attention import scaled_dot_product_attention
-from transformer_book.choices import check_choice
 from transformer_book.inspection import queries_and_keys
 from transformer_book.masks import padding_mask, target_mask
 from transformer_book.transformer import Transformer
-from transformer_book.validation import check_scale, check_switch
 from transformer_book.widgets.explorer import Explorer, check_whole
 
 ORDERS = ("feature", "contribution", "advantage")

@@ -7,9 +7,8 @@ import math
 import torch
 import traitlets
 
-from transformer_book.choices import check_choice
+from transformer_book.arguments import check_choice, check_switch
 from transformer_book.optimization import SCHEDULES, learning_rate
-from transformer_book.validation import check_switch
 from transformer_book.widgets.explorer import Explorer, check_share, check_whole
 
 LONGEST = 100_000  # updates: the paper's

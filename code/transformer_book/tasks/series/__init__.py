@@ -36,7 +36,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
 
-from transformer_book.choices import check_choice
+from transformer_book.arguments import check_choice
 from transformer_book.tasks import Options, Pair, check_whole, split_by_hash, too_few
 from transformer_book.tasks.series import public
 from transformer_book.tasks.series.expansion import ORDER, series_of, write_series
