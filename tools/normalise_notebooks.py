@@ -3,10 +3,11 @@
 nothing.
 
 Cell ids stay (missing and repeated ones are made from the cell's place and text), timestamps and
-other traces of a run go, execution counts run from 1, the kernel is called python3, outputs of
-cells tagged `volatile` are cleared, consecutive prints become one output, a drawing is one line,
-random widget ids become stable ones, and the book's widgets carry the JavaScript that the package
-has now. A notebook whose outputs hold an absolute path, or an error in a cell that is not tagged
+other traces of a run go, the kernel is called python3, outputs of cells tagged `volatile` are
+cleared, consecutive prints become one output, a drawing is one line, random widget ids become
+stable ones, and the book's widgets carry the JavaScript that the package has now. Execution counts
+go, too: a new cell would change those of all cells after it, and two people who work on two
+sections would meet in a third. A notebook whose outputs hold an absolute path, or an error in a cell that is not tagged
 `raises-exception`, is refused.
 """
 
@@ -167,7 +168,6 @@ def normalise(notebook: dict, where: str = "notebook") -> dict:
     """The normal form of a notebook given as JSON data. Normalising twice changes nothing more."""
     notebook = current_widgets(stable_widgets(json.loads(json.dumps(notebook))))
     with_ids(notebook["cells"])
-    count = 0
     for number, cell in enumerate(notebook["cells"], start=1):
         cell["metadata"] = {
             key: value for key, value in sorted(cell["metadata"].items()) if key in CELL_METADATA
@@ -178,16 +178,14 @@ def normalise(notebook: dict, where: str = "notebook") -> dict:
         ).rstrip("\n")
         if cell["cell_type"] != "code":
             continue
-        ran = cell.get("execution_count") is not None
         if "volatile" in tags(cell):
             cell["outputs"] = []
         cell["outputs"] = merged_streams(cell["outputs"])
         check_outputs(cell, f"{where}, cell {number} ({cell['id']})")
-        count += ran
-        cell["execution_count"] = count if ran else None
+        cell["execution_count"] = None
         for output in cell["outputs"]:
             if "execution_count" in output:
-                output["execution_count"] = cell["execution_count"]
+                output["execution_count"] = None
             if drawing := output.get("data", {}).get(SVG):
                 output["data"][SVG] = on_one_line(text_of(drawing))
     metadata = {

@@ -67,6 +67,15 @@ def test_cells_are_plain_python(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", CHAPTERS)
+def test_a_cell_fits_a_screen(path: Path) -> None:
+    """Those that are unfolded; the imports are one list, whatever its length."""
+    for cell in cells_of(path, "code"):
+        folded = {"hide-input", "hide-cell", "remove-cell"} & set(tags(cell))
+        lines = sum(bool(line.strip()) for line in cell["source"].split("\n"))
+        assert lines <= 40 or folded or cell["id"] == "imports", f"{cell['id']}: {lines} lines"
+
+
+@pytest.mark.parametrize("path", CHAPTERS)
 def test_text_is_what_every_front_end_shows(path: Path) -> None:
     found = {cell["id"]: myst_in(cell["source"]) for cell in cells_of(path, "markdown")}
     assert {name: kinds for name, kinds in found.items() if kinds} == {}
