@@ -7,8 +7,8 @@ other traces of a run go, the kernel is called python3, outputs of cells tagged 
 cleared, consecutive prints become one output, a drawing is one line, random widget ids become
 stable ones, and the book's widgets carry the JavaScript that the package has now. Execution counts
 go, too: a new cell would change those of all cells after it, and two people who work on two
-sections would meet in a third. A notebook whose outputs hold an absolute path, or an error in a cell that is not tagged
-`raises-exception`, is refused.
+sections would meet in a third. A notebook whose outputs hold an absolute path, or an error in a
+cell that is not tagged `raises-exception`, is refused.
 """
 
 from __future__ import annotations

@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 from core_path import (
-    CORE_WORDS,
     FURTHER,
+    HEART,
     QUESTIONS,
     chapters,
     core_of,
     headings,
     marked,
     minutes,
+    most_words,
     needs,
     plain,
     with_times,
@@ -26,16 +27,13 @@ from normalise_notebooks import text_of
 
 CHAPTERS = chapters()
 EACH = pytest.mark.parametrize("name", [pytest.param(n, id=n[:-6]) for n in CHAPTERS])
-HEART = 23  # the last chapter of it
 HOURS, HOURS_TODAY = 8, 2  # for the cores of the heart, and of the chapters after it
-CORE_WORDS_TODAY = 2400  # they lean on more that has to be said
 AT_LEAST = 1200  # words
 
 
 @EACH
 def test_the_core_is_long_enough_and_no_longer(name: str) -> None:
-    most = CORE_WORDS if int(name[:2]) <= HEART else CORE_WORDS_TODAY
-    assert AT_LEAST <= words_of(core_of(CHAPTERS[name])) <= most
+    assert AT_LEAST <= words_of(core_of(CHAPTERS[name])) <= most_words(name)
 
 
 @EACH
