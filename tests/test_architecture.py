@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import graphlib
 import io
 import subprocess
 import sys
@@ -183,7 +184,13 @@ MAY_IMPORT = {
             "checks/diagnosis/places",
             "checks/diagnosis/relations",
             "checks/diagnosis/trials",
-            "checks/engine",
+            "checks/classes",
+            "checks/components",
+            "checks/explaining",
+            "checks/judging",
+            "checks/learners_code",
+            "checks/running",
+            "checks/verdicts",
             "checks/report",
             "checks/exercise",
             "checks/families",
@@ -336,6 +343,23 @@ def test_imports_go_one_way(name):
     own = {path.split(".")[1] for path in imported if path.startswith("transformer_book.")}
     assert own <= MAY_IMPORT[name]
     assert "transformer_book" not in imported
+
+
+def test_within_the_checks_imports_go_one_way():
+    """Each module's own imports from `checks`, in an order in which all can be made."""
+    needs: dict[str, set[str]] = {}
+    for path in (PACKAGE / "checks").rglob("*.py"):
+        name = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
+        needs[name.removesuffix(".__init__")] = {
+            place
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if isinstance(node, ast.ImportFrom)
+            for place in (node.module, *(f"{node.module}.{alias.name}" for alias in node.names))
+        }
+    known = {
+        name: (found & needs.keys()) - {f"{PACKAGE.name}.checks"} for name, found in needs.items()
+    }
+    assert list(graphlib.TopologicalSorter(known).static_order())
 
 
 def modules_after(statement: str) -> set[str]:

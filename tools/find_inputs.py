@@ -103,12 +103,12 @@ def right_but_where(component: Any, where: Callable[..., bool]) -> Callable[...,
 
 def kills(checks: Any, component: Any, program: Callable[..., Any]) -> Kills:
     """For each input, whether the program gives another answer than the right one, or none."""
-    engine = checks.engine
     tried = component.observe(program)
+    expected = checks.explaining.known_outcomes(component, ())
     found = []
-    for case, right in zip(component.cases(), engine.known_outcomes(component, ()), strict=True):
-        mine = engine.call(tried, case, gradients=False, seconds=SECONDS, source=program)
-        found.append(bool(mine.trouble) or not engine.same(mine.answer, right.answer))
+    for case, right in zip(component.cases(), expected, strict=True):
+        mine = checks.running.call(tried, case, gradients=False, seconds=SECONDS, source=program)
+        found.append(bool(mine.trouble) or not checks.comparing.same(mine.answer, right.answer))
         if mine.unfinished:
             found += [True] * (len(component.cases()) - len(found))
             break
@@ -129,15 +129,14 @@ def table(checks: Any, component: Any, only: Sequence[str] = ()) -> dict[str, di
 
 def apart(checks: Any, component: Any) -> dict[str, Kills]:
     """Two known mistakes → the inputs on which they give different answers."""
-    engine = checks.engine
 
     def differ(mine: Any, theirs: Any) -> bool:
         if mine.trouble or theirs.trouble:
             return bool(mine.trouble) != bool(theirs.trouble)
-        return not engine.same(mine.answer, theirs.answer)
+        return not checks.comparing.same(mine.answer, theirs.answer)
 
     known = [m for m in checks.MISTAKES if m.component == component.name and m.kind != "harmless"]
-    outcomes = {m.name: engine.known_outcomes(component, (m,)) for m in known}
+    outcomes = {m.name: checks.explaining.known_outcomes(component, (m,)) for m in known}
     return {
         f"{a} / {b}": [differ(x, y) for x, y in zip(outcomes[a], outcomes[b], strict=True)]
         for a, b in itertools.combinations(outcomes, 2)

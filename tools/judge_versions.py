@@ -109,7 +109,7 @@ def judged(path: Path, seconds: float) -> Iterator[Judged]:
         try:
             with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
                 warnings.simplefilter("ignore")  # what learners do may be warned of
-                found = checks.engine.judge(
+                found = checks.judging.judge(
                     checks.COMPONENTS[component], made, checks.MISTAKES, seconds=seconds
                 )
         except TypeError as error:

@@ -100,18 +100,17 @@ def judge_all(found: Found) -> None:
     from tests.checks.correct_versions import VERSIONS
     from transformer_book import checks
 
-    engine = checks.engine
     with found.part("right versions judged"):
         for name, versions in VERSIONS.items():
             for label, version in versions.items():
-                said = engine.judge(checks.COMPONENTS[name], version, checks.MISTAKES)
+                said = checks.judging.judge(checks.COMPONENTS[name], version, checks.MISTAKES)
                 if said.status != "right":
                     found.false.append(f"{name}, {label}: {' '.join(said.text().split())}")
     found.counted["right versions"] = sum(map(len, VERSIONS.values()))
     with found.part("slow and endless ones"):
-        case = engine.Case("", (torch.ones(3),))
+        case = checks.components.Case("", (torch.ones(3),))
         for function, words in HONEST.items():
-            trouble = engine.call(function, case, gradients=False).trouble
+            trouble = checks.running.call(function, case, gradients=False).trouble
             true = trouble is None if words is None else (trouble or "").startswith(words)
             if not true:
                 found.false.append(f"{function.__name__}: {trouble or 'called right'}")

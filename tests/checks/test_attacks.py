@@ -74,11 +74,11 @@ def test_a_version_gets_the_verdict_that_is_expected(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # What is said where there is no name is looked at elsewhere, and takes time.
-    monkeypatch.setattr(checks.engine.diagnosis, "of_outcomes", lambda *given: ())
-    monkeypatch.setattr(checks.engine.diagnosis, "which_inputs", lambda *given: "")
+    monkeypatch.setattr(checks.diagnosis, "of_outcomes", lambda *given: ())
+    monkeypatch.setattr(checks.diagnosis, "which_inputs", lambda *given: "")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what learners do may be warned of
-        found = checks.engine.judge(
+        found = checks.judging.judge(
             checks.COMPONENTS[component], made, checks.MISTAKES, seconds=judge_versions.SECONDS
         )
     known, function, status, *names = EXPECTED[name][place]

@@ -19,7 +19,7 @@ checks = import_fresh("transformer_book.checks")
 
 def verdict(name: str, attempt: Any) -> Any:
     component = checks.COMPONENTS[name]
-    return checks.engine.judge(component, attempt, checks.MISTAKES, allow_builtin=False)
+    return checks.judging.judge(component, attempt, checks.MISTAKES, allow_builtin=False)
 
 
 class ReadySoftmax(nn.Module):
@@ -169,7 +169,7 @@ def test_a_parameter_of_another_shape_is_described() -> None:
         def forward(self, x):
             return x
 
-    text = checks.engine.judge(checks.COMPONENTS["feed_forward"], Turned).text()
+    text = checks.judging.judge(checks.COMPONENTS["feed_forward"], Turned).text()
     assert "linear1.weight has the shape" in text
 
 
@@ -179,7 +179,7 @@ def test_a_shared_norm_is_described() -> None:
             super().__init__(*sizes)
             self.feed_forward_residual.norm = self.attention_residual.norm
 
-    text = checks.engine.judge(checks.COMPONENTS["encoder_layer"], Shared).text()
+    text = checks.judging.judge(checks.COMPONENTS["encoder_layer"], Shared).text()
     assert "one and the same parameter twice" in text and "fresh model" in text
 
 
@@ -190,7 +190,7 @@ def test_an_untouched_class_is_not_started() -> None:
 
         def forward(self, x): ...
 
-    assert checks.engine.judge(checks.COMPONENTS["layer_norm"], Stub).status == "not started"
+    assert checks.judging.judge(checks.COMPONENTS["layer_norm"], Stub).status == "not started"
 
 
 def test_a_class_is_refused_where_none_is_taken() -> None:
@@ -207,5 +207,5 @@ def test_the_packages_own_classes_are_right() -> None:
         ("decoder_layer", decoder.DecoderLayer),
         ("embedding", embeddings.TokenEmbedding),
     ):
-        found = checks.engine.judge(checks.COMPONENTS[name], own, checks.MISTAKES)
+        found = checks.judging.judge(checks.COMPONENTS[name], own, checks.MISTAKES)
         assert found.status == "right", found.text()

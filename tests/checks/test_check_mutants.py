@@ -180,12 +180,12 @@ EQUIVALENT = {pair for pairs in EQUIVALENT_BY_REASON.values() for pair in pairs}
 def is_wrong(component: Any, reference: Any) -> bool:
     """As the verdict says it; where an early input tells, the others are not tried."""
     tried = component.observe(reference)
-    known = checks.engine.known_outcomes(component, ())
+    known = checks.explaining.known_outcomes(component, ())
     for case, right in zip(component.cases(), known, strict=True):
-        mine = checks.engine.call(tried, case, gradients=False, seconds=2, source=reference)
+        mine = checks.running.call(tried, case, gradients=False, seconds=2, source=reference)
         if mine.trouble or not checks.comparing.same(mine.answer, right.answer):
             return True
-    return checks.engine.judge(component, reference, seconds=2).status == "wrong"
+    return checks.judging.judge(component, reference, seconds=2).status == "wrong"
 
 
 def test_the_finder_of_mutants_finds_the_reference_itself() -> None:
@@ -193,7 +193,7 @@ def test_the_finder_of_mutants_finds_the_reference_itself() -> None:
         tree = ast.parse(inspect.getsource(module))
         for component in module.COMPONENTS:
             reference = reference_of(tree, module, component.name)
-            verdict = checks.engine.judge(component, reference)
+            verdict = checks.judging.judge(component, reference)
             assert verdict.status == "right", (component.name, verdict.text())
 
 

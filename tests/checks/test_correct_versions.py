@@ -27,7 +27,7 @@ def test_every_component_has_three_correct_versions() -> None:
 @pytest.mark.parametrize(("name", "label"), EVERY, ids=lambda part: part)
 def test_a_correct_version_is_right(name: str, label: str, count: Callable[..., None]) -> None:
     component = checks.COMPONENTS[name]
-    found = checks.engine.judge(component, VERSIONS[name][label], checks.MISTAKES)
+    found = checks.judging.judge(component, VERSIONS[name][label], checks.MISTAKES)
     count(component.chapter, correct_versions=1, false_alarms=int(found.status != "right"))
     assert found.status == "right", found.text()
 
@@ -51,10 +51,10 @@ def test_what_is_compared_is_not_decided_by_rounding(name: str) -> None:
         case = replace(case, arguments=tuple(map(apart, case.arguments)))
         precise = replace(case, arguments=in_double(case.arguments))
         single, double = (
-            checks.engine.call(component.reference, each, gradients=True)
+            checks.running.call(component.reference, each, gradients=True)
             for each in (case, precise)
         )
-        leaves = (checks.engine._leaves(outcome.answer) for outcome in (single, double))
+        leaves = (checks.running._leaves(outcome.answer) for outcome in (single, double))
         pairs = list(zip(*leaves, strict=True))
         if not case.rough:
             pairs += zip(single.gradients, double.gradients, strict=True)
@@ -91,7 +91,7 @@ def broken(scores, axis):
 
 @pytest.mark.parametrize("stub", [Stub(), StubObject(), Stub().forward])
 def test_an_untouched_module_is_not_started(stub: Any) -> None:
-    assert checks.engine.judge(checks.COMPONENTS["softmax"], stub).status == "not started"
+    assert checks.judging.judge(checks.COMPONENTS["softmax"], stub).status == "not started"
 
 
 @pytest.mark.parametrize(
@@ -102,5 +102,5 @@ def test_an_untouched_module_is_not_started(stub: Any) -> None:
     ],
 )
 def test_an_exception_in_a_module_is_reported_with_its_line(attempt: Any, code: Any) -> None:
-    found = checks.engine.judge(checks.COMPONENTS["softmax"], attempt)
+    found = checks.judging.judge(checks.COMPONENTS["softmax"], attempt)
     assert found.line == code.co_firstlineno + 1, found.text()

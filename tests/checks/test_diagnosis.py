@@ -22,7 +22,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 # The same instance as the mutants are made from.
 checks = mutants.checks
-engine = checks.engine
+judge = checks.judging.judge
 
 SHARE = re.compile(r"Right on \d+ of \d+ inputs; the first that differs: ")
 CALLS = itertools.count()
@@ -36,7 +36,7 @@ WEAK = re.compile(
 
 def told(name: str, function: Callable[..., Any]) -> tuple[str, ...]:
     """What the diagnosis says, without the names of known mistakes."""
-    found = engine.judge(checks.COMPONENTS[name], function)
+    found = judge(checks.COMPONENTS[name], function)
     assert found.status == "wrong", found.text()
     assert SHARE.match(found.sentences[0]), found.text()
     return found.sentences[1:]
@@ -53,7 +53,7 @@ def after(name: str, change: Callable[[Any], Any]) -> Callable[..., Any]:
 
 def each(change: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """The same for every tensor in an answer."""
-    return lambda answer: engine._mapped(change, answer)
+    return lambda answer: checks.running._mapped(change, answer)
 
 
 def masked(answer: Tensor, mask: Tensor, value: float) -> Tensor:
@@ -474,7 +474,7 @@ def test_a_structure_is_seen(case: str) -> None:
 
 def test_an_input_of_few_numbers_is_shown_in_full() -> None:
     def at(name: str, function: Callable[..., Any]) -> str:
-        return engine.judge(checks.COMPONENTS[name], function).text()
+        return judge(checks.COMPONENTS[name], function).text()
 
     text = at("next_token", lambda logits: (logits.sum(1) * 1e4).long().sum(-1) % 3)
     assert text.endswith("The input: logits = [[[0, 3, 1], [2, 0, 1]]].")
@@ -513,7 +513,7 @@ def test_of_noise_nothing_is_said_but_how_much(name: str) -> None:
 
     def noisy(*given: Any, **more: Any) -> Any:
         # Called twice with one input it gives one answer.
-        key = repr([x for x in engine._leaves((given, more))])
+        key = repr([x for x in checks.running._leaves((given, more))])
         if key not in seen:
             seen[key] = noise(right(name)(*given, **more).detach())
         return seen[key]
@@ -574,7 +574,7 @@ def test_what_cannot_be_compared_is_not_called_changing() -> None:
     "name", ["softmax", "encode", "shift", "perplexity", "build_vocabulary", "clip_gradients"]
 )
 def test_whatever_comes_back_there_is_a_verdict(name: str, odd: Callable[..., Any]) -> None:
-    found = engine.judge(checks.COMPONENTS[name], odd)
+    found = judge(checks.COMPONENTS[name], odd)
     assert found.status == "wrong" and found.text()
 
 
@@ -584,7 +584,7 @@ def test_where_it_stops_is_told_by_the_inputs() -> None:
             raise ValueError("no masks here")
         return right("multi_head_attention")(query, key, value, *more)
 
-    text = engine.judge(checks.COMPONENTS["multi_head_attention"], stops).text()
+    text = judge(checks.COMPONENTS["multi_head_attention"], stops).text()
     assert "no masks here" in text and "exactly on the inputs with `mask`" in text
 
 
@@ -609,7 +609,7 @@ def verdicts(per_component: int, seed: int) -> list[tuple[str, str, Any, float]]
                 except Exception:
                     continue  # the damage is such that nothing can be computed
                 begun = time.process_time()
-                verdict = engine.judge(component, reference, seconds=2)
+                verdict = judge(component, reference, seconds=2)
                 spent = time.process_time() - begun
                 if verdict.status == "wrong":
                     found.append((component.name, change, verdict, spent))
@@ -650,7 +650,7 @@ def test_the_gradients_factor_is_told() -> None:
         def backward(context, slope):
             return 2 * slope
 
-    text = engine.judge(
+    text = judge(
         checks.COMPONENTS["softmax"], lambda scores: Doubled.apply(scores).softmax(-1)
     ).text()
     assert "gradients are not" in text and "right answer times 2" in text

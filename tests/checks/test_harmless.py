@@ -12,7 +12,7 @@ import torch
 from tests.fresh import import_fresh
 
 checks = import_fresh("transformer_book.checks")
-judge = checks.engine.judge
+judge = checks.judging.judge
 
 HARMLESS = [mistake for mistake in checks.MISTAKES if mistake.kind == "harmless"]
 SHARED = "one LayerNorm shared, at the beginning"

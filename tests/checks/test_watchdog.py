@@ -6,6 +6,7 @@ A busy machine changes none of this, so nothing here depends on how long a test 
 from __future__ import annotations
 
 import contextlib
+import inspect
 import itertools
 import random
 import threading
@@ -17,10 +18,10 @@ import torch
 
 from transformer_book import checks, processor_time
 
-engine, watchdog = checks.engine, checks.engine.watchdog
+running, watchdog = checks.running, checks.watchdog
 endless = watchdog.sys.modules["transformer_book.checks.endless"]
 
-CASE = engine.Case("", (torch.ones(3),))
+CASE = checks.components.Case("", (torch.ones(3),))
 LOOP = "An endless loop"
 
 
@@ -30,7 +31,7 @@ def observed_briefly(monkeypatch) -> None:
 
 
 def outcome(function, seconds: float = 0.3, asleep: float = 1.0):
-    return engine.call(function, CASE, gradients=False, seconds=seconds, asleep=asleep)
+    return running.call(function, CASE, gradients=False, seconds=seconds, asleep=asleep)
 
 
 def nothing_inside(x):
@@ -247,7 +248,7 @@ def test_slow_and_right_is_right() -> None:
 
 def test_eight_seconds_of_work_are_allowed() -> None:
     """Without working for eight seconds: twice that is within what the meter lets pass."""
-    assert engine.SECONDS >= 2 * 8
+    assert running.SECONDS >= 2 * 8
 
 
 def test_what_others_compute_is_not_counted() -> None:
@@ -376,7 +377,7 @@ def test_a_suspended_program_has_not_slept(monkeypatch) -> None:
 
 def at(function, text: str) -> int:
     """The place of the first instruction of a line of the function that contains a text."""
-    lines, start = engine.inspect.getsourcelines(function)
+    lines, start = inspect.getsourcelines(function)
     line = start + next(i for i, each in enumerate(lines) if text in each)
     return next(step for step, _, number in function.__code__.co_lines() if number == line)
 

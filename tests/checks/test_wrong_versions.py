@@ -31,7 +31,7 @@ def name_of(version: Version) -> str:
 @pytest.mark.parametrize("version", VERSIONS, ids=name_of)
 def test_a_beginners_mistake_is_named(version: Version, count: Callable[..., None]) -> None:
     component = checks.COMPONENTS[version.component]
-    found = checks.engine.judge(component, version.function, checks.MISTAKES)
+    found = checks.judging.judge(component, version.function, checks.MISTAKES)
     names = [mistake.name for mistake in found.mistakes]
     alone = names == [version.mistake] or (found.together and version.mistake in names)
     among = version.mistake in names and not alone
@@ -62,13 +62,13 @@ def test_every_mistake_has_two_versions() -> None:
     few = [(m.component, m.name) for m in known if written[m.component, m.name] < 2]
     assert not few
     unknown = written.keys() - {(m.component, m.name) for m in known}
-    assert {name for _, name in unknown} <= {checks.engine.KEPT}  # of any component
+    assert {name for _, name in unknown} <= {checks.judging.KEPT}  # of any component
 
 
 @pytest.mark.parametrize("name", [c.name for c in checks.COMPONENTS.values() if c.alike])
 def test_right_steps_in_another_form_are_right(name: str) -> None:
     component = checks.COMPONENTS[name]
-    assert checks.engine.judge(component, component.version(component.alike)).status == "right"
+    assert checks.judging.judge(component, component.version(component.alike)).status == "right"
 
 
 def test_nan_everywhere_is_given_no_name() -> None:
@@ -78,5 +78,5 @@ def test_nan_everywhere_is_given_no_name() -> None:
         return query @ key.mT @ value * float("nan")
 
     component = checks.COMPONENTS["scaled_dot_product_attention"]
-    found = checks.engine.judge(component, not_a_number, checks.MISTAKES)
+    found = checks.judging.judge(component, not_a_number, checks.MISTAKES)
     assert found.status == "wrong" and not found.mistakes

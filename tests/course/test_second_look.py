@@ -18,7 +18,7 @@ import torch
 from nbgrader.utils import is_grade, is_locked, is_solution
 
 from transformer_book import course
-from transformer_book.checks.engine import same
+from transformer_book.checks.comparing import same
 from transformer_book.course import second_look
 from transformer_book.course.release import instantiate, sets_of
 from transformer_book.course.second_look import Judge, NoData, decoded, encoded, received

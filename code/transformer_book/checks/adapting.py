@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from transformer_book.checks.attention import normal
-from transformer_book.checks.engine import Case, Component
+from transformer_book.checks.components import Case, Component
 
 # --- LoRA ----------------------------------------------------------------------------------------
 

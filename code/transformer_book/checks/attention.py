@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from transformer_book.checks.engine import AsClass, Case, Component
+from transformer_book.checks.components import AsClass, Case, Component
 
 
 def normal(*shape: int, seed: int) -> Tensor:

@@ -189,7 +189,7 @@ def watch(component: str, learner: CodeType | None) -> Iterator[list[tuple[str, 
     # The check's own answer is no learner's answer in any task.
     codes = {
         **_codes(wanted),
-        (str(PACKAGE / "checks" / "engine.py"), "Component.reference"): "the check's reference",
+        (str(PACKAGE / "checks" / "components.py"), "Component.reference"): "the check's reference",
     }
     noted: list[tuple[str, int | None]] = []
 

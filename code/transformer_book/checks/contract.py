@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from transformer_book.checks.builtin import published
-from transformer_book.checks.engine import Component, Mistake
+from transformer_book.checks.components import Component, Mistake
 
 
 def docstring(component: Component, mistakes: Sequence[Mistake]) -> str:

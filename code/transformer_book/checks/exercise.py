@@ -19,20 +19,12 @@ from typing import Any
 
 from transformer_book.checks import diagnosis
 from transformer_book.checks.comparing import difference, same
-from transformer_book.checks.engine import (
-    CONFIRMATIONS,
-    SECONDS,
-    Case,
-    Outcome,
-    Verdict,
-    call,
-    is_untouched,
-    last_line,
-    must_be_callable,
-    stopped,
-    unsaid,
-)
+from transformer_book.checks.components import Case
+from transformer_book.checks.explaining import CONFIRMATIONS
+from transformer_book.checks.learners_code import is_untouched, last_line, must_be_callable
 from transformer_book.checks.report import publish
+from transformer_book.checks.running import SECONDS, Outcome, call
+from transformer_book.checks.verdicts import Verdict, stopped, unsaid
 
 _NOTHING = object()
 

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from transformer_book.checks.attention import normal, sentences
-from transformer_book.checks.engine import AsClass, Case, Component
+from transformer_book.checks.components import AsClass, Case, Component
 
 SPECIALS = ("<pad>", "<sos>", "<eos>", "<unk>")
 

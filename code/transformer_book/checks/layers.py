@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from transformer_book.checks.attention import MULTI_HEAD, normal, sentences
-from transformer_book.checks.engine import AsClass, Case, Component
+from transformer_book.checks.components import AsClass, Case, Component
 
 # --- layer norm ----------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from transformer_book.checks.attention import normal, sentences
-from transformer_book.checks.engine import Case, Component
+from transformer_book.checks.components import Case, Component
 
 # --- losses --------------------------------------------------------------------------------------
 

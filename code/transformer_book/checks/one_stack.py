@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from transformer_book.checks.engine import Case, Component
+from transformer_book.checks.components import Case, Component
 
 # --- what sees what ------------------------------------------------------------------------------
 

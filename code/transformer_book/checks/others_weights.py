@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 
 from transformer_book.checks.attention import addresses, normal
-from transformer_book.checks.engine import Case, Component
+from transformer_book.checks.components import Case, Component
 
 # --- queries, keys and values in one matrix ------------------------------------------------------
 

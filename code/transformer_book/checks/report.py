@@ -6,7 +6,7 @@ import html
 import sys
 from dataclasses import replace
 
-from transformer_book.checks.engine import CheckFailed, Verdict
+from transformer_book.checks.verdicts import CheckFailed, Verdict
 
 # The border alone has a colour; text and ground are the page's own, in light and in dark.
 LOOKS = {

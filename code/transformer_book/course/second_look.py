@@ -114,9 +114,9 @@ def answers(made: Any, sent: str, build: bool = False) -> str:
     Args:
         made: the function; or a class, if it is to be built first.
         sent: the inputs, pickled, as text.
-        build: see `checks.engine.built`.
+        build: see `checks.classes.built`.
     """
-    from transformer_book.checks.engine import built
+    from transformer_book.checks.classes import built
 
     found: list[Any] = []
     for arguments, keywords in pickle.loads(base64.b64decode(sent)):
@@ -211,7 +211,7 @@ class _Checks:
 
 
 def _is_right(case: Any, answer: Any) -> bool:
-    from transformer_book.checks.engine import difference
+    from transformer_book.checks.comparing import difference
 
     if case.accept is None:
         return difference(answer, case.gives) is None
@@ -242,7 +242,7 @@ class _Remote:
 
 
 def _built(made: Any, *arguments: Any) -> Any:
-    from transformer_book.checks.engine import built
+    from transformer_book.checks.classes import built
 
     remote = made if isinstance(made, _Remote) else getattr(made, "remote", None)
     if remote is None:

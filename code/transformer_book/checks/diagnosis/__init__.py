@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from transformer_book.checks.comparing import in_full, same
+from transformer_book.checks.components import Case, Component
 from transformer_book.checks.diagnosis.asif import (
     STEPS,
     Answer,
@@ -29,14 +30,18 @@ from transformer_book.checks.diagnosis.conditions import condition
 from transformer_book.checks.diagnosis.places import extent, parts, placed, unmoved
 from transformer_book.checks.diagnosis.relations import by_arguments, related
 from transformer_book.checks.diagnosis.trials import Leaf, Trial, axes_of, every
+from transformer_book.checks.running import Outcome
 
 __all__ = ["Trial", "diagnose", "of_outcomes", "shown", "slopes", "which_inputs"]
 
 
 def of_outcomes(
-    component: Any, cases: Sequence[Any], found: Sequence[Any], expected: Sequence[Any]
+    component: Component,
+    cases: Sequence[Case],
+    found: Sequence[Outcome],
+    expected: Sequence[Outcome],
 ) -> tuple[str, ...]:
-    """`diagnose` for what a component's cases gave (`engine.Component`, `Case`, `Outcome`).
+    """`diagnose` for what a component's cases gave.
 
     The cases are those of the component's function; the outcomes may be those of a class.
     """
@@ -47,7 +52,10 @@ def of_outcomes(
 
 
 def _trials(
-    component: Any, cases: Sequence[Any], found: Sequence[Any], expected: Sequence[Any]
+    component: Component,
+    cases: Sequence[Case],
+    found: Sequence[Outcome],
+    expected: Sequence[Outcome],
 ) -> list[Trial]:
     names = _arguments(component)
     axes = axes_of(component.returns)
@@ -65,7 +73,7 @@ def _trials(
     ]
 
 
-def shown(component: Any, case: Any) -> str:
+def shown(component: Component, case: Case) -> str:
     """An input in full, as a sentence, if it is small."""
     names = _arguments(component)
     given = {**dict(zip(names, case.arguments, strict=False)), **case.keywords}
@@ -74,13 +82,16 @@ def shown(component: Any, case: Any) -> str:
 
 
 def which_inputs(
-    component: Any, cases: Sequence[Any], found: Sequence[Any], expected: Sequence[Any]
+    component: Component,
+    cases: Sequence[Case],
+    found: Sequence[Outcome],
+    expected: Sequence[Outcome],
 ) -> str:
     """On which inputs a version stops or is wrong, if they have something in common, or nothing."""
     return _tried(condition, _trials(component, cases, found, expected)) or ""
 
 
-def _version(component: Any, steps: dict[str, Any]) -> Callable[[dict[str, Any]], Any]:
+def _version(component: Component, steps: dict[str, Any]) -> Callable[[dict[str, Any]], Any]:
     """The right version, or one with another step, on arguments by name."""
 
     def answer(given: dict[str, Any]) -> Any:
@@ -91,12 +102,12 @@ def _version(component: Any, steps: dict[str, Any]) -> Callable[[dict[str, Any]]
     return answer
 
 
-def _by_its_effect(component: Any) -> bool:
+def _by_its_effect(component: Component) -> bool:
     """Whether a component returns nothing, and is judged by what it does to a model of ours."""
     return component.returns.startswith("nothing")
 
 
-def _arguments(component: Any) -> dict[str, Any]:
+def _arguments(component: Component) -> dict[str, Any]:
     """The names of the arguments, with what they are if they are not given."""
     names = component.signature.split(", ")
     if _by_its_effect(component):

@@ -46,7 +46,7 @@ from transformer_book import (
     transformer,
 )
 from transformer_book.arguments import check_choice
-from transformer_book.checks import Mistake
+from transformer_book.checks.components import Component, Mistake
 
 FOLDER = recipes.FOLDER / "mistakes"
 RECORD = FOLDER / "recorded.json"
@@ -58,7 +58,7 @@ Patch = tuple[object, str, Any]
 # --- where the model does each step ---------------------------------------------------------------
 
 
-def _attention(steps: SimpleNamespace, component: checks.engine.Component) -> list[Patch]:
+def _attention(steps: SimpleNamespace, component: Component) -> list[Patch]:
     def attend(query, key, value, mask=None, dropout=0.0, scale=None):
         if dropout or scale is not None:
             raise ValueError("a wrong attention is made without dropout and with its own scale.")
@@ -77,25 +77,25 @@ def _split(steps: SimpleNamespace, component: object) -> list[Patch]:
     ]
 
 
-def _target_mask(steps: SimpleNamespace, component: checks.engine.Component) -> list[Patch]:
+def _target_mask(steps: SimpleNamespace, component: Component) -> list[Patch]:
     return [(transformer, "target_mask", lambda ids: component.pipeline(steps, ids))]
 
 
-def _layer_norm(steps: SimpleNamespace, component: checks.engine.Component) -> list[Patch]:
+def _layer_norm(steps: SimpleNamespace, component: Component) -> list[Patch]:
     def forward(self, x):
         return component.pipeline(steps, x, self.weight, self.bias, self.eps)
 
     return [(layers.LayerNorm, "forward", forward)]
 
 
-def _pre_norm(steps: SimpleNamespace, component: checks.engine.Component) -> list[Patch]:
+def _pre_norm(steps: SimpleNamespace, component: Component) -> list[Patch]:
     def forward(self, x, sublayer):
         return component.pipeline(steps, x, lambda y: self.dropout(sublayer(y)), self.norm)
 
     return [(layers.Residual, "forward", forward)]
 
 
-def _sublayer(steps: SimpleNamespace, component: checks.engine.Component) -> list[Patch]:
+def _sublayer(steps: SimpleNamespace, component: Component) -> list[Patch]:
     def forward(self, x, sublayer):
         return component.pipeline(steps, x, sublayer, self.norm, self.dropout)
 
@@ -107,7 +107,7 @@ def _then(dropout: nn.Dropout, part: Callable[..., Tensor]) -> Callable[..., Ten
     return lambda *inputs: dropout(part(*inputs))
 
 
-def _encoder_layer(steps: SimpleNamespace, component: checks.engine.Component) -> list[Patch]:
+def _encoder_layer(steps: SimpleNamespace, component: Component) -> list[Patch]:
     def forward(self, x, mask=None):
         first, second = self.attention_residual, self.feed_forward_residual
         attend = _then(first.dropout, self.self_attention)
@@ -117,7 +117,7 @@ def _encoder_layer(steps: SimpleNamespace, component: checks.engine.Component) -
     return [(encoder.EncoderLayer, "forward", forward)]
 
 
-def _decoder_layer(steps: SimpleNamespace, component: checks.engine.Component) -> list[Patch]:
+def _decoder_layer(steps: SimpleNamespace, component: Component) -> list[Patch]:
     def forward(self, x, memory, target_mask=None, memory_mask=None):
         around = self.self_residual, self.cross_residual, self.feed_forward_residual
         parts = self.self_attention, self.cross_attention, self.feed_forward
@@ -141,14 +141,14 @@ def _stack(steps: SimpleNamespace, component: object) -> list[Patch]:
     return [(stack, "__init__", built_from(stack.__init__)) for stack in stacks]
 
 
-def _embedding(steps: SimpleNamespace, component: checks.engine.Component) -> list[Patch]:
+def _embedding(steps: SimpleNamespace, component: Component) -> list[Patch]:
     def forward(self, ids):
         return component.pipeline(steps, ids, self.weight)
 
     return [(embeddings.TokenEmbedding, "forward", forward)]
 
 
-def _sinusoids(steps: SimpleNamespace, component: checks.engine.Component) -> list[Patch]:
+def _sinusoids(steps: SimpleNamespace, component: Component) -> list[Patch]:
     def table(length, d_model, dtype=None):
         exact = component.pipeline(steps, length, d_model)
         return exact.to(dtype or torch.get_default_dtype())
@@ -156,7 +156,7 @@ def _sinusoids(steps: SimpleNamespace, component: checks.engine.Component) -> li
     return [(embeddings, "sinusoids", table)]
 
 
-def _add_positions(steps: SimpleNamespace, component: checks.engine.Component) -> list[Patch]:
+def _add_positions(steps: SimpleNamespace, component: Component) -> list[Patch]:
     def forward(self, x, start=0):
         return component.pipeline(steps, x, self.rows_for(x)[start:])
 
@@ -206,7 +206,7 @@ def _smoothed(steps: SimpleNamespace, logits: Tensor, target: Tensor, smoothing:
     return pipeline(steps, logits, target, smoothing)
 
 
-def _update(steps: SimpleNamespace, component: checks.engine.Component) -> list[Patch]:
+def _update(steps: SimpleNamespace, component: Component) -> list[Patch]:
     """Only what is done in front of an update: the Trainer's own lines do the rest."""
     if steps.steps is not component.steps["steps"]:
         raise ValueError("of an update only the step 'before' can be made wrong in a training run.")

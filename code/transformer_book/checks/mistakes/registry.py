@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from transformer_book.checks.engine import Mistake
+from transformer_book.checks.components import Mistake
 
 MISTAKES: list[Mistake] = []
 

@@ -1,0 +1,77 @@
+"""How a class that a learner hands in is built, filled with weights by name, and called."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+
+class NamesDiffer(Exception):
+    """A learner's class whose parameters are called otherwise than the check's docstring says."""
+
+
+def built(
+    made: Callable[..., nn.Module],
+    sizes: tuple[int, ...],
+    weights: Mapping[str, Tensor],
+    inputs: tuple[Any, ...],
+) -> Any:
+    """What a learner's class gives, built with these sizes, filled with these weights.
+
+    Raises:
+        NamesDiffer: if the parameters have other names, or other shapes.
+    """
+    return filled(made(*sizes).eval(), sizes, weights, inputs)
+
+
+def filled(
+    module: nn.Module,
+    sizes: tuple[int, ...],
+    weights: Mapping[str, Tensor],
+    inputs: tuple[Any, ...],
+) -> Any:
+    """What a learner's module gives with these weights in the place of its own.
+
+    A bias that has no published name is set to zero.
+
+    Raises:
+        NamesDiffer: if the parameters have other names, or other shapes.
+    """
+    own = dict(module.named_parameters(remove_duplicate=False))
+    extra = [n for n in own if n not in weights and not n.endswith("bias")]
+    missing = [n for n in weights if n not in own]
+    if extra or missing:
+        has = ", ".join(own) or "none"
+        raise NamesDiffer(
+            f"The parameters of your class have other names than this check fills. Yours: {has}. "
+            f"It fills: {', '.join(weights)}. Give them these names."
+        )
+    for name, weight in weights.items():
+        if own[name].shape != weight.shape:
+            raise NamesDiffer(
+                f"The parameter {name} has the shape {tuple(own[name].shape)} in your class, "
+                f"built with {sizes}; it should be {tuple(weight.shape)}."
+            )
+    shared = [n for n in weights for m in weights if n < m and own[n] is own[m]]
+    if shared:
+        raise NamesDiffer(
+            f"Your class uses one and the same parameter twice: {shared[0]} is shared with another "
+            "one. A fresh model gives the same numbers, but the weights of a trained one have no "
+            "place in it: make a module for each."
+        )
+    zeros = {name: torch.zeros_like(p) for name, p in own.items() if name not in weights}
+    return torch.func.functional_call(module, {**zeros, **weights}, inputs)
+
+
+def is_class(function: object) -> bool:
+    """Whether it is a subclass of `nn.Module`, or a partial of one: something that makes modules.
+
+    `functools.partial(MyLayer, dropout=0.0)` sets what the check does not.
+    """
+    if isinstance(function, functools.partial):
+        return is_class(function.func)
+    return isinstance(function, type) and issubclass(function, nn.Module)

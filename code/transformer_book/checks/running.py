@@ -1,0 +1,230 @@
+"""How a function is run on one input, watched and on copies, and what comes of it."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import functools
+import io
+import math
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn.attention import SDPBackend, sdpa_kernel
+
+from transformer_book.checks import watchdog
+from transformer_book.checks.classes import NamesDiffer
+from transformer_book.checks.components import Case
+from transformer_book.checks.learners_code import learners_line
+
+SECONDS = 20.0  # of processor time, for one input
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one call gave: an answer and the gradients of its inputs, or why there is none."""
+
+    answer: Any = None
+    gradients: tuple[Tensor | None, ...] = ()
+    trouble: str | None = None
+    line: int | None = None
+    printed: bool = False
+    changed: tuple[int, ...] = ()  # which arguments were changed in place
+    unfinished: bool = False  # it was stopped: it computed, or waited, for too long
+    names_differ: bool = False
+
+    @functools.cached_property
+    def total(self) -> tuple[float, float] | None:
+        """Of a tensor of finite numbers: their sum, and how far rounding may move it."""
+        if not isinstance(self.answer, Tensor) or not self.answer.is_floating_point():
+            return None
+        numbers = self.answer.double()
+        total = numbers.sum().item()
+        size = max(1e-3, numbers.abs().max().item()) if numbers.numel() else 1e-3
+        return (total, 2e-4 * size * numbers.numel()) if math.isfinite(total) else None
+
+    def cannot_equal(self, other: Outcome) -> bool:
+        """Whether the sums differ already: cheaper than to compare all entries."""
+        mine, theirs = self.total, other.total
+        return bool(mine and theirs) and abs(mine[0] - theirs[0]) > mine[1] + theirs[1]
+
+
+def call(
+    function: Callable[..., Any],
+    case: Case,
+    *,
+    gradients: bool,
+    seconds: float = SECONDS,
+    asleep: float | None = None,
+    source: Callable[..., Any] | None = None,
+) -> Outcome:
+    """Run a function on one case; whatever it does, an `Outcome` comes back.
+
+    It may use `seconds` of processor time, on one thread, and sleep for `asleep` seconds, see
+    `watchdog`. `source` is the learner's own function, whose lines are reported, if `function`
+    wraps it.
+    """
+    source = source or function
+    arguments, keywords = _fresh((case.arguments, dict(case.keywords)), gradients)
+    leaves = list(_leaves((arguments, keywords)))
+    # Behind a copy, in-place changes of the inputs are reported by us, not refused by autograd.
+    handed = _mapped(torch.clone, (arguments, keywords))
+    output = io.StringIO()
+    try:
+        # The fused attention kernels do not check that keys and values are equally many: they
+        # read past the end, and the learner's process dies. The plain one raises an error.
+        with (
+            one_thread(),
+            watchdog.limit(seconds, asleep, sys._getframe()),
+            contextlib.redirect_stdout(Bounded(output)),
+            sdpa_kernel(SDPBackend.MATH),
+        ):
+            torch.default_generator.manual_seed(0)  # torch.manual_seed is slow
+            answer = function(*handed[0], **handed[1])
+    except watchdog.TooLong as stop:
+        return Outcome(trouble=_unfinished(stop), line=learners_line(stop, source), unfinished=True)
+    except NamesDiffer as error:
+        return Outcome(trouble=str(error), names_differ=True)
+    except RecursionError as error:
+        return Outcome(trouble="It calls itself without end", line=learners_line(error, source))
+    except (Exception, SystemExit) as error:
+        message = " ".join(str(error).split())[:300]
+        kind = type(error).__name__
+        return Outcome(
+            trouble=f"It stops with {kind}" + (f": {message}" if message else ""),
+            line=learners_line(error, source),
+        )
+    changed = tuple(
+        i
+        for i, (now, then) in enumerate(zip(handed[0], case.arguments, strict=True))
+        if not _unchanged(now, then)
+    )
+    slopes: tuple[Tensor | None, ...] = ()
+    if gradients and not changed:
+        try:
+            slopes = _gradients(answer, leaves)
+        except RuntimeError as error:
+            message = " ".join(str(error).split())[:200]
+            return Outcome(trouble=f"No gradient can be computed through it: {message}")
+    return Outcome(
+        answer=_mapped(lambda tensor: tensor.detach().clone(), answer),
+        gradients=slopes,
+        printed=bool(output.getvalue()),
+        changed=changed,
+    )
+
+
+def _leaves(value: Any) -> Iterator[Tensor]:
+    """Every floating-point tensor inside nested tuples, lists and dictionaries."""
+    if isinstance(value, Tensor):
+        if value.dtype.is_floating_point:
+            yield value
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _leaves(item)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _leaves(item)
+
+
+def _fresh(value: Any, gradients: bool) -> Any:
+    """A copy of an argument whose floating-point tensors may collect gradients."""
+    value = _copied(value)
+    if gradients:
+        for leaf in _leaves(value):
+            leaf.requires_grad_()
+    return value
+
+
+def _copied(value: Any) -> Any:
+    """As `copy.deepcopy` does it, which is slow for tensors."""
+    if isinstance(value, Tensor):
+        return value.detach().clone()
+    if type(value) is dict:
+        return {key: _copied(item) for key, item in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(map(_copied, value))
+    return copy.deepcopy(value)
+
+
+def _unfinished(stop: watchdog.TooLong) -> str:
+    """Why it was stopped. It is called endless only if it was seen to be."""
+    if stop.waits:
+        return (
+            "It waits and does not go on (`time.sleep`, `input()` or a lock does that); it was "
+            f"stopped after it had slept for {stop.slept:.0f} seconds"
+        )
+    if stop.endless:
+        return f"An endless loop, {stop.endless}"
+    return (
+        f"Not finished after {stop.computed:.2g} seconds of processor time: either it never ends, "
+        "or it does far more work than is needed. It was stopped"
+    )
+
+
+@contextlib.contextmanager
+def one_thread() -> Iterator[None]:
+    """Let torch compute on one thread: threads that wait for each other spin, and use up time."""
+    threads = torch.get_num_threads()
+    if threads == 1:
+        yield
+        return
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+class Bounded(io.TextIOBase):
+    """Takes what is printed, and keeps the beginning: endless printing must not fill the memory."""
+
+    def __init__(self, into: io.StringIO) -> None:
+        self.into = into
+
+    def write(self, text: str) -> int:
+        if self.into.tell() < 1000:
+            self.into.write(text[:1000])
+        return len(text)
+
+
+def _mapped(change: Callable[[Tensor], Tensor], value: Any) -> Any:
+    """The same nest of tuples, lists and dictionaries with every tensor in it changed."""
+    if isinstance(value, Tensor):
+        return change(value)
+    if isinstance(value, dict):
+        return {key: _mapped(change, item) for key, item in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(_mapped(change, item) for item in value)
+    return value
+
+
+def _unchanged(now: Any, then: Any) -> bool:
+    if isinstance(then, Tensor):
+        return (
+            isinstance(now, Tensor)
+            and now.shape == then.shape
+            and torch.equal(torch.nan_to_num(now.detach()), torch.nan_to_num(then))
+        )
+    if isinstance(then, dict):
+        return now.keys() == then.keys() and all(_unchanged(now[k], then[k]) for k in then)
+    if isinstance(then, (list, tuple)):
+        return len(now) == len(then) and all(map(_unchanged, now, then))
+    return True
+
+
+def _gradients(answer: Any, leaves: Sequence[Tensor]) -> tuple[Tensor | None, ...]:
+    """What a fixed random weighting of the answer sends back to each input."""
+    outputs = [leaf for leaf in _leaves(answer) if leaf.requires_grad]
+    if not outputs:
+        return (None,) * len(leaves)
+    generator = torch.Generator().manual_seed(1)
+    total = sum(
+        (leaf.double() * torch.randn(leaf.shape, generator=generator, dtype=torch.float64)).sum()
+        for leaf in outputs
+    )
+    return torch.autograd.grad(total, leaves, allow_unused=True)

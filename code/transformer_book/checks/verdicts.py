@@ -1,0 +1,131 @@
+"""What a check tells a learner."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from transformer_book.checks.comparing import difference
+from transformer_book.checks.components import Case, Component, Mistake
+from transformer_book.checks.running import Outcome
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a check found.
+
+    Attributes:
+        status: `"not started"`, `"right"`, `"convention"` or `"wrong"`.
+        component: the name of what was checked.
+        sentences: what to tell the learner, in order.
+        mistakes: the known mistakes that explain the learner's numbers; several if they
+            cannot be told apart, or come together (then `together`).
+        together: the mistakes are made at the same time.
+        example: the smallest numeric difference.
+    """
+
+    status: str
+    component: str
+    sentences: tuple[str, ...]
+    mistakes: tuple[Mistake, ...] = ()
+    together: bool = False
+    example: str = ""
+    line: int | None = None
+
+    def text(self) -> str:
+        """The verdict as plain text."""
+        return " ".join(part for part in (*self.sentences, self.example) if part)
+
+
+class CheckFailed(AssertionError):
+    """The check's verdict on a wrong attempt; notebooks show its sentences, not a traceback."""
+
+    def __init__(self, verdict: Verdict) -> None:
+        super().__init__(verdict.text())
+        self.verdict = verdict
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows in place of the traceback (its own hook for this)."""
+        return [f"CheckFailed: {self}"]
+
+
+def all_right(component: Component, cases: Sequence[Case], found: Sequence[Outcome]) -> Verdict:
+    """The verdict on what is right on every input."""
+    sentences = [
+        f"Right: {len(cases)} inputs" + (", gradients, too." if component.differentiable else ".")
+    ]
+    if any(outcome.printed for outcome in found):
+        sentences.append("(What it printed meanwhile was left out.)")
+    return Verdict("right", component.name, tuple(sentences))
+
+
+def unsaid() -> str:
+    """What to tell a learner whose function returns nothing."""
+    return "It returns nothing (None): is the `return` missing?"
+
+
+def stopped(name: str, case: Case, mine: Outcome) -> Verdict:
+    """The verdict on a function that raised an exception, or did not end."""
+    if mine.names_differ:
+        return Verdict("wrong", name, (mine.trouble or "",))
+    at = f", in line {mine.line} of your cell or file" if mine.line else ""
+    of = f" The input was: {case.name}." if case.name else ""
+    return Verdict("wrong", name, (f"{mine.trouble}{at}.{of}", _shapes(case)), line=mine.line)
+
+
+def _shapes(case: Case) -> str:
+    """The shapes of the input, for a learner whose function stopped."""
+    flat = (b for a in case.arguments for b in (a if isinstance(a, tuple) else (a,)))
+    shapes = [tuple(tensor.shape) for tensor in flat if isinstance(tensor, Tensor)]
+    if len(shapes) == 1:
+        return f"Its tensor has the shape {shapes[0]}."
+    return f"Its tensors have the shapes {', '.join(map(str, shapes))}." if shapes else ""
+
+
+def of_mistakes(
+    component: Component,
+    cases: Sequence[Case],
+    found: Sequence[Outcome],
+    expected: Sequence[Outcome],
+    wrong: Sequence[int],
+    explained: Sequence[tuple[Mistake, ...]],
+) -> Verdict:
+    """The verdict on what known mistakes explain; `wrong` are the places of the wrong answers."""
+    first = next((i for i in wrong if not found[i].trouble), wrong[0])
+    example = first_difference(found[first], expected[first])
+    if example:
+        example = f"On the input {cases[first].name!r}: {example[0].lower()}{example[1:]}"
+    told = tuple(itertools.chain(*explained))
+    convention = all(mistake.kind == "convention" for mistake in told)
+    status, kind = ("convention", "conventions") if convention else ("wrong", "mistakes")
+    if len(told) == 1:
+        (mistake,) = told
+        sentences = (mistake.symptom, mistake.cause, _where(component, mistake))
+        return Verdict(status, component.name, sentences, told, example=example)
+    if len(explained[0]) == 2:
+        a, b = explained[0]
+        sentences = (
+            f"Two {kind} together explain your numbers.",
+            f"First: {a.symptom} {a.cause} {_where(component, a)}",
+            f"Second: {b.symptom} {b.cause} {_where(component, b)}",
+        )
+        return Verdict(status, component.name, sentences, (a, b), together=True, example=example)
+    sentences = (
+        f"{len(told)} known {kind} explain your numbers, and no input tells them apart.",
+        *(f"{m.symptom} {m.cause} {_where(component, m)}" for m in told),
+    )
+    return Verdict(status, component.name, sentences, told, example=example)
+
+
+def _where(component: Component, mistake: Mistake) -> str:
+    """Where the book explains it."""
+    return f"See chapter {mistake.chapter or component.chapter}, “{mistake.section}”."
+
+
+def first_difference(mine: Outcome, right: Outcome) -> str:
+    """Where two answers first differ, as a sentence; nothing if there is no difference."""
+    found = difference(mine.answer, right.answer)
+    return f"{found[0].upper()}{found[1:]}." if found else ""

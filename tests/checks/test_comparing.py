@@ -1,0 +1,20 @@
+"""How answers are compared, and a difference in words."""
+
+from __future__ import annotations
+
+import torch
+
+from transformer_book.checks.comparing import difference
+
+
+def test_differences_are_put_in_words() -> None:
+    assert difference([1, 2], [1, 2]) is None
+    assert difference([1, 3], [1, 2]) == "you return 3 at [1], it should be 2"
+    assert difference({"a": 1}, {"b": 1}) == "your dictionary differs in its keys: a, b"
+    assert difference(True, 1) == "you return True, it should be 1"
+    assert difference(torch.tensor(2), 2) is None
+    assert difference(10**9000, 2) == "you return a number of thousands of digits, it should be 2"
+    assert difference(1, 10**70).endswith("10000000…00000000 (71 digits)")
+    assert difference("a", "b") == "you return 'a', it should be 'b'"
+    assert difference(torch.tensor([1.0, float("nan")]), torch.tensor([1.0, float("nan")])) is None
+    assert "entry [1]" in difference(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.1]))

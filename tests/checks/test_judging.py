@@ -1,0 +1,163 @@
+"""Checks at work: what is right passes, known mistakes are named, and nothing else is."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import random
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from tests.checks.judged import checks, verdict
+
+WRONG = [mistake for mistake in checks.MISTAKES if mistake.kind != "harmless"]
+
+
+@pytest.mark.parametrize("name", checks.COMPONENTS)
+def test_the_reference_is_right(name: str) -> None:
+    found = verdict(name, checks.COMPONENTS[name].reference)
+    assert found.status == "right", found.text()
+
+
+@pytest.mark.parametrize(
+    "mistake", WRONG, ids=lambda mistake: f"{mistake.component}: {mistake.name}"
+)
+def test_a_known_mistake_is_named(mistake: Any) -> None:
+    component = checks.COMPONENTS[mistake.component]
+    found = verdict(mistake.component, component.version(mistake.steps))
+    assert mistake.name in [known.name for known in found.mistakes], found.text()
+    assert not found.together
+    assert found.status == ("convention" if mistake.kind == "convention" else "wrong")
+    assert mistake.symptom in found.text() and mistake.cause in found.text()
+    assert f"chapter {mistake.chapter or component.chapter}" in found.text()
+
+
+# One takes too many steps, the other takes off what came last.
+MENDED = [("greedy_search", "last token stripped blindly", "loop one step too long")]
+
+
+SHARE = 0.3  # of all pairs of a component: drawn once, always the same ones
+
+
+def test_two_mistakes_at_once_are_both_named_or_one_hides_the_other() -> None:
+    """Of the pairs, those that are not named give the numbers of a single known mistake."""
+    named = hidden = 0
+    generator = random.Random(0)
+    for component in checks.COMPONENTS.values():
+        known = [mistake for mistake in WRONG if mistake.component == component.name]
+        pairs = [
+            (a, b)
+            for a, b in itertools.combinations(known, 2)
+            if not a.steps.keys() & b.steps.keys()
+        ]
+        mended = [(a, b) for a, b in pairs if (component.name, a.name, b.name) in MENDED]
+        for a, b in mended + generator.sample(pairs, math.ceil(SHARE * len(pairs))):
+            found = verdict(component.name, component.version({**a.steps, **b.steps}))
+            if (component.name, a.name, b.name) in MENDED:
+                assert found.status == "right"
+                continue
+            assert found.status in ("wrong", "convention"), (component.name, a.name, b.name)
+            if found.together and {m.name for m in found.mistakes} == {a.name, b.name}:
+                named += 1
+            else:
+                assert found.mistakes, (component.name, a.name, b.name, found.text())
+                hidden += 1
+    print(f"pairs named: {named}; pairs that another known mistake gives as well: {hidden}")
+    assert named > 10 * hidden
+
+
+def test_every_mistake_has_its_own_name_and_replaces_steps_that_exist() -> None:
+    names = [(mistake.component, mistake.name) for mistake in checks.MISTAKES]
+    assert len(set(names)) == len(names)
+    for mistake in checks.MISTAKES:
+        assert mistake.steps.keys() <= checks.COMPONENTS[mistake.component].steps.keys()
+        assert mistake.symptom.endswith(".") and mistake.cause.endswith((".", ".)"))
+
+
+def softmax(scores):
+    return scores.softmax(dim=-1)
+
+
+def test_an_untouched_stub_is_not_started(capsys) -> None:
+    def stub(scores):
+        """Write the softmax."""
+        return None  # your code
+
+    def ellipsis(scores): ...
+
+    def raising(scores):
+        raise NotImplementedError
+
+    for function in (stub, ellipsis, raising):
+        checks.softmax(function)
+        assert "Not started" in capsys.readouterr().out
+
+
+def test_a_right_attempt_says_so(capsys) -> None:
+    checks.softmax(softmax)
+    assert capsys.readouterr().out.startswith("Right")
+
+
+def test_a_wrong_attempt_raises_the_verdict() -> None:
+    with pytest.raises(checks.CheckFailed, match="overflows") as caught:
+        checks.softmax(lambda scores: scores.exp() / scores.exp().sum(-1, keepdim=True))
+    assert isinstance(caught.value, AssertionError)
+    assert caught.value.verdict.mistakes[0].name == "softmax without subtracting the maximum"
+    (shown,) = caught.value._render_traceback_()
+    assert "Traceback" not in shown
+
+
+def test_a_missing_return_is_named() -> None:
+    def forgotten(scores):
+        scores.softmax(dim=-1)
+
+    assert "is the `return` missing" in verdict("softmax", forgotten).text()
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (lambda s: s.softmax(-1).tolist(), "you return a list"),
+        (lambda s: s.softmax(-1)[None], "shape"),
+        (lambda s: s.softmax(-1) > 0.5, "torch.bool"),
+        (lambda s: s.softmax(-1) * float("nan"), "nan"),
+    ],
+)
+def test_an_answer_of_another_kind_is_described(answer, said) -> None:
+    assert said in verdict("softmax", answer).text().replace("You", "you")
+
+
+def test_what_cannot_be_called_is_refused() -> None:
+    with pytest.raises(TypeError, match="without parentheses"):
+        checks.softmax(torch.zeros(3))
+
+
+def test_an_unknown_mistake_is_not_given_a_name() -> None:
+    found = verdict("softmax", lambda scores: scores.softmax(dim=-1) * 0.9)
+    assert found.status == "wrong" and not found.mistakes
+    assert "it should be" in found.text()
+
+
+CHAPTERS = Path(__file__).parents[2] / "chapters"
+
+
+def headings(chapter: int) -> list[str]:
+    (path,) = CHAPTERS.glob(f"{chapter:02}_*.ipynb")
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    text = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+    return re.findall(r"^##+ (?:Further: )?(.+)$", text, flags=re.MULTILINE)
+
+
+def test_every_section_that_a_verdict_names_exists() -> None:
+    components = [(part.name, part.chapter, part.section) for part in checks.COMPONENTS.values()]
+    mistakes = [
+        (m.name, m.chapter or checks.COMPONENTS[m.component].chapter, m.section)
+        for m in checks.MISTAKES
+    ]
+    for name, chapter, section in (*components, *mistakes):
+        assert section in headings(chapter), (name, chapter, section)

@@ -1,0 +1,128 @@
+"""What is kept from one call to the next: named where it spoils an answer, else no matter."""
+
+from __future__ import annotations
+
+import collections
+import threading
+from typing import Any
+
+import pytest
+from torch import nn
+
+from tests.checks.judged import checks, verdict
+
+
+class Positions:
+    """Goes on where the call before ended, while the table has rows."""
+
+    def __init__(self):
+        self.past = 0
+
+    def __call__(self, x, table):
+        if self.past + x.size(1) > len(table):
+            self.past = 0
+        rows = table[self.past : self.past + x.size(1)]
+        self.past += x.size(1)
+        return x + rows
+
+
+class Remembered:
+    """Knows each answer by the shape of what it was asked."""
+
+    def __init__(self):
+        self.known = {}
+
+    def __call__(self, scores):
+        return self.known.setdefault(scores.shape, scores.softmax(-1))
+
+
+# As learners write it.
+def build_vocabulary(sentences, min_frequency, counts=collections.Counter()):  # noqa: B006
+    for words in sentences:
+        counts.update(words)
+    words = ["<pad>", "<sos>", "<eos>", "<unk>", *(w for w in counts if counts[w] >= min_frequency)]
+    return {word: i for i, word in enumerate(words)}
+
+
+class Attention(nn.Module):
+    """Right but for what a subclass makes of the mask."""
+
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads, self.kept, self.calls = n_heads, None, 0
+        for name in ("query", "key", "value", "output"):
+            setattr(self, name, nn.Linear(d_model, d_model, bias=False))
+
+    def forward(self, query, key, value, mask=None):
+        names = ("query", "key", "value", "output")
+        weights = [getattr(self, name).weight for name in names]
+        right = checks.COMPONENTS["multi_head_attention"].reference
+        return right(query, key, value, *weights, self.n_heads, mask=self.chosen(mask, key))
+
+    def chosen(self, mask, key):
+        return mask
+
+
+class OldMask(Attention):
+    def chosen(self, mask, key):
+        self.kept = mask if mask is not None else self.kept
+        fits = self.kept is not None and self.kept.size(-1) == key.size(1)
+        return self.kept if fits and len(self.kept) in (len(key), key.size(1)) else mask
+
+
+class FirstMaskOfAShape(Attention):
+    def chosen(self, mask, key):
+        self.kept = self.kept or {}
+        return None if mask is None else self.kept.setdefault(mask.shape, mask)
+
+
+class ThreeCalls(Attention):
+    def chosen(self, mask, key):
+        self.calls += 1
+        return mask if self.calls < 4 else None
+
+
+@pytest.mark.parametrize(
+    ("name", "made", "kept"),
+    [
+        ("add_positions", Positions(), "`self.past`"),
+        ("softmax", Remembered(), "`self.known`"),
+        ("softmax", Remembered().__call__, "`self.known`"),
+        ("build_vocabulary", build_vocabulary, "default value of `counts`"),
+        ("multi_head_attention", OldMask, "`self.kept`"),
+        ("multi_head_attention", FirstMaskOfAShape, "`self.kept`"),
+        ("multi_head_attention", ThreeCalls, "`self.calls`"),
+    ],
+)
+def test_what_keeps_something_from_the_call_before_is_named(
+    name: str, made: Any, kept: str
+) -> None:
+    found = verdict(name, made)
+    assert [mistake.name for mistake in found.mistakes] == [checks.judging.KEPT], found.text()
+    assert found.status == "wrong" and "right in its first call" in found.text()
+    assert kept in found.text()
+
+
+def test_a_table_that_is_kept_for_later_calls_is_right() -> None:
+    class Softmax:
+        def __init__(self):
+            self.calls, self.axes = 0, {}
+
+        def __call__(self, scores):
+            self.calls += 1
+            return scores.softmax(self.axes.setdefault(scores.dim(), -1))
+
+    assert verdict("softmax", Softmax()).status == "right"
+    assert verdict("multi_head_attention", Attention).status == "right"
+
+
+def test_what_cannot_be_copied_is_judged_all_the_same() -> None:
+    class Locked:
+        def __init__(self):
+            self.lock = threading.Lock()
+
+        def __call__(self, scores):
+            with self.lock:
+                return scores.softmax(-1)
+
+    assert verdict("softmax", Locked()).status == "right"

@@ -1,0 +1,112 @@
+"""What a learner's function does while it runs: it stops, goes on, prints, changes an input."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+
+import pytest
+import torch
+
+from tests.checks.judged import checks, verdict
+
+
+def test_an_exception_is_reported_with_the_learners_line() -> None:
+    def broken(scores):
+        total = scores.sum()
+        return total / undefined_name
+
+    found = verdict("softmax", broken)
+    line = broken.__code__.co_firstlineno + 2
+    assert found.status == "wrong" and found.line == line
+    assert f"line {line}" in found.text() and "undefined_name" in found.text()
+
+
+@pytest.mark.parametrize("stop", [SystemExit, KeyError("x"), ZeroDivisionError()])
+def test_whatever_is_raised_is_a_verdict(stop) -> None:
+    def broken(scores):
+        raise stop
+
+    assert "It stops with" in verdict("softmax", broken).text()
+
+
+def test_an_endless_loop_is_stopped() -> None:
+    def endless(scores):
+        while True:
+            with contextlib.suppress(Exception):
+                sum([])
+
+    found = verdict("softmax", endless, seconds=0.3)
+    assert "endless loop" in found.text() and found.line
+
+
+def test_an_endless_loop_is_stopped_in_another_thread() -> None:
+    found = []
+
+    def run() -> None:
+        try:
+            with checks.watchdog.limit(0.3):
+                while True:
+                    pass
+        except checks.watchdog.TooLong:
+            found.append("stopped")
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join(30)
+    assert found == ["stopped"]
+
+
+def test_endless_recursion_is_reported() -> None:
+    def again(scores):
+        return again(scores)
+
+    assert "calls itself without end" in verdict("softmax", again).text()
+
+
+def test_endless_printing_does_not_fill_the_memory() -> None:
+    def chatty(scores):
+        while True:
+            print("x" * 1000)
+
+    assert "endless loop" in verdict("softmax", chatty, seconds=0.5).text()
+
+
+def test_printing_is_left_out_and_right_stays_right(capsys) -> None:
+    def chatty(scores):
+        print("scores", scores)
+        return scores.softmax(dim=-1)
+
+    found = verdict("softmax", chatty)
+    assert found.status == "right" and "printed" in found.text()
+    assert "scores" not in capsys.readouterr().out
+
+
+def test_a_change_of_the_input_is_reported() -> None:
+    def in_place(scores):
+        scores -= scores.amax(dim=-1, keepdim=True)
+        return scores.softmax(dim=-1)
+
+    found = verdict("softmax", in_place)
+    assert found.status == "wrong" and "changes its argument `scores`" in found.text()
+
+
+@pytest.mark.parametrize(
+    "cut",
+    [
+        lambda scores: scores.detach().softmax(dim=-1),
+        lambda scores: torch.tensor(scores.tolist()).softmax(dim=-1),
+    ],
+)
+def test_a_lost_gradient_is_reported(cut) -> None:
+    found = verdict("softmax", cut)
+    assert found.status == "wrong" and "no gradient comes back" in found.text()
+
+
+def test_a_gradient_that_is_partly_lost_is_reported() -> None:
+    def partly(scores):
+        e = (scores - scores.amax(-1, keepdim=True)).exp()
+        return e / e.sum(-1, keepdim=True).detach()
+
+    found = verdict("softmax", partly)
+    assert found.status == "wrong" and "gradients are not" in found.text()
