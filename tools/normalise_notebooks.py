@@ -6,9 +6,9 @@ Cell ids stay (missing and repeated ones are made from the cell's place and text
 other traces of a run go, the kernel is called python3, outputs of cells tagged `volatile` are
 cleared, consecutive prints become one output, a drawing is one line, random widget ids become
 stable ones, and the book's widgets carry the JavaScript that the package has now. Execution counts
-go, too: a new cell would change those of all cells after it, and two people who work on two
-sections would meet in a third. A notebook whose outputs hold an absolute path, or an error in a
-cell that is not tagged `raises-exception`, is refused.
+are all 1: counted on, a new cell would change those of all cells after it, and two people who work
+on two sections would meet in a third. A notebook whose outputs hold an absolute path, or an error
+in a cell that is not tagged `raises-exception`, is refused.
 """
 
 from __future__ import annotations
@@ -182,10 +182,11 @@ def normalise(notebook: dict, where: str = "notebook") -> dict:
             cell["outputs"] = []
         cell["outputs"] = merged_streams(cell["outputs"])
         check_outputs(cell, f"{where}, cell {number} ({cell['id']})")
-        cell["execution_count"] = None
+        # 1 for every cell that ran: nbval takes a cell without a count for one that never did.
+        cell["execution_count"] = cell.get("execution_count") and 1
         for output in cell["outputs"]:
             if "execution_count" in output:
-                output["execution_count"] = None
+                output["execution_count"] = cell["execution_count"]
             if drawing := output.get("data", {}).get(SVG):
                 output["data"][SVG] = on_one_line(text_of(drawing))
     metadata = {

