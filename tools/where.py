@@ -203,6 +203,11 @@ def chapter_files() -> dict[int, Path]:
     return {int(path.name[:2]): path for path in notebooks() if path.name[:2].isdigit()}
 
 
+def shows(text: str, explorer: str) -> bool:
+    """Whether a notebook makes this explorer."""
+    return f"{explorer}(" in text or f"{explorer}." in text
+
+
 @cache
 def explorer_modules() -> dict[str, Path]:
     """Each explorer that a chapter shows, and its module."""
@@ -212,16 +217,14 @@ def explorer_modules() -> dict[str, Path]:
         for module, path in modules().items()
         if module.startswith("widgets.") and module != "widgets.explorer"
         for name in explorers(path)
-        if f"{name}(" in text or f"{name}." in text
+        if shows(text, name)
     }
 
 
 def explorers_in(chapter: Path) -> list[str]:
     text = chapter.read_text(encoding="utf-8")
     return [
-        f"{name} ({shown(path)})"
-        for name, path in explorer_modules().items()
-        if f"{name}(" in text or f"{name}." in text
+        f"{name} ({shown(path)})" for name, path in explorer_modules().items() if shows(text, name)
     ]
 
 
