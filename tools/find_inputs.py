@@ -78,12 +78,12 @@ def damaged(checks: Any, component: Any) -> Iterator[Program]:
     for change, tree in mutants(module, component):
         try:
             yield change, reference_of(tree, module, component.name)
-        except Exception:  # the damage is such that nothing can be computed
+        except Exception:  # the damage leaves nothing that can be computed
             continue
 
 
 class Elsewhere(Exception):
-    """What a program raises that is right but where an argument is at a boundary."""
+    """Raised, where an argument is at a boundary, by a program that is otherwise right."""
 
 
 def right_but_where(component: Any, where: Callable[..., bool]) -> Callable[..., Any]:

@@ -3,8 +3,8 @@
 
 An idea is what a learner writes and a check judges, a public name of the package, a module, an
 explorer, or a known mistake; its words may be written in any way (LayerNorm, layer_norm, layer
-norm). Shown is first what is called exactly so, then what has all the words in its name or in the
-first line of its documentation, else what begins alike (smoothing, smoothed). MAP.md is made of
+norm). It shows first what has exactly this name, then what has all the words in its name or in the
+first line of its documentation, or else what begins alike (smoothing, smoothed). MAP.md is made of
 the same answers: without arguments the script says whether it is up to date, --write writes it.
 """
 
@@ -36,7 +36,7 @@ from common import ROOT, notebooks
 from transformer_book import checks
 
 MAP = ROOT / "MAP.md"
-# What does in the package what a check asks for under another name.
+# The names in the package of what a check asks for under another name.
 DONE_BY = {
     "build_vocabulary": "Vocabulary",
     "encode": "Vocabulary.encode",
@@ -433,7 +433,7 @@ def page() -> str:
             cell(p["chapter"]),
             cell(p.get("package", [])),
             cell(p["check"]).split(" ")[0],
-            f"[{many}]({re.sub(r':.*', '', p['known mistakes'][0])})" if many else "0",
+            f"[{many}]({re.split('[: ]', p['known mistakes'][0])[0]})" if many else "0",
             cell(p.get("tests", [])),
             explorer,
         )

@@ -138,7 +138,7 @@ def choose_device(name: str | None = None) -> torch.device:
 def batch_loss(
     model: nn.Module, batch: Batch, smoothing: float = 0.0, *, fused: bool = False
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
-    """What a model says of the targets of a batch, judged: `label_smoothed_loss` of its logits.
+    """The loss of a model on the targets of a batch: `label_smoothed_loss` of its logits.
 
     Args:
         model: one of the book's, or one that PyTorch has wrapped for several processes.
@@ -223,7 +223,7 @@ def total_loss(
 
 
 class Trainer:
-    """Trains a model, and can be stopped and taken up again anywhere without a difference.
+    """Trains a model, and can be stopped and resumed anywhere without changing the result.
 
     One update: a batch, its loss, the gradients, clipped, one step of Adam at the learning rate of
     the schedule. Every `validate_every` updates, and after the last one, the loss on the
@@ -243,7 +243,7 @@ class Trainer:
         folder: where to keep the run; without one nothing is kept: no best weights, no average.
         progress: show a progress bar.
         save_seconds: a checkpoint is written at least this often, seconds.
-        fused: the same but for rounding, sooner: PyTorch's kernel computes the layer norms
+        fused: the same up to rounding, but faster: PyTorch's kernel computes the layer norms
             (`layers.fused_norms`), `projected_loss` the loss, and the formula short attentions.
             `transformer-book train` does so.
 
@@ -410,7 +410,7 @@ class Trainer:
             ) from error
         load_weights(self.model, weights, newest / "model.safetensors")
         self._restore_optimizer(tensors)
-        for kind in self._random:  # a run that moves to a GPU begins that one's anew
+        for kind in self._random:  # a run that moves to a GPU starts that GPU's afresh
             self._random[kind] = tensors.get(f"random.{kind}", self._random[kind])
         self._read_metrics()
         self._take_up_average()

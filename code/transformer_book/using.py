@@ -1,4 +1,4 @@
-"""Your own part in the whole model: its source in a cell, and a place for it in the package.
+"""Your own part in the whole model: a copy of the source to edit, and its place in the package.
 
 edit_source(MultiHeadAttention)  # puts a copy, named MyMultiHeadAttention, into a new cell
 
@@ -247,7 +247,7 @@ def using(**replacements: Callable[..., Any] | None) -> Iterator[None]:
 
     Raises:
         ValueError: an unknown name; something that cannot be called; an argument that yours does
-            not take; a class that builds no module, or whose `forward` returns something else than
+            not take; a class that builds no module, or whose `forward` returns something other than
             the package's does; and, on leaving, if nothing inside used a replacement.
     """
     if not replacements:
