@@ -157,6 +157,7 @@ def batch_loss(
     if isinstance(bare, DecoderOnly) and bare.config.source_loss:
         options["whole"] = True
         labels = bare.source_labels(batch.source, batch.target)  # (B, S+T)
+    # `projected_loss` reads the weights of `output` and never calls it.
     own = type(output) is not nn.Linear or "forward" in vars(output)
     own |= any(hooks for name, hooks in vars(output).items() if name.endswith("_hooks"))
     own |= "project" not in signature(bare.forward).parameters
