@@ -296,11 +296,20 @@ class DecoderOnly(nn.Module):
             self.output.weight = self.embedding.weight
 
     def forward(
-        self, source: Int[Tensor, "B S"], target: Int[Tensor, "B T"], *, whole: bool = False
+        self,
+        source: Int[Tensor, "B S"],
+        target: Int[Tensor, "B T"],
+        *,
+        whole: bool = False,
+        project: bool = True,
     ) -> Float[Tensor, "B places V"]:
-        """The logits for the positions of the target; `whole`: for those of the source, too."""
+        """The logits for the positions of the target; `whole`: for those of the source, too.
+
+        Without `project` the vectors `(B, places, D)` from which they are made.
+        """
         vectors = self.pair_vectors(source, target)  # (B, S+T, D)
-        return self.output(vectors if whole else vectors[:, source.size(1) :])
+        vectors = vectors if whole else vectors[:, source.size(1) :]  # (B, places, D)
+        return self.output(vectors) if project else vectors
 
     def logits(self, tokens: Int[Tensor, "B T"]) -> Float[Tensor, "B T V"]:
         """What follows each position of one text, without source and target."""

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
-from functools import partial
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -145,27 +145,27 @@ def batch_loss(
         batch: on the device of the model.
         smoothing: of the labels, ε.
         fused: let `projected_loss` make the logits, slice by slice. It does so on a processor, in
-            full precision, and where the projection to the vocabulary is PyTorch's own.
+            full precision, and where the projection to the vocabulary is PyTorch's own, without
+            hooks, and the model can leave it out.
 
     Returns:
         The loss to be lowered, and the negative log-likelihood without smoothing. Both are over the
         target's tokens; of a decoder-only model with `source_loss` over the source's, too.
     """
     bare = getattr(model, "module", model)
-    output, answer, labels = bare.output, model, batch.target_out
+    output, labels, options = bare.output, batch.target_out, {}
     if isinstance(bare, DecoderOnly) and bare.config.source_loss:
-        answer = partial(model, whole=True)
+        options["whole"] = True
         labels = bare.source_labels(batch.source, batch.target)  # (B, S+T)
+    # `projected_loss` reads the weights of `output` and never calls it.
     own = type(output) is not nn.Linear or "forward" in vars(output)
+    own |= any(hooks for name, hooks in vars(output).items() if name.endswith("_hooks"))
+    own |= "project" not in signature(bare.forward).parameters
     device = batch.source.device.type
     if not fused or own or device != "cpu" or torch.is_autocast_enabled(device):
-        logits = answer(batch.source, batch.target_in)  # (B, T, V)
+        logits = model(batch.source, batch.target_in, **options)  # (B, T, V)
         return label_smoothed_loss(logits, labels, smoothing)
-    try:
-        output.forward = lambda vectors: vectors
-        vectors = answer(batch.source, batch.target_in)  # (B, T, D): not projected
-    finally:
-        del output.forward
+    vectors = model(batch.source, batch.target_in, project=False, **options)  # (B, T, D)
     return projected_loss(vectors, output, labels, smoothing)
 
 
