@@ -320,7 +320,8 @@ def sample(
         top_p, min_p: draw among those only that `sampling.keep_top_p` and `sampling.keep_min_p`
             keep, at this temperature; `None`: among all.
         generator: on the device of the model; `None`: torch's own.
-        model, source, **options: see `greedy_search`.
+        model, source: see `greedy_search`.
+        **options: see `SearchOptions`.
 
     Returns:
         One hypothesis for each source; repeat a row of `source` for several.
@@ -441,7 +442,8 @@ def beam_search(
         beam_size: W.
         length_penalty: α; 0 ranks by the sum.
         n_best: how many hypotheses to return for each source, at most W.
-        model, source, **options: see `greedy_search`.
+        model, source: see `greedy_search`.
+        **options: see `SearchOptions`.
 
     Returns:
         For each source the `n_best` best finished hypotheses, best first. If `max_length` comes
