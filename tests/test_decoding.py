@@ -1,8 +1,8 @@
 """The searches held against plain loops over whole forward passes, and against all targets.
 
 A proof is a function of the package and a seed. It raises `AssertionError` where a search differs
-from its definition. The proofs run on the package as it is, and with damaged copies of the module
-`decoding`, each of which at least one proof must reject.
+from its definition. The proofs run on the package as it is, and with damaged copies of the modules
+`decoding` and `decoder_cache`, each of which at least one proof must reject.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 from torch.testing import assert_close
 
-import transformer_book.decoding
 from tests.fresh import PACKAGE, fresh_package
+from transformer_book import decoder_cache, decoding
 from transformer_book.tokens import EOS, PAD, SOS, UNK
 
 Book = SimpleNamespace
@@ -42,7 +42,7 @@ def proof(function: Proof) -> Proof:
 
 
 pytestmark = pytest.mark.usefixtures("one_thread")
-MODULES = ("attention", "masks", "embeddings", "layers", "transformer", "decoding")
+MODULES = ("attention", "masks", "embeddings", "layers", "transformer", "decoder_cache", "decoding")
 
 
 def import_book() -> Book:
@@ -889,12 +889,12 @@ DAMAGES = {
     # what may follow
     "<sos> can be produced": (
         what_is_reported_is_what_the_model_says,
-        "sorted({PAD, SOS, *ban})",
-        "sorted({PAD, *ban})",
+        "sorted({PAD, SOS, *options.ban})",
+        "sorted({PAD, *options.ban})",
     ),
     "ban ignored": (
         what_is_reported_is_what_the_model_says,
-        "sorted({PAD, SOS, *ban})",
+        "sorted({PAD, SOS, *options.ban})",
         "sorted({PAD, SOS})",
     ),
     "banned after the softmax": (
@@ -1022,7 +1022,11 @@ DAMAGES = {
         "ends",
     ),
     # what is reported
-    "attention of <sos>": (cached_is_uncached, "w[:, :, -1:]", "w[:, :, :1]"),
+    "attention of <sos>": (
+        cached_is_uncached,
+        "w[:, :, -(n_rows // len(w)) :]",
+        "w[:, :, : n_rows // len(w)]",
+    ),
     "attention to padding": (
         the_rest_of_the_batch_does_not_matter,
         "attention[..., self.real[sentence]]",
@@ -1030,8 +1034,8 @@ DAMAGES = {
     ),
     "attention of another row": (
         what_is_reported_is_what_the_model_says,
-        "self._attention()[rows]",
-        "self._attention()[rows.sort().values]",
+        "self._attention(len(log_p))[rows]",
+        "self._attention(len(log_p))[rows.sort().values]",
     ),
     "candidates of another row": (
         what_is_reported_is_what_the_model_says,
@@ -1040,8 +1044,8 @@ DAMAGES = {
     ),
     "impossible candidates": (
         only_possible_tokens_are_candidates,
-        "min(self.n_candidates, self.n_possible)",
-        "self.n_candidates",
+        "min(self.options.n_candidates, self.n_possible)",
+        "self.options.n_candidates",
     ),
     # what is left behind
     "dropout": (a_search_leaves_no_trace, "            model.eval()\n", ""),
@@ -1056,11 +1060,13 @@ def test_a_damaged_decoder_is_caught(name, tmp_path):
     claim, old, new = DAMAGES[name]
     copy = tmp_path / PACKAGE
     copy.mkdir()
-    for file in Path(transformer_book.decoding.__file__).parent.glob("*.py"):
+    for file in Path(decoding.__file__).parent.glob("*.py"):
         shutil.copy(file, copy)
-    source = (copy / "decoding.py").read_text(encoding="utf-8")
-    assert source.count(old) == 1, f"{old!r} is in the source {source.count(old)} times"
-    (copy / "decoding.py").write_text(source.replace(old, new), encoding="utf-8")
+    files = [copy / Path(module.__file__).name for module in (decoder_cache, decoding)]
+    counts = [file.read_text(encoding="utf-8").count(old) for file in files]
+    assert sum(counts) == 1, f"{old!r} is in the sources {sum(counts)} times"
+    file = files[counts.index(1)]
+    file.write_text(file.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
     with fresh_package(tmp_path):
         damaged = import_book()
         for seed in (1, 6, 10, 2):

@@ -25,7 +25,7 @@ from torch import Tensor, nn
 from transformer_book import (  # noqa: F401
     attention,
     decoder,
-    decoding,
+    decoder_cache,
     embeddings,
     encoder,
     layers,
@@ -263,7 +263,7 @@ def using(**replacements: Callable[..., Any] | None) -> Iterator[None]:
     before = [_put(_present(name), stand) for name, stand in places.items()]
     if any(isinstance(REPLACEABLE[name], FunctionType) for name in stands):
         # The cache passes over masks, among others.
-        before.append(_put(decoding.can_be_cached, lambda model: False))
+        before.append(_put(decoder_cache.can_be_cached, lambda model: False))
     try:
         yield
     finally:

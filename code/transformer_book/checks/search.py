@@ -518,7 +518,8 @@ LENGTH_NORMALISED = Component(
         "apply": lambda score, divisor: score / divisor,
     },
     cases=penalty_cases,
-    returns="the score that hypotheses are ranked by: the sum of log-probabilities over length^α",
+    returns="the score that hypotheses are ranked by: the sum of log-probabilities over length^α, "
+    "the simpler of two penalties (the chapter teaches ((5 + length) / 6)^α first)",
     differentiable=False,
     # With α = 0 a factor is zero, and people write all sorts of things to get round it.
     settled=lambda case, answer: answer if case.arguments[2] else 0.0,

@@ -35,6 +35,7 @@ BLOCKABLE = (
     "transformer",
     "optimization",
     "training",
+    "decoder_cache",
     "decoding",
     "metrics",
     "translator",
