@@ -88,7 +88,7 @@ class DecoderCache:
                 each sentence. The rows in one line must belong to the same sentence.
 
         Returns:
-            Which sentence each line was of, `(B',)`: select those of the memory's mask, too.
+            The sentence that each line belongs to, `(B',)`: select the memory's mask by it, too.
         """
         width = self.shape[1]
         rows = rows.view(len(rows), -1)  # (B', W')
@@ -157,7 +157,7 @@ def layer_step(
         return _attend(layer.cross_attention, y, kept.memory_keys, kept.memory_values, memory_mask)
 
     x = layer.self_residual(x, self_attention)  # (N, 1, D)
-    # The beams of a sentence are so many queries to one memory, which is kept once for all.
+    # The beams of a sentence are several queries to one memory, which is kept only once.
     beams = x.view(len(kept.memory_keys), -1, x.size(-1))  # (N, 1, D) → (B, W, D)
     beams = layer.cross_residual(beams, cross_attention)  # (B, W, D)
     return layer.feed_forward_residual(beams, layer.feed_forward).view_as(x)  # (N, 1, D)
@@ -214,7 +214,7 @@ def new_stepper(model: Model, source: Int[Tensor, "B S"], cached: bool) -> Stepp
 
 
 class _Cached:
-    """Each position computed once: the logits of `_Uncached`, sooner."""
+    """Each position computed once: the logits of `_Uncached`, but faster."""
 
     def __init__(self, model: Transformer, source: Tensor) -> None:
         self.model = model

@@ -48,7 +48,7 @@ class Hypothesis:
         log_probabilities: of each of these tokens given those before it (natural logarithm).
         score: what beam search ranks by: the sum of `log_probabilities` over `length_divisor`;
             for greedy search and sampling the sum.
-        finished: False if the limit of the length came before `<eos>`.
+        finished: False if the length limit was reached before `<eos>`.
         attention: if asked for, the weights of cross-attention `(n_layers, H, T, S)`; row t is from
             the step that chose token t. S counts the real tokens of this source, no padding.
         candidates: if asked for, the most probable tokens of each step, best first, as pairs of id
@@ -81,7 +81,7 @@ class SearchOptions:
         cached: keep keys and values instead of computing them anew at every step. A model for
             which that would be wrong is decoded without a cache all the same (`can_be_cached`).
         keep_attention: record the weights of cross-attention.
-        n_candidates: record so many of the most probable tokens at each step.
+        n_candidates: how many of the most probable tokens to record at each step.
         ban: ids that are never produced; `<pad>` and `<sos>` are not in any case.
     """
 
@@ -316,7 +316,7 @@ def sample(
 
     Args:
         temperature: τ; below 1 the probable gets more probable, towards 0 the search is greedy.
-        top_k: draw among so many only; `None`: among all.
+        top_k: draw only among this many tokens; `None`: among all.
         top_p, min_p: draw among those only that `sampling.keep_top_p` and `sampling.keep_min_p`
             keep, at this temperature; `None`: among all.
         generator: on the device of the model; `None`: torch's own.
@@ -482,7 +482,7 @@ def beam_search(
             rows = torch.arange(tokens.numel(), device=source.device).view_as(tokens)  # (B, C)
             search.record(log_p, beams.flatten(), tokens.flatten())
 
-            # 1. Of the W best, those that end are finished. (What is impossible is nothing.)
+            # 1. Of the W best, those that end are finished. (Impossible ones do not count.)
             ends = tokens == EOS  # (B, C)
             finished = (ends & (best > -INFINITY))[:, :beam_size].nonzero().tolist()
             pairs = [(b * tokens.size(1) + c, sentences[b]) for b, c in finished]

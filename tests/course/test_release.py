@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import sys
 from pathlib import Path
 
@@ -102,6 +102,12 @@ def test_what_a_convention_is_worth_is_the_sets_choice(monkeypatch: pytest.Monke
         checks.group_sort(larger_first)
     course.begin("ps9")
     checks.group_sort(larger_first)
+
+
+def test_what_can_be_blocked_exists() -> None:
+    """A module that took another name would no longer be kept from a set."""
+    for name in course.BLOCKABLE:
+        assert importlib.util.find_spec(f"transformer_book.{name}"), name
 
 
 def test_blocked_modules_cannot_be_imported_and_others_can() -> None:

@@ -44,7 +44,7 @@ BLOCKABLE = (
     "rms_norm",
     "adapters",
     "sampling",
-    "reference",
+    "pytorch_twins",
 )
 
 
