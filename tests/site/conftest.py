@@ -32,7 +32,7 @@ FLAGS = [
 UNFOLDED = 'try { localStorage.setItem("transformer-book-further", "all") } catch {}'
 
 # What takes minutes begins first, so that no process ends long after the others.
-LONG = ("test_widgets", "test_pages_served", "test_pages_in_a_folder")
+LONG = ("test_widgets", "test_pages_served")
 
 
 @pytest.hookimpl(trylast=True)

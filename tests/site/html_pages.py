@@ -21,6 +21,7 @@ class HtmlPage:
     links: list[str] = field(default_factory=list)
     loads: list[str] = field(default_factory=list)
     images: list[dict[str, str]] = field(default_factory=list)
+    data: frozenset[str] = frozenset()  # types of the scripts that hold no code
 
 
 class Reader(HTMLParser):
@@ -35,6 +36,8 @@ class Reader(HTMLParser):
             self.page.links.append(values["href"])
         if tag == "img":
             self.page.images.append(values)
+        if tag == "script" and "type" in values:
+            self.page.data |= {values["type"]}
         if tag in LOADS and values.get(LOADS[tag]):
             names_only = tag == "link" and set(values.get("rel", "").split()) <= NAMED
             (self.page.links if names_only else self.page.loads).append(values[LOADS[tag]])
