@@ -11,10 +11,8 @@ import importlib
 import itertools
 import math
 import random
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -24,7 +22,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 from torch.testing import assert_close
 
-import transformer_book.decoding
+from tests.damage import Damage
 from tests.fresh import PACKAGE, fresh_package
 from transformer_book.tokens import EOS, PAD, SOS, UNK
 
@@ -1052,16 +1050,9 @@ DAMAGES = {
 
 
 @pytest.mark.parametrize("name", DAMAGES)
-def test_a_damaged_decoder_is_caught(name, tmp_path):
+def test_a_damaged_decoder_is_caught(name):
     claim, old, new = DAMAGES[name]
-    copy = tmp_path / PACKAGE
-    copy.mkdir()
-    for file in Path(transformer_book.decoding.__file__).parent.glob("*.py"):
-        shutil.copy(file, copy)
-    source = (copy / "decoding.py").read_text(encoding="utf-8")
-    assert source.count(old) == 1, f"{old!r} is in the source {source.count(old)} times"
-    (copy / "decoding.py").write_text(source.replace(old, new), encoding="utf-8")
-    with fresh_package(tmp_path):
+    with fresh_package(Damage(f"{PACKAGE}.decoding", old, new)):
         damaged = import_book()
         for seed in (1, 6, 10, 2):
             try:
