@@ -6,6 +6,9 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 READY := $(VENV)/.installed
 
+# Hundreds of processes start in the tests and the chapters: each would compile every module again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 MODELS := captions-de-en=captions-de-en captions-en-it=captions-en-it multi30k-de-en=multi30k-best \
 	multi30k-en-de=multi30k-best-en-de series=series-two-terms-best

@@ -310,6 +310,8 @@ def test_the_loss_on_the_source():
     labels = one.source_labels(batch.source, batch.target)
     assert labels.tolist() == [[6, 2, 0, 4, 2, 0], [2, 0, 0, 8, 9, 2]]
     logits = one(batch.source, batch.target_in, whole=True)
+    vectors = one(batch.source, batch.target_in, whole=True, project=False)
+    assert torch.equal(one.output(vectors), logits)
     both = nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=0)
     target = nn.functional.cross_entropy(
         one(batch.source, batch.target_in).flatten(0, 1),

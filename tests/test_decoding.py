@@ -1,13 +1,14 @@
 """The searches held against plain loops over whole forward passes, and against all targets.
 
 A proof is a function of the package and a seed. It raises `AssertionError` where a search differs
-from its definition. The proofs run on the package as it is, and with damaged copies of the module
-`decoding`, each of which at least one proof must reject.
+from its definition. The proofs run on the package as it is, and with damaged copies of the modules
+`decoding` and `decoder_cache`, each of which at least one proof must reject.
 """
 
 from __future__ import annotations
 
 import importlib
+import inspect
 import itertools
 import math
 import random
@@ -24,6 +25,7 @@ from torch.testing import assert_close
 
 from tests.damage import Damage
 from tests.fresh import PACKAGE, fresh_package
+from transformer_book import decoder_cache, decoding
 from transformer_book.tokens import EOS, PAD, SOS, UNK
 
 Book = SimpleNamespace
@@ -40,7 +42,7 @@ def proof(function: Proof) -> Proof:
 
 
 pytestmark = pytest.mark.usefixtures("one_thread")
-MODULES = ("attention", "masks", "embeddings", "layers", "transformer", "decoding")
+MODULES = ("attention", "masks", "embeddings", "layers", "transformer", "decoder_cache", "decoding")
 
 
 def import_book() -> Book:
@@ -887,12 +889,12 @@ DAMAGES = {
     # what may follow
     "<sos> can be produced": (
         what_is_reported_is_what_the_model_says,
-        "sorted({PAD, SOS, *ban})",
-        "sorted({PAD, *ban})",
+        "sorted({PAD, SOS, *options.ban})",
+        "sorted({PAD, *options.ban})",
     ),
     "ban ignored": (
         what_is_reported_is_what_the_model_says,
-        "sorted({PAD, SOS, *ban})",
+        "sorted({PAD, SOS, *options.ban})",
         "sorted({PAD, SOS})",
     ),
     "banned after the softmax": (
@@ -1020,7 +1022,11 @@ DAMAGES = {
         "ends",
     ),
     # what is reported
-    "attention of <sos>": (cached_is_uncached, "w[:, :, -1:]", "w[:, :, :1]"),
+    "attention of <sos>": (
+        cached_is_uncached,
+        "w[:, :, -(n_rows // len(w)) :]",
+        "w[:, :, : n_rows // len(w)]",
+    ),
     "attention to padding": (
         the_rest_of_the_batch_does_not_matter,
         "attention[..., self.real[sentence]]",
@@ -1028,8 +1034,8 @@ DAMAGES = {
     ),
     "attention of another row": (
         what_is_reported_is_what_the_model_says,
-        "self._attention()[rows]",
-        "self._attention()[rows.sort().values]",
+        "self._attention(len(log_p))[rows]",
+        "self._attention(len(log_p))[rows.sort().values]",
     ),
     "candidates of another row": (
         what_is_reported_is_what_the_model_says,
@@ -1038,8 +1044,8 @@ DAMAGES = {
     ),
     "impossible candidates": (
         only_possible_tokens_are_candidates,
-        "min(self.n_candidates, self.n_possible)",
-        "self.n_candidates",
+        "min(self.options.n_candidates, self.n_possible)",
+        "self.options.n_candidates",
     ),
     # what is left behind
     "dropout": (a_search_leaves_no_trace, "            model.eval()\n", ""),
@@ -1052,7 +1058,8 @@ DAMAGES = {
 @pytest.mark.parametrize("name", DAMAGES)
 def test_a_damaged_decoder_is_caught(name):
     claim, old, new = DAMAGES[name]
-    with fresh_package(Damage(f"{PACKAGE}.decoding", old, new)):
+    (module,) = [m for m in (decoding, decoder_cache) if old in inspect.getsource(m)]
+    with fresh_package(Damage(module.__name__, old, new)):
         damaged = import_book()
         for seed in (1, 6, 10, 2):
             try:

@@ -122,7 +122,7 @@ MUTANTS = [
     mutant("target dropout forgotten", "transformer", "y = self.dropout(self.target_positions(self.target_embedding(target)))", "y = self.target_positions(self.target_embedding(target))"),
     mutant("initialization ignored", "transformer", "initialize(self, config.initialization)", 'initialize(self, "xavier")'),
     mutant("activation dropout lost", "transformer", 'names += ("activation_dropout", ', "names += ("),
-    mutant("logits of softmax", "transformer", "return self.output(self.decode(target, memory, memory_mask))", "return self.output(self.decode(target, memory, memory_mask)).softmax(-1)"),
+    mutant("logits of softmax", "transformer", "return self.output(vectors) if project", "return self.output(vectors).softmax(-1) if project"),
     mutant("initialization by rows", "transformer", "parameter.size(-1) ** -0.5", "parameter.size(0) ** -0.5"),
 ]  # fmt: skip
 

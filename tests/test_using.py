@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.testing import assert_close
 
 from tests import small
-from transformer_book import attention, decoding, encoder, layers, masks, transformer
+from transformer_book import attention, decoder_cache, encoder, layers, masks, transformer
 from transformer_book import using as replacing
 from transformer_book.attention import recorded_attention, scaled_dot_product_attention
 from transformer_book.batches import collate
@@ -347,8 +347,8 @@ def test_a_search_with_your_mask_does_not_go_past_it():
     model, long = small.model(dropout=0.0).eval(), {"ban": [EOS], "max_length": 6}
     with using(target_mask=only_the_last):
         cached, whole = (greedy_search(model, SOURCE, cached=c, **long) for c in (True, False))
-        assert not decoding.can_be_cached(model)
-    assert decoding.can_be_cached(model)
+        assert not decoder_cache.can_be_cached(model)
+    assert decoder_cache.can_be_cached(model)
     assert [one.log_probabilities for one in cached] == [one.log_probabilities for one in whole]
     usual = greedy_search(model, SOURCE, **long)
     assert [one.log_probabilities for one in usual] != [one.log_probabilities for one in whole]
@@ -356,7 +356,7 @@ def test_a_search_with_your_mask_does_not_go_past_it():
 
 def names() -> dict[str, object]:
     """What every place that `using` may change holds now."""
-    modules = (attention, encoder, layers, masks, transformer, decoding)
+    modules = (attention, encoder, layers, masks, transformer, decoder_cache)
     found = {f"{m.__name__}.{k}": v for m in modules for k, v in vars(m).items()}
     return {k: dict(v) if type(v) is dict and "builtins" not in k else v for k, v in found.items()}
 

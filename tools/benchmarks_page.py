@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Make book/benchmarks.md and its figures of benchmarks/results/cpu.json and benchmarks/page.md."""
+"""Make book/benchmarks.md and its figures from benchmarks/results and benchmarks/page.md."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def _compared(part: dict[str, Any]) -> str:
 
 
 def line_through(points: list[tuple[float, float]]) -> tuple[float, float, float]:
-    """The least squares' line: intercept, slope, and the share of the variance it explains."""
+    """The least-squares line: intercept, slope, and the share of the variance it explains."""
     n = len(points)
     mean_x, mean_y = (sum(p[i] for p in points) / n for i in (0, 1))
     spread = sum((x - mean_x) ** 2 for x, _ in points)

@@ -1,8 +1,8 @@
 """Where the arguments of the checked functions are at a boundary, as conditions on them.
 
-For each component the conditions by name. Some input must meet each, so that a program is found out
-that is right everywhere else. Two conditions that come together (one sentence, and padded) are a
-condition of their own.
+For each component, the conditions by name. Some input must meet each of them, so that a program
+that is right everywhere else is found out. Two conditions together (one sentence, and padded) are
+a condition of their own.
 """
 
 from __future__ import annotations

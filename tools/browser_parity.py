@@ -210,7 +210,7 @@ def logits_of(translator: Translator, pairs: Sequence[tuple[list[int], list[int]
 
 
 def largest_difference(folder: Path, texts: Sequence[str], run: Run) -> float:
-    """Of all logits, computed at once and token by token, from PyTorch's."""
+    """The largest difference of any logit, computed at once and token by token, from PyTorch's."""
     translator = translator_of(folder)
     pairs = pairs_of(translator, texts)
     expected = logits_of(translator, pairs)
@@ -233,7 +233,7 @@ def largest_difference(folder: Path, texts: Sequence[str], run: Run) -> float:
 
 @dataclass(frozen=True)
 class Difference:
-    """A sentence that the browser translates otherwise."""
+    """A sentence that the browser translates differently."""
 
     text: str
     expected: str
@@ -260,7 +260,7 @@ def search_job(folder: Path, texts: Sequence[str], options: dict[str, Any]) -> J
 def differing(
     folder: Path, texts: Sequence[str], options: dict[str, Any], found: Sequence[Any]
 ) -> list[Difference]:
-    """What of the answer to a `search_job` is not the package's."""
+    """Where the answer to a `search_job` differs from the package's."""
     translator = translator_of(folder)
     expected = translator.search(texts, **options)
     other = []
@@ -382,7 +382,7 @@ def tokenized(tokenizer: Tokenizer, text: str) -> Any:
 
 
 def wrong_pieces(name: str, texts: Sequence[str], run: Run) -> list[str]:
-    """Texts that a tokenizer splits otherwise in the browser."""
+    """Texts that a tokenizer splits differently in the browser."""
     tokenizer = tokenizers()[name]
     job = {"operation": "tokenize", "description": tokenizer.to_dict(), "texts": list(texts)}
     (found,) = run([job])
@@ -394,7 +394,7 @@ def wrong_pieces(name: str, texts: Sequence[str], run: Run) -> list[str]:
 
 
 def wrong_texts(texts: Sequence[str], run: Run) -> list[str]:
-    """Texts that are made uniform, lower-cased, composed or shown otherwise in the browser."""
+    """Texts made uniform, lower-cased, composed or shown differently in the browser."""
     (found,) = run([{"operation": "text", "texts": list(texts)}])
     wrong = []
     for text, one in zip(texts, found, strict=True):

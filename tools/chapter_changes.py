@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What changed in the chapters between two commits, as Markdown: for who reviews a pull request.
+"""What changed in the chapters between two commits, as Markdown, for pull request reviewers.
 
     tools/chapter_changes.py main HEAD
 

@@ -118,7 +118,7 @@ def chapters_of(module: str, path: Path) -> list[str]:
 
 
 def is_part_of_the_model(module: str) -> bool:
-    """Whether the proofs speak of it: the mutants damage just these modules."""
+    """Whether the proofs cover it: the mutants damage just these modules."""
     text = (TESTS / "test_mutants.py").read_text(encoding="utf-8")
     return f'", "{module}", "' in text
 

@@ -39,8 +39,8 @@ TOLERANCE = {"share": 0.002, "bleu": 0.05, "perplexity": 0.001}
 def results_of(model: str, root: Path = FOLDER) -> list[dict]:
     """What was measured of a shipped model as it is shipped, or of a recipe whose run is recorded.
 
-    Always with the search that it has. After a slash, of the runs of its recipe: `model/2` is that
-    with seed 2, `model/seeds` has the mean of them all.
+    Always with its own search. After a slash come the runs of its recipe: `model/2` is the run
+    with seed 2, `model/seeds` the mean over all of them.
     """
     model, _, seed = model.partition("/")
     if (root / model / "results.json").is_file():
@@ -125,7 +125,7 @@ def differences(recorded: dict, measured: dict) -> list[str]:
 
 
 def problems_of_models() -> list[str]:
-    """The recorded results that the shipped models do not give again."""
+    """The recorded results that the shipped models do not reproduce."""
     from transformer_book.evaluation import evaluate
     from transformer_book.tasks.downloads import NotDownloaded
     from transformer_book.translator import Translator

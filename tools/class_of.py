@@ -5,8 +5,8 @@
     transformer-book grade FOLDER --jobs 2
     python tools/class_of.py FOLDER --compare
 
-Of each set a student hands in the reference solution, the untouched release, or the reference with
-one of the planted mistakes; who hands in what depends on the number of the student only.
+For each set a student hands in the reference solution, the untouched release, or the reference with
+one of the planted mistakes; who hands in what depends only on the student's number.
 """
 
 from __future__ import annotations

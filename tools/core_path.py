@@ -98,7 +98,7 @@ def words(text: str) -> int:
 
 
 def words_of(notebook: dict) -> int:
-    """The words of all Markdown cells but what a reader does: the exercises, the questions."""
+    """The words of all Markdown cells except what a reader works on: exercises and questions."""
     texts = (text_of(c["source"]) for c in notebook["cells"] if c["cell_type"] == "markdown")
     return sum(words(text) for text in texts if not text.startswith(DONE))
 
@@ -233,7 +233,7 @@ TIME = re.compile(r"^\*\*Time:\*\* .*[,;] (?P<run>[\w ]+ minutes? to run\.)$", r
 
 
 def with_times(notebook: dict) -> dict:
-    """The notebook, its first cell saying how long core and whole take to read."""
+    """The notebook, with a first cell that says how long the core and the whole take to read."""
     core, whole = minutes(words_of(core_of(notebook))), minutes(words_of(notebook))
     first, *others = notebook["cells"]
     said = rf"**Time:** {core} minutes for the core, {whole} for all of it; \g<run>"

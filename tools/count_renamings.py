@@ -6,8 +6,8 @@ part of the book, so the counts are recorded, in `recipes/renamings.json`, by re
 
 * `series-two-terms-best`, trained on the public two-term corpus: for each of the book's own
   expressions that the chapter asks for, how many sources of the training split are renamings of it,
-  itself included, and whether it is there itself; and of the corpus's own test, how many have such
-  a renaming and how many have none, and of how many of either the shipped model's answer is right;
+  itself included, and whether it is there itself; and, in the corpus's own test, how many have such
+  a renaming and how many have none, and how many of each the shipped model answers correctly;
 * `series-best`, trained on long expressions, split at random: how many expressions of its test have
   a renaming in the training split, and of how many, by the number of functions in the expression;
   and how many shapes there are in that split.
@@ -125,7 +125,7 @@ def main() -> None:
         )
     except (ValueError, NotDownloaded) as error:
         raise SystemExit(str(error)) from None
-    # The greedy answers that the model's recorded mark counts: no new look, but that one divided.
+    # The same greedy answers as in the model's recorded mark: not a new look, only a breakdown.
     translator = Translator.from_pretrained(SHIPPED)
     by_renaming = right_by_renaming(public_test, corpus, translator.translate)
     alike = by_key(training)

@@ -79,7 +79,7 @@ def damaged(checks: Any, component: Any) -> list[Program]:
 
 
 class Elsewhere(Exception):
-    """What a program raises that is right but where an argument is at a boundary."""
+    """Raised, where an argument is at a boundary, by a program that is otherwise right."""
 
 
 def right_but_where(component: Any, where: Callable[..., bool]) -> Callable[..., Any]:

@@ -7,9 +7,9 @@ imports from `kit` (this tool provides that module):
     @wrong("softmax", "The exponentials are never divided by their sum.")
     @right("softmax", "with a loop")
 
-Behind the component stands, for a wrong version, the mistake in one sentence, for a right one how
+After the component comes, for a wrong version, the mistake in one sentence, and for a right one how
 it is written. Every version is judged as the check judges it, with the known mistakes at hand, and
-each input may use so many seconds of processor time. `--json` gives one line for each version,
+each input may use `SECONDS` of processor time. `--json` gives one line for each version,
 `--record` what a test expects of them: status and names, in the order of each file.
 """
 
@@ -108,7 +108,7 @@ def judged(path: Path, seconds: float) -> Iterator[Judged]:
             continue
         try:
             with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
-                warnings.simplefilter("ignore")  # what learners do may be warned of
+                warnings.simplefilter("ignore")  # learners' code may cause warnings
                 found = checks.judging.judge(
                     checks.COMPONENTS[component], made, checks.MISTAKES, seconds=seconds
                 )

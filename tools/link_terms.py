@@ -9,7 +9,7 @@ heading (### term); a comment below it may list other forms:
 Each form stands for its plural in -s, too, and may begin with a capital. The longest form wins, so
 that "multi-head attention" is no use of "attention". A form listed as `common` is also an everyday
 word. It is linked only where it is surely the term: alone in italics or bold (*key*), or in a list
-with another term ("keys and values"). Who reads the core of a chapter alone meets each term linked:
+with another term ("keys and values"). Readers of the core alone must find each term linked, too:
 a term that comes up first in a section "Further: …" is linked there and at its first use in the
 core.
 

@@ -134,7 +134,7 @@ def signatures(results: list[dict]) -> str:
 
 
 def measuring(name: str, results: list[dict], search: dict, recipe: dict) -> str:
-    """How the numbers of the card come about once more, of this model and of a run of one's own."""
+    """How to reproduce the numbers of the card, for this model and for a run of one's own."""
     commands = "\n".join(
         f"    transformer-book evaluate {name} --split {result['split']} -n {result['n']}"
         for result in results

@@ -6,9 +6,9 @@ Cell ids stay (missing and repeated ones are made from the cell's place and text
 other traces of a run go, the kernel is called python3, outputs of cells tagged `volatile` are
 cleared, consecutive prints become one output, a drawing is one line, random widget ids become
 stable ones, and the book's widgets carry the JavaScript that the package has now. Execution counts
-are all 1: counted on, a new cell would change those of all cells after it, and two people who work
-on two sections would meet in a third. A notebook whose outputs hold an absolute path, or an error
-in a cell that is not tagged `raises-exception`, is refused.
+are all 1: otherwise a new cell would change the counts of all cells after it, and two people who
+work on two sections would conflict in a third. A notebook whose outputs hold an absolute path, or
+an error in a cell that is not tagged `raises-exception`, is refused.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Record what finished runs reached whose models are not shipped.
+"""Record the results of finished runs whose models are not shipped.
 
     transformer-book train multi30k-tutorial --output runs/tutorial
     python tools/record_runs.py runs/tutorial
@@ -42,7 +42,7 @@ def check_settings(folder: Path) -> None:
     """A run of other settings must not take the place of one of the recipe itself.
 
     Raises:
-        ValueError: it is such a run. Only the seed may be another one.
+        ValueError: it is such a run. Only the seed may differ.
     """
     from transformer_book.atomic_files import read_json
     from transformer_book.recipes import load_recipe
@@ -63,8 +63,8 @@ def record(folder: Path, path: Path, n: int, unfinished: bool = False) -> dict |
         unfinished: take a run, too, that has not made all updates of its recipe.
 
     Raises:
-        ValueError: the run has not ended, and was to; or it would be compared with a model that
-            has.
+        ValueError: the run has not ended, though it should have; or it would be compared with a
+            model whose run has ended.
     """
     from transformer_book.atomic_files import read_json, write_json
     from transformer_book.evaluation import evaluate, log_look

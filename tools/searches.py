@@ -283,7 +283,7 @@ def agreement(checks: Any, n: int) -> str:
 
 
 def chosen(checks: Any, n: int, enough: int = 3) -> str:
-    """Of n random small models few that tell every rival from the right search, `enough` times."""
+    """A few of n random small models that tell every rival from the right search `enough` times."""
     told: list[tuple[Size, set[str]]] = []
     for size in sizes(n):
         seed, end, padding, beams, length = size

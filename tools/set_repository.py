@@ -71,7 +71,7 @@ def set_addresses(root: Path, url: str, site: str) -> list[Path]:
     changed = []
     for path in text_files(root):
         before = path.read_text(encoding="utf-8")
-        # Through a mark, lest what was just written be found again.
+        # By way of a placeholder, so that what was just written is not found again.
         after = old_url.sub("\0", before).replace(old_site, site).replace("\0", url)
         if after != before:
             path.write_text(after, encoding="utf-8")

@@ -73,7 +73,7 @@ def sections(notebook: dict) -> Iterator[Section]:
 
 
 def without_links(text: str) -> str:
-    """Text for a wall: nobody clicks there."""
+    """Text without its links, for projection on a wall, where nobody clicks."""
     return LINK.sub(r"\1", text)
 
 

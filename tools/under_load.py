@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prove that a busy machine makes nothing wrong: the book and its checks, beside busy processes.
+"""Prove that the book and its checks give no wrong result on a busy machine.
 
 Builds the book as `make book` does, and judges every right version of every component and a few
 functions that never end, first on the machine as it is, then beside two busy processes a core.
@@ -35,7 +35,7 @@ PARTS = ("book", "checks")
 
 @contextlib.contextmanager
 def busy(processes: int) -> Iterator[None]:
-    """So many processes compute and never wait, until the block ends."""
+    """Let this many processes compute without a pause until the block ends."""
     started = [subprocess.Popen([sys.executable, "-c", BUSY]) for _ in range(processes)]
     try:
         yield
@@ -60,7 +60,7 @@ class Found:
         self.seconds[name] = time.monotonic() - began
 
 
-# --- functions of which is known what should be said ---------------------------------------------
+# --- functions whose right verdict is known ------------------------------------------------------
 
 
 def endless(x: Any) -> Any:

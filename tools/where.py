@@ -3,8 +3,8 @@
 
 An idea is what a learner writes and a check judges, a public name of the package, a module, an
 explorer, or a known mistake; its words may be written in any way (LayerNorm, layer_norm, layer
-norm). Shown is first what is called exactly so, then what has all the words in its name or in the
-first line of its documentation, else what begins alike (smoothing, smoothed). MAP.md is made of
+norm). It shows first what has exactly this name, then what has all the words in its name or in the
+first line of its documentation, or else what begins alike (smoothing, smoothed). MAP.md is made of
 the same answers: without arguments the script says whether it is up to date, --write writes it.
 """
 
@@ -36,7 +36,7 @@ from common import ROOT, notebooks
 from transformer_book import checks
 
 MAP = ROOT / "MAP.md"
-# What does in the package what a check asks for under another name.
+# The names in the package of what a check asks for under another name.
 DONE_BY = {
     "build_vocabulary": "Vocabulary",
     "encode": "Vocabulary.encode",
@@ -323,7 +323,10 @@ def of_module(module: str) -> Idea:
     idea.add("shown in", *(shown(each) for each in notebooks() if module in shown_in(each)))
     own = list(TESTS.rglob(f"test_{module.split('.')[-1]}.py"))
     using = [path for path in sorted(TESTS.rglob("*.py")) if module in imports(path)]
-    idea.add("tests", *(shown(each) for each in [*own, *using]))
+    proofs = PROOFS[:2] if is_part_of_the_model(module) else ()
+    idea.add("tests", *map(shown, own), *proofs, *map(shown, using))
+    if (script := path.with_suffix(".js")).exists():
+        idea.add("in the browser", shown(script))
     return idea
 
 
@@ -408,15 +411,18 @@ def page() -> str:
         "",
         "## Ideas that a check judges",
         "",
-        "The known mistakes of an idea stand in `checks/mistakes/`, in the file that is named as "
-        "the check's; right and wrong versions that people write in `tests/checks/`, likewise.",
+        "The number of known mistakes leads to the file in which they stand; right and wrong "
+        "versions that people write are in `tests/checks/`, in files named as the check's. What "
+        "`test_proofs.py` and `test_mutants.py` run stands in `tests/proofs.py`: every part of the "
+        "model beside PyTorch's.",
         "",
         "| idea | chapter | in the package | check | mistakes | tests | explorer |",
         "|---|---|---|---|---:|---|---|",
     ]
 
     def cell(places: list[str], most: int = 3) -> str:
-        return ", ".join(linked(place) for place in places[:most])
+        more = [f"and {len(places) - most} more"] if len(places) > most else []
+        return ", ".join([*map(linked, places[:most]), *more])
 
     for name in checks.COMPONENTS:
         p = of_component(name).places
@@ -427,13 +433,18 @@ def page() -> str:
             cell(p["chapter"]),
             cell(p.get("package", [])),
             cell(p["check"]).split(" ")[0],
-            str(many),
+            f"[{many}]({re.split('[: ]', p['known mistakes'][0])[0]})" if many else "0",
             cell(p.get("tests", [])),
             explorer,
         )
         rows.append("| " + " | ".join(columns) + " |")
-    rows += ["", "## Modules of the package", "", "| module | what | shown in | tests |"]
-    rows.append("|---|---|---|---|")
+    rows += [
+        "",
+        "## Modules of the package",
+        "",
+        "| module | what | shown in | tests | in the browser |",
+    ]
+    rows.append("|---|---|---|---|---|")
     for module, path in modules().items():
         p = of_module(module).places
         what = p["package"][0].partition(": ")[2].rstrip(".").replace("|", "\\|")
@@ -442,6 +453,7 @@ def page() -> str:
             what,
             cell(p["shown in"], most=4),
             cell(p["tests"]),
+            cell(p.get("in the browser", [])),
         )
         rows.append("| " + " | ".join(columns) + " |")
     return "\n".join(rows) + "\n"

@@ -31,8 +31,8 @@ class LoRA(nn.Module):
     Shapes: `(…, I)` → `(…, O)`.
 
     Raises:
-        ValueError: for a rank below 1 or above the smaller side of the matrix, and an `alpha` that
-            is no number above 0.
+        ValueError: for a rank below 1 or above the smaller side of the matrix, or an `alpha` that
+            is not a positive number.
 
     Source: Hu et al. (2022), section 4.1.
     """
@@ -80,7 +80,7 @@ def _like(weight: Tensor) -> dict[str, object]:
 def add_lora(
     model: nn.Module, rank: int, alpha: float | None = None, names: Collection[str] = ATTENTION
 ) -> list[str]:
-    """Freeze a model, and put a `LoRA` around each of its linear layers that has one of the names.
+    """Freeze a model, and wrap each linear layer whose name ends in one of `names` in a `LoRA`.
 
     Args:
         model: is changed in place.

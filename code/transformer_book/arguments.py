@@ -35,7 +35,7 @@ def check_choice(what: str, value: object, choices: Iterable[str]) -> None:
 
 
 def is_number(value: object) -> bool:
-    """Whether this is one finite real number; `True` and `False` are none."""
+    """Whether this is one finite real number; `True` and `False` do not count."""
     return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
 
 

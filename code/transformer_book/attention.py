@@ -175,7 +175,7 @@ class MultiHeadAttention(nn.Module):
 
 
 def keeps_weights(module: nn.Module) -> bool:
-    """Whether attention weights stand in its attribute `weights` (a parameter is none)."""
+    """Whether its attribute `weights` is for attention weights (a parameter does not count)."""
     return "weights" in vars(module)
 
 

@@ -196,8 +196,8 @@ def collate(examples: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Batch:
     Padding comes last: `<eos>` directly follows the last real token.
 
     Raises:
-        ValueError: no examples, or a source or target (which) that is empty or holds anything but
-            whole numbers.
+        ValueError: no examples, or a source or target that is empty or holds anything but whole
+            numbers; the message says which.
     """
     if len(examples) == 0:
         raise ValueError("There are no examples to make a batch of.")
@@ -245,7 +245,7 @@ class BucketedBatches(Sampler[list[int]]):
 
     Raises:
         ValueError: not exactly one of `batch_size` and `max_tokens`, one below 1, an example longer
-            than `max_tokens`, an empty dataset, or nothing left by `drop_last`.
+            than `max_tokens`, an empty dataset, or a `drop_last` that leaves nothing.
     """
 
     POOL = 100
@@ -353,6 +353,6 @@ def _shuffled(items: list, generator: torch.Generator) -> list:
 
 
 def _mix(seed: int, epoch: int) -> int:
-    # Not seed + epoch: seed 0 in epoch 1 would repeat seed 1 in epoch 0. Of a larger number,
-    # torch's generator on the CPU uses the lower 32 bits only.
+    # Not seed + epoch: seed 0 in epoch 1 would repeat seed 1 in epoch 0. And torch's
+    # CPU generator uses only the lower 32 bits of a larger number.
     return zlib.crc32(f"{seed} {epoch}".encode())

@@ -49,7 +49,7 @@ def config_from_checkpoint(settings: Any) -> DecoderOnlyConfig:
     """The configuration that a checkpoint's `config.json` describes, whichever family it is of.
 
     Raises:
-        ValueError: a family or a setting that the book's model has no part for; a setting that is
+        ValueError: the book's model has no part for the family or for a setting, or a setting is
             missing or out of range.
     """
     family = family_of(settings)
@@ -66,7 +66,7 @@ def config_from_checkpoint(settings: Any) -> DecoderOnlyConfig:
 
 
 def family_of(settings: Any) -> str:
-    """The `model_type` of a checkpoint, if the book's model can be such a one.
+    """The `model_type` of a checkpoint, if the book's model can take its form.
 
     Raises:
         ValueError: it cannot; the sentence says which part is lacking, where that is known.

@@ -203,7 +203,7 @@ def prune_checkpoints(run: str | Path, keep: Iterable[int]) -> None:
     run, keep = Path(run), set(keep)
     for update, folder in list_checkpoints(run):
         if update not in keep:
-            # First out of sight, then away: a folder with a name must never be half deleted.
+            # Rename, then delete: a folder under its final name must never be half deleted.
             hidden = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.tmp")
             folder.rename(hidden)
     for leftover in (run / "checkpoints").glob(".*.tmp"):

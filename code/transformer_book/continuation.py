@@ -21,7 +21,7 @@ class Continuation:
     Attributes:
         tokens: the new ids; the last one ends the text if `finished`.
         log_probabilities: of each of them, under the model itself.
-        finished: whether a token that ends a text came.
+        finished: whether the model wrote a token that ends a text.
     """
 
     tokens: list[int]

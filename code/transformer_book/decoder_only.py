@@ -145,7 +145,7 @@ class DecoderOnlyConfig:
 
     @property
     def head_width(self) -> int:
-        """`d_head`, or what takes its place."""
+        """`d_head`, or `d_model` over `n_heads` if it is `None`."""
         return self.d_model // self.n_heads if self.d_head is None else self.d_head
 
     @property
@@ -225,7 +225,7 @@ class KeyValueCache:
 
     Attributes:
         layers: `KeysAndValues` of each layer.
-        real: which of the positions so far are no padding, `(N, T)`; `None` before the first.
+        real: which of the positions so far are not padding, `(N, T)`; `None` before the first.
     """
 
     def __init__(self, n_layers: int) -> None:
@@ -291,16 +291,25 @@ class DecoderOnly(nn.Module):
         initialize(self, config.initialization)
 
     def tie_weights(self, _: object = None) -> None:
-        """Make one matrix of embedding and output projection, if the configuration ties them."""
+        """Let embedding and output projection share one matrix, if the configuration ties them."""
         if self.config.tie_embeddings:
             self.output.weight = self.embedding.weight
 
     def forward(
-        self, source: Int[Tensor, "B S"], target: Int[Tensor, "B T"], *, whole: bool = False
+        self,
+        source: Int[Tensor, "B S"],
+        target: Int[Tensor, "B T"],
+        *,
+        whole: bool = False,
+        project: bool = True,
     ) -> Float[Tensor, "B places V"]:
-        """The logits for the positions of the target; `whole`: for those of the source, too."""
+        """The logits for the positions of the target; `whole`: for those of the source, too.
+
+        Without `project` the vectors `(B, places, D)` from which they are made.
+        """
         vectors = self.pair_vectors(source, target)  # (B, S+T, D)
-        return self.output(vectors if whole else vectors[:, source.size(1) :])
+        vectors = vectors if whole else vectors[:, source.size(1) :]  # (B, places, D)
+        return self.output(vectors) if project else vectors
 
     def logits(self, tokens: Int[Tensor, "B T"]) -> Float[Tensor, "B T V"]:
         """What follows each position of one text, without source and target."""
@@ -326,8 +335,8 @@ class DecoderOnly(nn.Module):
 
         Args:
             tokens: ids; with a cache only those that are new.
-            prefix: so many of the first positions see each other in both directions.
-            cache: of what came before; what is computed here is kept in it.
+            prefix: how many of the first positions see each other in both directions.
+            cache: holds what came before; what is computed here is added to it.
         """
         check_tokens(tokens, self.config.vocab_size)
         past = None if cache is None else cache.real
@@ -373,12 +382,12 @@ class DecoderOnly(nn.Module):
     def source_labels(self, source: Tensor, target: Tensor) -> Int[Tensor, "B places"]:
         """The token that should follow each position of `source` and of `target[:, :-1]`.
 
-        Where a source ends, nothing is asked: that `<sos>` follows would teach nothing.
+        At the end of a source the label is padding: learning that `<sos>` follows is no use.
         """
         after = torch.cat([source[:, 1:], source.new_full((len(source), 1), PAD)], dim=1)  # (B, S)
         return torch.cat([after, target[:, 1:]], dim=1)  # (B, S+T)
 
 
 def todays(vocab_size: int, **options: Any) -> DecoderOnlyConfig:
-    """A configuration with today's parts; `options` go before them."""
+    """A configuration with today's parts; `options` take precedence over them."""
     return DecoderOnlyConfig(vocab_size, **{**TODAY, **options})

@@ -1,4 +1,4 @@
-"""From a trained model to sentences: greedy search, sampling, beam search, the cache (chapter 17).
+"""From a trained model to sentences: greedy search, sampling, beam search (chapter 17).
 
 A model scores what may come next. A search asks it again and again: it feeds back what it has
 chosen, until `<eos>`. All searches here work on a whole batch; a sentence that is done leaves the
@@ -16,6 +16,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from numbers import Integral
+from typing import Any
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -28,14 +29,12 @@ from transformer_book.arguments import (
     check_token_batch,
     is_number,
 )
-from transformer_book.attention import MultiHeadAttention, keeps_weights, recorded_attention
-from transformer_book.decoder import DecoderLayer
+from transformer_book.attention import keeps_weights, recorded_attention
+from transformer_book.decoder_cache import new_stepper
 from transformer_book.decoder_only import DecoderOnly
 from transformer_book.layers import fused_norms
-from transformer_book.masks import padding_mask
 from transformer_book.sampling import keep_min_p, keep_top_p
 from transformer_book.tokens import EOS, PAD, SOS
-from transformer_book.transformer import Transformer
 
 INFINITY = float("inf")
 
@@ -66,259 +65,85 @@ class Hypothesis:
     candidates: list[list[tuple[int, float]]] | None = field(default=None, repr=False)
 
 
-# --- one token at a time --------------------------------------------------------------------------
+# --- what all searches share ----------------------------------------------------------------------
 
 
-@dataclass
-class LayerCache:
-    """The keys and values that one decoder layer need not compute again.
+@dataclass(frozen=True)
+class SearchOptions:
+    r"""What every search can be asked; each takes these as keywords.
 
-    Of the target so far `(N, H, T, K)`, growing by one position a step, and of the memory
-    `(B, H, S, K)`, computed once. N = B · W: each sentence has W rows (beams), which stand beside
-    each other and share its memory.
-    """
-
-    keys: Float[Tensor, "N H T K"]
-    values: Float[Tensor, "N H T K"]
-    memory_keys: Float[Tensor, "B H S K"]
-    memory_values: Float[Tensor, "B H S K"]
-
-
-class DecoderCache:
-    """What a decoder has computed for the target so far, layer by layer.
-
-    A causal decoder never changes a vector it has computed: the future is hidden from it. So the
-    keys and values of earlier positions can be kept, and a step costs one position per row
-    instead of all positions anew.
-
-    Args:
-        model: see `can_be_cached`.
-        memory: the encoder's output `(B, S, D)`.
+    Without `max_length`, a source of $|x|$ tokens gets a target of at most
+    $\min(|x| + 50, \text{max\_length of the model} - 1)$ tokens: the first number is that of
+    Vaswani et al. (2017), section 6.1, the second what the model has room for after `<sos>`.
 
     Attributes:
-        layers: one `LayerCache` for each layer of the decoder.
-
-    Raises:
-        ValueError: if this model's decoder cannot be cached.
+        max_length: longest target, in tokens, `<eos>` included; `None`: see above.
+        cached: keep keys and values instead of computing them anew at every step. A model for
+            which that would be wrong is decoded without a cache all the same (`can_be_cached`).
+        keep_attention: record the weights of cross-attention.
+        n_candidates: record so many of the most probable tokens at each step.
+        ban: ids that are never produced; `<pad>` and `<sos>` are not in any case.
     """
 
-    def __init__(self, model: Transformer, memory: Float[Tensor, "B S D"]) -> None:
-        if not can_be_cached(model):
+    max_length: int | None = None
+    cached: bool = True
+    keep_attention: bool = False
+    n_candidates: int = 0
+    ban: Collection[int] = (PAD, SOS)
+
+    def check(self, model: Model) -> None:
+        """Raise `ValueError` for an option that is out of range for this model."""
+        size, longest = model.config.target_vocab_size, model.config.max_length - 1
+        check_switch(cached=self.cached, keep_attention=self.keep_attention)
+        if size <= EOS:
             raise ValueError(
-                "This decoder cannot be cached, because it sees the future (causal=False) or has "
-                "parts of your own; call model.decode on the whole target so far, as the searches "
-                "do with cached=False."
+                f"The target vocabulary has {size} entries and no <eos>, which is id {EOS}; build "
+                f"the model with target_vocab_size={EOS + 1} or more."
             )
-        self.layers: list[LayerCache] = []
-        for layer in model.decoder.layers:
-            keys, values = layer.cross_attention.keys_and_values(memory, memory)  # (B, H, S, K)
-            # Read at every step: each head's vectors side by side in memory, not D numbers apart.
-            keys, values = keys.contiguous(), values.contiguous()
-            nothing_yet = keys[:, :, :0]  # (B, H, 0, K)
-            self.layers.append(LayerCache(nothing_yet, nothing_yet, keys, values))
-
-    @property
-    def length(self) -> int:
-        """Number of target positions computed so far; also the position of the next token."""
-        return self.layers[0].keys.size(2)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Number of sentences B, and of rows for each of them W."""
-        sentences = self.layers[0].memory_keys.size(0)
-        return sentences, self.layers[0].keys.size(0) // sentences
-
-    def select(self, rows: Int[Tensor, "..."]) -> Int[Tensor, "B"]:
-        """Keep these rows, in this order, and drop all others; a row may be named repeatedly.
-
-        Args:
-            rows: `(B',)`, one row for each sentence from now on; or `(B', W')`, the W' beams of
-                each sentence. The rows in one line must belong to the same sentence.
-
-        Returns:
-            Which sentence each line was of, `(B',)`: select those of the memory's mask, too.
-        """
-        width = self.shape[1]
-        rows = rows.view(len(rows), -1)  # (B', W')
-        sentences, rows = rows[:, 0] // width, rows.flatten()  # (B',), (B' W',)
-        # Most steps only exchange the beams of a sentence: its memory stays where it is.
-        moved = not torch.equal(sentences, torch.arange(self.shape[0], device=rows.device))
-        for kept in self.layers:
-            kept.keys = kept.keys.index_select(0, rows)  # (N', H, T, K)
-            kept.values = kept.values.index_select(0, rows)  # (N', H, T, K)
-            if moved:
-                kept.memory_keys = kept.memory_keys.index_select(0, sentences)  # (B', H, S, K)
-                kept.memory_values = kept.memory_values.index_select(0, sentences)  # (B', H, S, K)
-        return sentences
-
-
-def decode_step(
-    model: Transformer,
-    tokens: Int[Tensor, "N"],
-    cache: DecoderCache,
-    memory_mask: Bool[Tensor, "B 1 1 S"],
-) -> Float[Tensor, "N V"]:
-    """Feed one new token to each row: the logits of the token that follows it.
-
-    The same as the last position of `model.decode` on the whole target so far. What it computes for
-    the new position goes into the cache.
-
-    Args:
-        model: the model the cache was made for.
-        tokens: the newest token of each row; `<sos>` in the first step.
-        cache: of everything before these tokens.
-        memory_mask: of the sentences in the cache, as `padding_mask(source)` makes it.
-
-    Raises:
-        ValueError: if there are more or fewer tokens than rows in the cache, for a token outside
-            the vocabulary, and for a target longer than the model's `max_length`.
-    """
-    sentences, width = cache.shape
-    if tokens.shape != (sentences * width,):
-        raise ValueError(
-            f"The tokens have shape {tuple(tokens.shape)}, but the cache has {sentences * width} "
-            "rows; pass one token for each row."
-        )
-    x = model.target_embedding(tokens[:, None])  # (N, 1, D)
-    x = model.dropout(model.target_positions(x, start=cache.length))  # (N, 1, D)
-    for layer, kept in zip(model.decoder.layers, cache.layers, strict=True):
-        x = layer_step(layer, x, kept, memory_mask)  # (N, 1, D)
-    return model.output(model.decoder.norm(x)).squeeze(1)  # (N, V)
+        if longest < 1:
+            raise ValueError(
+                "The model's max_length is 1, which <sos> fills; build it with max_length=2 or "
+                "more."
+            )
+        if self.max_length is not None:
+            check_positive(max_length=self.max_length)
+            if self.max_length > longest:
+                raise ValueError(
+                    f"max_length is {self.max_length}, but after <sos> this model has room for "
+                    f"{longest} tokens; choose {longest} or less."
+                )
+        if not _whole(self.n_candidates) or not 0 <= self.n_candidates <= size:
+            raise ValueError(
+                f"n_candidates is {self.n_candidates!r}, but it must be a whole number from 0 "
+                f"to {size}, the size of the vocabulary."
+            )
+        for token in self.ban:
+            if not _whole(token) or not 0 <= token < size:
+                raise ValueError(
+                    f"ban has {token!r}, but it must hold ids of the vocabulary, from 0 to "
+                    f"{size - 1}."
+                )
+        if len({PAD, SOS, *self.ban}) == size:
+            raise ValueError(f"ban has every token of the vocabulary ({size}): nothing is left.")
+        if self.keep_attention and isinstance(model, DecoderOnly):
+            raise ValueError(
+                "A decoder-only model has no cross-attention that could be kept: pass "
+                "keep_attention=False, and look at its self-attention with recorded_attention."
+            )
+        if self.keep_attention:
+            for number, layer in enumerate(model.decoder.layers):
+                cross = getattr(layer, "cross_attention", None)
+                if not isinstance(cross, nn.Module) or not keeps_weights(cross):
+                    raise ValueError(
+                        f"keep_attention needs a cross_attention that leaves its weights "
+                        "(B, H, T, S) in an attribute `weights`, which decoder layer "
+                        f"{number} does not have; set `self.weights = None` in its __init__ and "
+                        "the weights in forward, or pass keep_attention=False."
+                    )
 
 
-def layer_step(
-    layer: DecoderLayer,
-    x: Float[Tensor, "N 1 D"],
-    kept: LayerCache,
-    memory_mask: Bool[Tensor, "B 1 1 S"],
-) -> Float[Tensor, "N 1 D"]:
-    """`DecoderLayer.forward` for the newest position alone; earlier ones come from the cache."""
-
-    def self_attention(y: Tensor) -> Tensor:  # (N, 1, D)
-        keys, values = layer.self_attention.keys_and_values(y, y)  # (N, H, 1, K)
-        kept.keys = torch.cat([kept.keys, keys], dim=2)  # (N, H, T, K)
-        kept.values = torch.cat([kept.values, values], dim=2)  # (N, H, T, K)
-        # No mask: all that is kept is the past, and none of it is padding.
-        return _attend(layer.self_attention, y, kept.keys, kept.values)
-
-    def cross_attention(y: Tensor) -> Tensor:  # (B, W, D)
-        return _attend(layer.cross_attention, y, kept.memory_keys, kept.memory_values, memory_mask)
-
-    x = layer.self_residual(x, self_attention)  # (N, 1, D)
-    # The beams of a sentence are so many queries to one memory, which is kept once for all.
-    beams = x.view(len(kept.memory_keys), -1, x.size(-1))  # (N, 1, D) → (B, W, D)
-    beams = layer.cross_residual(beams, cross_attention)  # (B, W, D)
-    return layer.feed_forward_residual(beams, layer.feed_forward).view_as(x)  # (N, 1, D)
-
-
-def _attend(
-    attention: MultiHeadAttention,
-    query: Tensor,
-    keys: Tensor,
-    values: Tensor,
-    mask: Tensor | None = None,
-) -> Tensor:
-    """`MultiHeadAttention.forward` with keys and values that are projected already."""
-    q = attention.split_heads(attention.query(query))  # (B, H, T, K)
-    return attention.output(attention.merge_heads(attention.attend(q, keys, values, mask)))
-
-
-def can_be_cached(model: Model) -> bool:
-    """Whether a search may compute each position once, and `decode_step` what `model.decode` does.
-
-    The decoder must be causal, and every part of it the book's own: `decode_step` takes the place
-    of the `forward` of the decoder, its layers and their attentions, so it would pass over what
-    someone has changed there. (It passes over forward hooks on these, too; hooks on what is
-    inside them, the projections, norms and feed-forward networks, are called.)
-    """
-    if isinstance(model, DecoderOnly):
-        target = tuple(model.modules())
-    else:
-        target = (model, model.target_embedding, model.target_positions, *model.decoder.modules())
-    origins = {type(part).__module__.split(".")[0] for part in target}
-    return model.config.causal and origins <= {"transformer_book", "torch"}
-
-
-class _Cached:
-    """Each position computed once: the logits of `_Uncached`, sooner."""
-
-    def __init__(self, model: Transformer, source: Tensor) -> None:
-        self.model = model
-        self.memory_mask = padding_mask(source)  # (B, 1, 1, S)
-        self.cache = DecoderCache(model, model.encode(source, self.memory_mask))
-
-    def step(self, tokens: Tensor) -> Tensor:
-        """The newest token of each row `(N,)` → logits of the next `(N, V)`."""
-        return decode_step(self.model, tokens, self.cache, self.memory_mask)
-
-    def select(self, rows: Tensor) -> None:
-        """As `DecoderCache.select`."""
-        self.memory_mask = self.memory_mask[self.cache.select(rows)]  # (B', 1, 1, S)
-
-
-class _Uncached:
-    """The whole target so far through the decoder at every step: plain, and right for any model."""
-
-    def __init__(self, model: Transformer, source: Tensor) -> None:
-        self.model = model
-        self.memory_mask = padding_mask(source)  # (N, 1, 1, S)
-        self.memory = model.encode(source, self.memory_mask)  # (N, S, D)
-        self.target = source.new_empty(len(source), 0)  # (N, 0)
-
-    def step(self, tokens: Tensor) -> Tensor:
-        self.target = torch.cat([self.target, tokens[:, None]], dim=1)  # (N, T)
-        vectors = self.model.decode(self.target, self.memory, self.memory_mask)  # (N, T, D)
-        return self.model.output(vectors[:, -1])  # (N, V)
-
-    def select(self, rows: Tensor) -> None:
-        rows = rows.flatten()  # (N',)
-        self.target = self.target.index_select(0, rows)  # (N', T)
-        self.memory = self.memory.index_select(0, rows)  # (N', S, D)
-        self.memory_mask = self.memory_mask.index_select(0, rows)  # (N', 1, 1, S)
-
-
-class _OneStackCached:
-    """As `_Cached`, of a decoder-only model: the source is the first part of what is kept."""
-
-    def __init__(self, model: DecoderOnly, source: Tensor) -> None:
-        self.model, self.cache = model, model.new_cache()
-        model.vectors(source, model.prefix_of(source), self.cache)
-
-    def step(self, tokens: Tensor) -> Tensor:
-        vectors = self.model.vectors(tokens[:, None], cache=self.cache)  # (N, 1, D)
-        return self.model.output(vectors).squeeze(1)  # (N, V)
-
-    def select(self, rows: Tensor) -> None:
-        self.cache.select(rows.flatten())
-
-
-class _OneStackUncached:
-    """As `_Uncached`, of a decoder-only model."""
-
-    def __init__(self, model: DecoderOnly, source: Tensor) -> None:
-        self.model, self.source = model, source
-        self.target = source.new_empty(len(source), 0)  # (N, 0)
-
-    def step(self, tokens: Tensor) -> Tensor:
-        self.target = torch.cat([self.target, tokens[:, None]], dim=1)  # (N, T)
-        return self.model(self.source, self.target)[:, -1]  # (N, V)
-
-    def select(self, rows: Tensor) -> None:
-        rows = rows.flatten()  # (N',)
-        self.source, self.target = self.source[rows], self.target[rows]  # (N', S), (N', T)
-
-
-def _begin(
-    model: Model, source: Tensor, cached: bool
-) -> _Cached | _Uncached | _OneStackCached | _OneStackUncached:
-    """What computes the steps of a search, one token of each row at a time."""
-    cached = cached and can_be_cached(model)
-    if isinstance(model, DecoderOnly):
-        return (_OneStackCached if cached else _OneStackUncached)(model, source)
-    return (_Cached if cached else _Uncached)(model, source)
-
-
-# --- what all searches share ----------------------------------------------------------------------
+def _whole(value: object) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 class _Search:
@@ -328,24 +153,15 @@ class _Search:
     for each step.
     """
 
-    def __init__(
-        self,
-        model: Model,
-        source: Tensor,
-        max_length: int | None,
-        cached: bool,
-        keep_attention: bool,
-        n_candidates: int,
-        ban: Collection[int],
-    ) -> None:
-        self.n_candidates, self.keep_attention = n_candidates, keep_attention
+    def __init__(self, model: Model, source: Tensor, options: SearchOptions) -> None:
+        self.options = options
         self.layers = _decoder_layers(model)
         self.real = source != PAD  # (B, S)
-        self.limits = _limits(model, self.real, max_length)
-        never = sorted({PAD, SOS, *ban})
+        self.limits = _limits(model, self.real, options.max_length)
+        never = sorted({PAD, SOS, *options.ban})
         self.never = torch.tensor(never, device=source.device)
         self.n_possible = model.config.target_vocab_size - len(never)
-        self.decoder = _begin(model, source, cached)
+        self.decoder = new_stepper(model, source, options.cached)
         self.records: dict[str, Tensor] = {}
 
     def log_probabilities(self, tokens: Int[Tensor, "N"]) -> Float[Tensor, "N V"]:
@@ -363,11 +179,11 @@ class _Search:
     def record(self, log_p: Tensor, rows: Tensor, tokens: Tensor) -> None:
         """Row n continues what was row `rows[n]` with the token `tokens[n]`."""
         new = {"tokens": tokens, "log_p": log_p[rows, tokens]}  # (N,) each
-        if self.n_candidates:
-            best = log_p.topk(min(self.n_candidates, self.n_possible))  # (N, k)
+        if self.options.n_candidates:
+            best = log_p.topk(min(self.options.n_candidates, self.n_possible))  # (N, k)
             new |= {"candidates": best.indices[rows], "candidates_p": best.values.exp()[rows]}
-        if self.keep_attention:
-            new["attention"] = self._attention()[rows]  # (N, n_layers, H, S)
+        if self.options.keep_attention:
+            new["attention"] = self._attention(len(log_p))[rows]  # (N, n_layers, H, S)
         for name, column in new.items():
             column = column[:, None]  # (N, 1, …)
             before = self.records.get(name)
@@ -375,17 +191,17 @@ class _Search:
                 column = torch.cat([before[rows], column], dim=1)  # (N, T, …)
             self.records[name] = column
 
-    def _attention(self) -> Tensor:
+    def _attention(self, n_rows: int) -> Tensor:
         """Cross-attention of the newest position, `(N, n_layers, H, S)`."""
-        weights = [layer.cross_attention.weights for layer in self.layers]  # (B, H, W, S) each
+        weights = [layer.cross_attention.weights for layer in self.layers]
         for number, w in enumerate(weights):
             if not isinstance(w, Tensor) or w.dim() != 4:
                 raise ValueError(
                     f"keep_attention found no weights (B, H, T, S) in the cross_attention of "
                     f"decoder layer {number}: let its forward set `self.weights` at every call."
                 )
-        if isinstance(self.decoder, _Uncached):
-            weights = [w[:, :, -1:] for w in weights]  # (N, H, T, S) → (N, H, 1, S)
+        # Cached, the queries are the W beams of a sentence; uncached, a row's T positions (W = 1).
+        weights = [w[:, :, -(n_rows // len(w)) :] for w in weights]  # (B, H, W, S) each
         return torch.stack(weights, dim=1).movedim(3, 1).flatten(0, 1)  # (B W, n_layers, H, S)
 
     def keep(self, rows: Tensor) -> None:
@@ -405,10 +221,10 @@ class _Search:
         for n, (_, sentence) in enumerate(rows):
             tokens, log_p = listed["tokens"][n], listed["log_p"][n]
             attention = candidates = None
-            if self.keep_attention:
+            if self.options.keep_attention:
                 attention = records["attention"][n].permute(1, 2, 0, 3)  # (n_layers, H, T, S)
                 attention = attention[..., self.real[sentence]]  # S without padding
-            if self.n_candidates:
+            if self.options.n_candidates:
                 steps = zip(listed["candidates"][n], listed["candidates_p"][n], strict=True)
                 candidates = [list(zip(ids, p, strict=True)) for ids, p in steps]
             score = math.fsum(log_p) / length_divisor(len(tokens), length_penalty)
@@ -437,115 +253,39 @@ def _limits(model: Model, real: Bool[Tensor, "B S"], max_length: int | None) -> 
 
 
 @contextmanager
-def _searching(model: Model, keep_attention: bool) -> Iterator[None]:
+def _searching(model: Model, source: Tensor, options: SearchOptions) -> Iterator[_Search]:
     """Evaluation mode, no gradients, fused norms, attention on request; then all is as before.
 
     Not `torch.inference_mode`, which is a few per cent faster: tensors made in it are restricted
     for ever, and the model keeps some, its attention weights and its table of sinusoids.
     """
+    check_token_batch(source)
+    options.check(model)
     modes = {module: module.training for module in model.modules()}
     with ExitStack() as stack:
         stack.enter_context(torch.no_grad())
         stack.enter_context(fused_norms(model))
-        if keep_attention:
+        if options.keep_attention:
             crosses = nn.ModuleList(layer.cross_attention for layer in _decoder_layers(model))
             stack.enter_context(recorded_attention(crosses))
         try:
             model.eval()
-            yield
+            yield _Search(model, source, options)
         finally:
             for module, training in modes.items():
                 module.training = training
 
 
-def _check(
-    model: Model,
-    source: Tensor,
-    *,
-    max_length: int | None,
-    cached: bool,
-    keep_attention: bool,
-    n_candidates: int,
-    ban: Collection[int],
-) -> None:
-    """Raise `ValueError` for an argument, common to all searches, that is out of range."""
-    size, longest = model.config.target_vocab_size, model.config.max_length - 1
-    check_token_batch(source)
-    check_switch(cached=cached, keep_attention=keep_attention)
-    if size <= EOS:
-        raise ValueError(
-            f"The target vocabulary has {size} entries and no <eos>, which is id {EOS}; build the "
-            f"model with target_vocab_size={EOS + 1} or more."
-        )
-    if longest < 1:
-        raise ValueError(
-            "The model's max_length is 1, which <sos> fills; build it with max_length=2 or more."
-        )
-    if max_length is not None:
-        check_positive(max_length=max_length)
-        if max_length > longest:
-            raise ValueError(
-                f"max_length is {max_length}, but after <sos> this model has room for {longest} "
-                f"tokens; choose {longest} or less."
-            )
-    if not _whole(n_candidates) or not 0 <= n_candidates <= size:
-        raise ValueError(
-            f"n_candidates is {n_candidates!r}, but it must be a whole number from 0 to {size}, "
-            "the size of the vocabulary."
-        )
-    for token in ban:
-        if not _whole(token) or not 0 <= token < size:
-            raise ValueError(
-                f"ban has {token!r}, but it must hold ids of the vocabulary, from 0 to {size - 1}."
-            )
-    if len({PAD, SOS, *ban}) == size:
-        raise ValueError(f"ban has every token of the vocabulary ({size}): nothing is left.")
-    if keep_attention and isinstance(model, DecoderOnly):
-        raise ValueError(
-            "A decoder-only model has no cross-attention that could be kept: pass "
-            "keep_attention=False, and look at its self-attention with recorded_attention."
-        )
-    if keep_attention:
-        for number, layer in enumerate(model.decoder.layers):
-            cross = getattr(layer, "cross_attention", None)
-            if not isinstance(cross, nn.Module) or not keeps_weights(cross):
-                raise ValueError(
-                    f"keep_attention needs a cross_attention that leaves its weights (B, H, T, S) "
-                    f"in an attribute `weights`, which decoder layer {number} does not have; set "
-                    "`self.weights = None` in its __init__ and the weights in forward, or pass "
-                    "keep_attention=False."
-                )
-
-
-def _whole(value: object) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)
-
-
 # --- one path for each sentence -------------------------------------------------------------------
 
 
-def greedy_search(
-    model: Model,
-    source: Int[Tensor, "B S"],
-    *,
-    max_length: int | None = None,
-    cached: bool = True,
-    keep_attention: bool = False,
-    n_candidates: int = 0,
-    ban: Collection[int] = (PAD, SOS),
-) -> list[Hypothesis]:
+def greedy_search(model: Model, source: Int[Tensor, "B S"], **options: Any) -> list[Hypothesis]:
     """Take the most probable token, feed it back, until `<eos>`.
 
     Args:
         model: in any mode; evaluated without dropout.
         source: ids, padded with `<pad>`.
-        max_length: longest target, `<eos>` included; `None`: 50 more than the sentence's own
-            source, as in the 2017 paper (section 6.1), or what the model has room for.
-        cached: keep keys and values instead of computing them anew at every step. A model for
-            which that would be wrong is decoded without a cache all the same (`can_be_cached`).
-        keep_attention: record the weights of cross-attention.
-        n_candidates: record so many of the most probable tokens at each step.
-        ban: ids that are never produced; `<pad>` and `<sos>` are not in any case.
+        **options: see `SearchOptions`.
 
     Returns:
         One hypothesis for each source, unfinished if `max_length` came before `<eos>`.
@@ -555,16 +295,7 @@ def greedy_search(
             `max_length` that the model has no room for, another argument out of range, or logits
             that are not finite.
     """
-    return _one_path(
-        model,
-        source,
-        lambda log_p: log_p.argmax(dim=-1),
-        max_length=max_length,
-        cached=cached,
-        keep_attention=keep_attention,
-        n_candidates=n_candidates,
-        ban=ban,
-    )
+    return _one_path(model, source, lambda log_p: log_p.argmax(dim=-1), SearchOptions(**options))
 
 
 def sample(
@@ -576,11 +307,7 @@ def sample(
     top_p: float | None = None,
     min_p: float | None = None,
     generator: torch.Generator | None = None,
-    max_length: int | None = None,
-    cached: bool = True,
-    keep_attention: bool = False,
-    n_candidates: int = 0,
-    ban: Collection[int] = (PAD, SOS),
+    **options: Any,
 ) -> list[Hypothesis]:
     r"""Draw each token at random: $p_i \propto \exp(\log p_i / \tau)$ among the k most probable.
 
@@ -593,7 +320,8 @@ def sample(
         top_p, min_p: draw among those only that `sampling.keep_top_p` and `sampling.keep_min_p`
             keep, at this temperature; `None`: among all.
         generator: on the device of the model; `None`: torch's own.
-        model, source, max_length, cached, keep_attention, n_candidates, ban: see `greedy_search`.
+        model, source: see `greedy_search`.
+        **options: see `SearchOptions`.
 
     Returns:
         One hypothesis for each source; repeat a row of `source` for several.
@@ -632,29 +360,15 @@ def sample(
         drawn = logits.softmax(dim=-1).multinomial(1, generator=generator)  # (N, 1)
         return (drawn if ids is None else ids.gather(1, drawn)).squeeze(1)  # (N,)
 
-    return _one_path(
-        model,
-        source,
-        choose,
-        max_length=max_length,
-        cached=cached,
-        keep_attention=keep_attention,
-        n_candidates=n_candidates,
-        ban=ban,
-    )
+    return _one_path(model, source, choose, SearchOptions(**options))
 
 
 def _one_path(
-    model: Model,
-    source: Tensor,
-    choose: Callable[[Tensor], Tensor],
-    **options: object,
+    model: Model, source: Tensor, choose: Callable[[Tensor], Tensor], options: SearchOptions
 ) -> list[Hypothesis]:
     """One row for each sentence; `choose` picks the next token from the log-probabilities."""
-    _check(model, source, **options)
     found: dict[int, Hypothesis] = {}
-    with _searching(model, options["keep_attention"]):
-        search = _Search(model, source, **options)
+    with _searching(model, source, options) as search:
         sentences = list(range(len(source)))  # whose row n is
         tokens = source.new_full((len(source),), SOS)  # (N,)
         for length in count(1):
@@ -705,11 +419,7 @@ def beam_search(
     *,
     length_penalty: float = 0.6,
     n_best: int = 1,
-    max_length: int | None = None,
-    cached: bool = True,
-    keep_attention: bool = False,
-    n_candidates: int = 0,
-    ban: Collection[int] = (PAD, SOS),
+    **options: Any,
 ) -> list[list[Hypothesis]]:
     r"""Follow the W most probable beginnings of each sentence instead of one.
 
@@ -732,7 +442,8 @@ def beam_search(
         beam_size: W.
         length_penalty: α; 0 ranks by the sum.
         n_best: how many hypotheses to return for each source, at most W.
-        model, source, max_length, cached, keep_attention, n_candidates, ban: see `greedy_search`.
+        model, source: see `greedy_search`.
+        **options: see `SearchOptions`.
 
     Returns:
         For each source the `n_best` best finished hypotheses, best first. If `max_length` comes
@@ -752,18 +463,9 @@ def beam_search(
             f"n_best={beam_size} or less, or a larger beam."
         )
     check_length_penalty(length_penalty)
-    options = {
-        "max_length": max_length,
-        "cached": cached,
-        "keep_attention": keep_attention,
-        "n_candidates": n_candidates,
-        "ban": ban,
-    }
-    _check(model, source, **options)
     size = model.config.target_vocab_size
     found: list[list[Hypothesis]] = [[] for _ in range(len(source))]
-    with _searching(model, keep_attention):
-        search = _Search(model, source, **options)
+    with _searching(model, source, SearchOptions(**options)) as search:
         sentences = list(range(len(source)))  # whose beams stand in line b
         tokens = source.new_full((len(source),), SOS)  # (B W,); in the first step W = 1
         sums = torch.zeros(len(source), 1, device=source.device)  # (B, W)

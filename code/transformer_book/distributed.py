@@ -61,11 +61,11 @@ class Processes:
 
     @classmethod
     def from_environment(cls) -> Processes:
-        """What `torchrun` says in the environment; without it, this process is alone.
+        """What `torchrun` put into the environment; without `torchrun`, this process is alone.
 
         Raises:
-            ValueError: there is said to be more than one process, but not all that is needed to
-                find the others, or no number where one is needed.
+            ValueError: the environment names more than one process but lacks what is needed to
+                find the others, or has something else where a number is needed.
         """
         environment = {name: os.environ.get(name, "") for name in NEEDED}
         if environment["WORLD_SIZE"] in ("", "1"):
@@ -187,7 +187,7 @@ LOST = ("gloo", "nccl", "connection", "socket", "timed out", "peer", "broken pip
 
 @contextmanager
 def _lost_is_said() -> Iterator[None]:
-    """Turns what gloo and nccl say of a process that has gone into a sentence."""
+    """Turns the errors of gloo and nccl about a process that has ended into a sentence."""
     try:
         yield
     except RuntimeError as error:
@@ -253,7 +253,7 @@ class DistributedTrainer(Trainer):
         super().__init__(model, train, validation, config, **options)
         self._check_batches()
         with _lost_is_said(), warnings.catch_warnings():
-            warnings.simplefilter("ignore", FutureWarning)  # of broadcast_buffers' next name
+            warnings.simplefilter("ignore", FutureWarning)  # broadcast_buffers will be renamed
             self._check_same("recipe or data", self._fingerprint())
             self._parallel = DistributedDataParallel(
                 self.model,
@@ -300,8 +300,8 @@ class DistributedTrainer(Trainer):
     def _step(self, batch: Batch) -> dict[str, Any]:
         rank, count = self.processes.rank, self.processes.count
         rows = slice(rank, None, count)
-        # At the end of an epoch there may be fewer pairs than processes. Then this one computes
-        # along, since the others wait for its gradient, and counts for nothing.
+        # At the end of an epoch there may be fewer pairs than processes. Then this one takes
+        # part, since the others wait for its gradient, but with a weight of zero.
         spare = rank >= batch.size
         share = batch if spare else Batch(batch.source[rows], batch.target[rows])
         self._weight = 0.0 if spare else share.n_tokens / batch.n_tokens
@@ -372,7 +372,7 @@ class DistributedTrainer(Trainer):
 
 
 def sum_by_tokens(trainer, bucket):  # PyTorch does not accept annotations that are strings
-    """What becomes of some gradients as soon as they are there: weighed by tokens, added up."""
+    """Weigh gradients by tokens and add them up over the processes, as soon as they are ready."""
     weighed = bucket.buffer().mul_(trainer._weight)
     work = dist.all_reduce(weighed, async_op=True)
     return work.get_future().then(lambda future: future.value()[0])

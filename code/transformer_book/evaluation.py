@@ -23,7 +23,7 @@ from transformer_book.training import mean_loss
 from transformer_book.translator import Translator
 
 LANGUAGE_TASKS = ("captions", "multi30k", "europarl")
-UNKNOWN = "unknownword"  # one token in every language, and none of a reference
+UNKNOWN = "unknownword"  # one token in every language, and never found in a reference
 _SAME = ("split", "n", "decoding", "weights")  # where these agree, it is the same measurement
 
 
@@ -134,8 +134,8 @@ def record(folder: str | Path, result: dict[str, Any], *, quoted: bool = False) 
     Args:
         folder: of the model.
         result: as `evaluate` gives it.
-        quoted: a text quotes the results that are there, as with a model of the book: they stay as
-            they are.
+        quoted: the book's text quotes the results that are there, as for its own models: they
+            are left unchanged.
 
     Returns:
         Whether the result was kept.

@@ -102,7 +102,7 @@ class Experiment:
     def new_model(self) -> Model:
         """An untrained model; its weights depend on the recipe's seed and on nothing else."""
         with torch.random.fork_rng(devices=[]):
-            torch.default_generator.manual_seed(self.training.seed)  # and that of no GPU
+            torch.default_generator.manual_seed(self.training.seed)  # not those of GPUs
             return build(self.model_config)
 
     def trainer(

@@ -57,7 +57,7 @@ def _attend_short(
 
 @contextmanager
 def fused_kernels(model: nn.Module) -> Iterator[None]:
-    """While this is open, norms and attentions are computed in the ways that are quick in training.
+    """While this is open, norms and attentions are computed in the ways that train fastest.
 
     The results are those of the formulas but for rounding.
     """
@@ -74,7 +74,7 @@ def projected_loss(
     smoothing: float = 0.0,
     padding: int = PAD,
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
-    r"""`label_smoothed_loss(output(vectors), target, smoothing, padding)`, sooner (chapter 23).
+    r"""`label_smoothed_loss(output(vectors), target, smoothing, padding)`, faster (chapter 23).
 
     All logits of a batch do not fit into a processor's cache. Projection, softmax and loss would
     each carry them to main memory and back, and so would their gradients. Here a slice of
@@ -115,7 +115,7 @@ def projected_loss(
 class _ProjectedLoss(torch.autograd.Function):
     """The mean loss at `places`, whose gradients are ready when it is."""
 
-    SLICE = 3_000_000  # logits, 12 MB in single precision: half of a usual cache of the last level
+    SLICE = 3_000_000  # logits, 12 MB in single precision: half of a typical last-level cache
 
     @staticmethod
     def forward(ctx, vectors, weight, bias, places, right, smoothing):

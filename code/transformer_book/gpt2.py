@@ -48,8 +48,8 @@ _SUPPORTED = {
     "scale_attn_by_inverse_layer_idx": False,
     "add_cross_attention": False,
 }
-# Of no influence on the logits: how the model was made and saved, its special tokens, the heads
-# of other tasks, and in which precision attention is computed.
+# Without influence on the logits: how the model was made and saved, its special tokens, the heads
+# of other tasks, and the precision in which attention is computed.
 _IGNORED = {
     "_name_or_path",
     "architectures",
@@ -140,7 +140,7 @@ def config_from_gpt2(settings: Mapping[str, Any]) -> DecoderOnlyConfig:
 
 
 def weights_from_gpt2(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The weights of a GPT-2 checkpoint under the book's names, cut and transposed as they need be.
+    """The weights of a GPT-2 checkpoint under the book's names, cut and transposed as needed.
 
     Raises:
         ValueError: a name that is not known; a stacked matrix or bias without its other half.

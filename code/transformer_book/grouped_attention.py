@@ -28,7 +28,7 @@ class KeysAndValues:
     values: Float[Tensor, "N G T K"] | None = None
 
     def extended(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        """Keep these, too; all that is kept now."""
+        """Append these, and return all that is kept now."""
         if self.keys is not None:
             keys = torch.cat([self.keys, keys], dim=2)  # (N, G, T, K)
             values = torch.cat([self.values, values], dim=2)  # (N, G, T, K)

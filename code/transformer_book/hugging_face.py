@@ -35,7 +35,7 @@ def open_model(name: str | Path, device: str = "cpu") -> LanguageModel:
     Args:
         name: a folder, or a name such as `HuggingFaceTB/SmolLM2-135M`. A name needs the package
             `huggingface_hub`, and a network the first time.
-        device: where the model shall be.
+        device: where to put the model.
 
     Raises:
         ValueError: there is no such folder or model; a file is missing or damaged; a weight or a
@@ -119,9 +119,9 @@ def read_weights(folder: str | Path) -> Iterator[tuple[str, Tensor]]:
 def _check_weights(
     model: DecoderOnly, weights: dict[str, Tensor], config: DecoderOnlyConfig
 ) -> None:
-    """Raise `ValueError` unless there is each weight, in its shape, and no other.
+    """Raise `ValueError` unless every weight is there, in its shape, and no others.
 
-    Of a tied matrix one is enough; it is added under its second name.
+    A tied matrix may be stored once; it is added under its second name.
     """
     tied = "embedding.weight", "output.weight"
     if config.tie_embeddings and weights.keys() & set(tied):
@@ -150,7 +150,7 @@ def _check_weights(
 
 
 def _end(folder: Path, settings: Any) -> frozenset[int]:
-    """The tokens that end a text: `generation_config.json` goes before `config.json`."""
+    """The tokens that end a text: `generation_config.json` takes precedence over `config.json`."""
     path = folder / "generation_config.json"
     generation = read_json(path) if path.is_file() else {}
     for source in (generation, settings):
@@ -172,8 +172,8 @@ def fetched(name: str) -> Path:
     """The folder in which a named model is, after fetching what is not there yet.
 
     Raises:
-        ValueError: it is no name of a model; `huggingface_hub` is not installed; there is no such
-            model, or no network.
+        ValueError: it is not the name of a model; `huggingface_hub` is not installed; there is no
+            such model, or no network.
     """
     if not re.fullmatch(r"[\w.-]+/[\w.-]+", name):
         raise ValueError(

@@ -94,7 +94,7 @@ class SentenceMaps:
     Attributes:
         source: names of the $S$ tokens that the encoder reads.
         target: names of the $T$ tokens that the decoder reads, `<sos>` first.
-        says: names of the $T$ tokens that it is to say: row t reads `target[t]`, says `says[t]`.
+        says: names of the $T$ tokens it should say: row t reads `target[t]` and says `says[t]`.
         encoder: `(layers, H, S, S)`.
         decoder: `(layers, H, T, T)`.
         cross: `(layers, H, T, S)`.
@@ -226,7 +226,7 @@ def rollout(
 
 
 def is_word(ids: Int[Tensor, "B T"]) -> Bool[Tensor, "B T"]:
-    """Where no `<pad>`, `<sos>` or `<eos>` stands. An unknown word is a word."""
+    """Where there is a word, not `<pad>`, `<sos>` or `<eos>`. An unknown word is a word."""
     return (ids != PAD) & (ids != SOS) & (ids != EOS)
 
 
@@ -238,7 +238,7 @@ def read_alignment(
     """Link the word that each row says with the source token of its largest weight.
 
     A row that says no word (`<eos>`, padding) has no link, nor has one whose largest weight lies
-    on a token that is no word, such as `<eos>`: the head rests there.
+    on a token that is not a word, such as `<eos>`: the head rests there.
 
     Args:
         cross: cross-attention `(…, B, H, T, S)`.
@@ -375,8 +375,8 @@ def queries_and_keys(
         and M that answer: in self-attention the same, S or T; in cross-attention T and S.
 
     Raises:
-        ValueError: for another kind, a decoder without a target, or an attention that is no
-            `MultiHeadAttention` of the book.
+        ValueError: for another kind, a decoder without a target, or an attention that is not
+            the book's `MultiHeadAttention`.
     """
     modules = attentions(model)
     check_choice("kind", kind, list(modules))

@@ -1,7 +1,7 @@
-"""Changes to a model that computes, written as short texts that fit into an address.
+"""Changes to a model while it computes, written as short texts that fit into a web address.
 
     head:cross.0.2               this head adds nothing (layer 0, head 2, counted from 0)
-    average:encoder.1.0          this head looks at everything it may see alike
+    average:encoder.1.0          this head looks equally at everything it may see
     weight:cross.0.2.3.1.0.5     add 0.5 to the weight of key 1 for query 3; the row sums to 1 again
     layer:decoder.1              this layer passes on what it gets
     feed_forward:encoder.0       the feed-forward network of this layer adds nothing
@@ -104,7 +104,7 @@ def changed(model: Transformer, changes: Sequence[str]) -> Iterator[None]:
     modules = attentions(model)
     rows: dict[MultiHeadAttention, list[RowChange]] = {}
     with ExitStack() as stack:
-        # Of several changes of weights in one attention, each takes what the one before it made.
+        # Several changes of weights in one attention apply in turn, each to the last one's result.
         for what, parts in parsed:
             if what in ("average", "weight"):
                 attention = modules[parts[0]][int(parts[1])]
@@ -237,7 +237,7 @@ def _scale(model: Transformer, stack: ExitStack, scale: str) -> None:
 
 
 def _causal(model: Transformer, stack: ExitStack, _: str) -> None:
-    # Without a causal mask nothing can be kept from step to step: the searches look here, too.
+    # The searches read this, too: without a causal mask nothing can be kept from step to step.
     stack.enter_context(_attributes(model, config=replace(model.config, causal=False)))
 
 

@@ -33,7 +33,7 @@ class CellStopped(Exception):
 
 
 def meter_of(processes: Callable[[], Iterable[psutil.Process]], asleep: float) -> Meter:
-    """A meter of all that `processes()` gives, of what they have ended included."""
+    """A meter of all that `processes()` gives, including children of theirs that have ended."""
     most = 0.0
 
     def clock() -> float:

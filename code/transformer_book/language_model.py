@@ -14,7 +14,7 @@ from transformer_book.decoder_only import DecoderOnly
 
 @dataclass(frozen=True)
 class LanguageModel:
-    """What goes on with a text.
+    """A model that continues texts, with its tokenizer.
 
     Attributes:
         model: in evaluation mode.

@@ -43,7 +43,7 @@ _SUPPORTED = {
     "attention_bias": False,
     "mlp_bias": False,
 }
-# Of no influence on the logits: how the model was made and saved, and its special tokens.
+# Without influence on the logits: how the model was made and saved, and its special tokens.
 _IGNORED = {
     "_name_or_path",
     "architectures",

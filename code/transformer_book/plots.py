@@ -595,7 +595,7 @@ def tree(
     Args:
         nodes: by its words, what is written below the last word of a beginning, and what became of
             it: `"kept"` (light, solid line), `"dropped"` (white, dotted line) or `"best"` (dark).
-            Its own beginning, one word shorter, must be among the nodes, too.
+            The same beginning without its last word must be among the nodes, too.
         width, height: inches of the whole figure.
 
     Raises:
@@ -681,7 +681,7 @@ def draw_simplex(
 
     Args:
         axes: where to draw.
-        corners: what has all the weight at the left, the right and the upper corner.
+        corners: the tokens that have all the weight at the left, the right and the upper corner.
         lines: dotted lines run where one of the weights has one of these values.
 
     Raises:
@@ -716,7 +716,7 @@ def draw_arrows(
     Args:
         axes: where to draw; its limits are left to the caller.
         arrows: by name, two numbers each.
-        colours: one after the other, from the start again if there are fewer than arrows.
+        colours: used in turn, starting again if there are fewer than arrows.
         style: of the lines.
     """
     for (name, (x, y)), colour in zip(arrows.items(), cycle(colours), strict=False):

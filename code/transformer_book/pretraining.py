@@ -60,7 +60,7 @@ def corpora(n_pairs: int = 500, n_texts: int = 5000, n_validation: int = 400) ->
 def documents(
     texts: Sequence[Sequence[str]], vocabulary: Vocabulary, times: int = 1
 ) -> list[Int[Tensor, "_"]]:
-    """Each text as ids, `<sos> tokens <eos>`, so many times in a row.
+    """Each text as ids, `<sos> tokens <eos>`, several times in a row.
 
     A caption often stands twice on a page: below the picture, and as its alternative text.
     """
@@ -73,7 +73,7 @@ def next_token_loss(model: DecoderOnly, tokens: Int[Tensor, "B T"]) -> Float[Ten
 
     $$L = -\frac1N \sum_t \log p(w_{t+1} \mid w_1 \dots w_t)$$
 
-    Padding is not asked for.
+    Padding is not counted.
 
     Source: Radford et al. (2018), section 3.1.
     """

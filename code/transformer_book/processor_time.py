@@ -1,4 +1,4 @@
-"""How long something has computed, and how long it has slept: what a busy machine does not change.
+"""How long something has computed and how long it has slept: a busy machine changes neither.
 
 The wall clock runs on while a program waits for its turn on the processor. So time limits here are
 limits on processor time, and behind them stands a limit on the time *asleep*, for what waits for a
@@ -82,7 +82,7 @@ def clock_of_this_thread() -> Callable[[], float]:
 def _windows_clock(thread: int) -> Callable[[], float]:
     kernel = ctypes.windll.kernel32  # type: ignore[attr-defined]
     kernel.OpenThread.restype = ctypes.c_void_p
-    handle = ctypes.c_void_p(kernel.OpenThread(0x0800, False, thread))  # may be asked, only
+    handle = ctypes.c_void_p(kernel.OpenThread(0x0800, False, thread))  # permission to query only
     times = [ctypes.c_uint64() for _ in range(4)]  # created, ended, kernel, user: in 100 ns
 
     def read() -> float:
@@ -98,7 +98,7 @@ def _tasks() -> list[str]:
 
 
 def turns_of(paths: list[str]) -> float | None:
-    """Seconds on the processor and in the queue for it, summed over the files of Linux that say so.
+    """Seconds on the processor and in the queue for it, summed over Linux's files that record it.
 
     `None` if none of them can be read.
     """

@@ -17,7 +17,7 @@ def keep_top_k(logits: Float[Tensor, "*batch V"], top_k: int) -> Float[Tensor, "
     A `top_k` larger than the row leaves it as it is.
 
     Raises:
-        ValueError: for a `top_k` that is no whole number above 0.
+        ValueError: for a `top_k` that is not a whole number above 0.
 
     Source: Fan et al. (2018).
     """
@@ -51,7 +51,7 @@ def keep_top_p(logits: Float[Tensor, "*batch V"], top_p: float) -> Float[Tensor,
 def keep_min_p(logits: Float[Tensor, "*batch V"], min_p: float) -> Float[Tensor, "*batch V"]:
     r"""The tokens that are at least `min_p` times as likely as the likeliest of their row.
 
-    Where the model is sure few stay, where it is not, many do.
+    Where the model is sure, few stay; where it is not, many do.
 
     Raises:
         ValueError: for a `min_p` that is not from 0 to 1.

@@ -20,7 +20,7 @@ def fitting_threads(model: nn.Module, work: str) -> int:
     """The number of threads for a model on the processor.
 
     Args:
-        model: of it, the number of parameters counts.
+        model: only its number of parameters counts.
         work: `"training"`, `"many sentences"` that are translated together, or `"one sentence"`.
 
     Returns:

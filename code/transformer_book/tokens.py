@@ -26,7 +26,7 @@ from transformer_book.arguments import check_choice
 from transformer_book.atomic_files import read_json, write_json
 
 PAD, SOS, EOS, UNK = 0, 1, 2, 3
-LONGEST_WORD = 256  # characters; what is longer is no word, and merging takes time squared
+LONGEST_WORD = 256  # characters; anything longer is not a word, and merging takes quadratic time
 SPECIALS = ("<pad>", "<sos>", "<eos>", "<unk>")
 
 
@@ -93,7 +93,7 @@ class SpacyTokenizer:
     """
 
     LANGUAGES = ("de", "en", "it")
-    _TOO_LONG = re.compile(rf"\S{{{LONGEST_WORD}}}(?=\S)")  # spaCy takes time squared, too
+    _TOO_LONG = re.compile(rf"\S{{{LONGEST_WORD}}}(?=\S)")  # spaCy's time is quadratic, too
 
     def __init__(self, language: str, lowercase: bool = False):
         check_choice("language", language, self.LANGUAGES)
@@ -318,7 +318,7 @@ class SubwordTokenizer:
 
         Raises:
             ValueError: no text, a string in place of a list of texts, `min_frequency` below 1, or a
-                `vocab_size` that does not hold the alphabet and the specials.
+                `vocab_size` too small for the alphabet and the special tokens.
         """
         _reject_text(texts, "texts", "pass a list of texts")
         _check_min_frequency(min_frequency)

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
-from functools import partial
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -138,34 +138,34 @@ def choose_device(name: str | None = None) -> torch.device:
 def batch_loss(
     model: nn.Module, batch: Batch, smoothing: float = 0.0, *, fused: bool = False
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
-    """What a model says of the targets of a batch, judged: `label_smoothed_loss` of its logits.
+    """The loss of a model on the targets of a batch: `label_smoothed_loss` of its logits.
 
     Args:
         model: one of the book's, or one that PyTorch has wrapped for several processes.
         batch: on the device of the model.
         smoothing: of the labels, ε.
         fused: let `projected_loss` make the logits, slice by slice. It does so on a processor, in
-            full precision, and where the projection to the vocabulary is PyTorch's own.
+            full precision, and where the projection to the vocabulary is PyTorch's own, without
+            hooks, and the model can leave it out.
 
     Returns:
         The loss to be lowered, and the negative log-likelihood without smoothing. Both are over the
         target's tokens; of a decoder-only model with `source_loss` over the source's, too.
     """
     bare = getattr(model, "module", model)
-    output, answer, labels = bare.output, model, batch.target_out
+    output, labels, options = bare.output, batch.target_out, {}
     if isinstance(bare, DecoderOnly) and bare.config.source_loss:
-        answer = partial(model, whole=True)
+        options["whole"] = True
         labels = bare.source_labels(batch.source, batch.target)  # (B, S+T)
+    # `projected_loss` reads the weights of `output` and never calls it.
     own = type(output) is not nn.Linear or "forward" in vars(output)
+    own |= any(hooks for name, hooks in vars(output).items() if name.endswith("_hooks"))
+    own |= "project" not in signature(bare.forward).parameters
     device = batch.source.device.type
     if not fused or own or device != "cpu" or torch.is_autocast_enabled(device):
-        logits = answer(batch.source, batch.target_in)  # (B, T, V)
+        logits = model(batch.source, batch.target_in, **options)  # (B, T, V)
         return label_smoothed_loss(logits, labels, smoothing)
-    try:
-        output.forward = lambda vectors: vectors
-        vectors = answer(batch.source, batch.target_in)  # (B, T, D): not projected
-    finally:
-        del output.forward
+    vectors = model(batch.source, batch.target_in, project=False, **options)  # (B, T, D)
     return projected_loss(vectors, output, labels, smoothing)
 
 
@@ -223,7 +223,7 @@ def total_loss(
 
 
 class Trainer:
-    """Trains a model, and can be stopped and taken up again anywhere without a difference.
+    """Trains a model, and can be stopped and resumed anywhere without changing the result.
 
     One update: a batch, its loss, the gradients, clipped, one step of Adam at the learning rate of
     the schedule. Every `validate_every` updates, and after the last one, the loss on the
@@ -243,7 +243,7 @@ class Trainer:
         folder: where to keep the run; without one nothing is kept: no best weights, no average.
         progress: show a progress bar.
         save_seconds: a checkpoint is written at least this often, seconds.
-        fused: the same but for rounding, sooner: PyTorch's kernel computes the layer norms
+        fused: the same up to rounding, but faster: PyTorch's kernel computes the layer norms
             (`layers.fused_norms`), `projected_loss` the loss, and the formula short attentions.
             `transformer-book train` does so.
 
@@ -410,7 +410,7 @@ class Trainer:
             ) from error
         load_weights(self.model, weights, newest / "model.safetensors")
         self._restore_optimizer(tensors)
-        for kind in self._random:  # a run that moves to a GPU begins that one's anew
+        for kind in self._random:  # a run that moves to a GPU starts that GPU's afresh
             self._random[kind] = tensors.get(f"random.{kind}", self._random[kind])
         self._read_metrics()
         self._take_up_average()

@@ -158,12 +158,14 @@ class Transformer(nn.Module):
             self.source_embedding.weight = self.target_embedding.weight
 
     def forward(
-        self, source: Int[Tensor, "B S"], target: Int[Tensor, "B T"]
+        self, source: Int[Tensor, "B S"], target: Int[Tensor, "B T"], *, project: bool = True
     ) -> Float[Tensor, "B T V"]:
+        """The logits; without `project` the vectors `(B, T, D)` from which they are made."""
         check_same_batch(source, target)
         memory_mask = padding_mask(source)  # (B, 1, 1, S)
         memory = self.encode(source, memory_mask)  # (B, S, D)
-        return self.output(self.decode(target, memory, memory_mask))  # (B, T, V)
+        vectors = self.decode(target, memory, memory_mask)  # (B, T, D)
+        return self.output(vectors) if project else vectors
 
     def encode(
         self, source: Int[Tensor, "B S"], mask: Bool[Tensor, "B 1 1 S"]

@@ -258,8 +258,8 @@ class Translator:
         Args:
             texts: what to translate; an empty one has an empty translation.
             beam_size, length_penalty, max_length: instead of those of `decoding`.
-            n_best: how many translations of each text; needs a beam of that size. At random: so
-                many draws.
+            n_best: how many translations of each text; needs a beam of that size. At random: the
+                number of draws.
             temperature, top_k, top_p, min_p: draw at random instead of searching (see
                 `decoding.sample`).
             seed: of these draws.
@@ -345,7 +345,7 @@ class Translator:
 
 
 def _check_parts(saved: list[str], model: Model, folder: Path) -> None:
-    """Raise `ValueError` if the package's parts would compute with the weights of other ones."""
+    """Raise `ValueError` if the package's parts would compute with weights of other parts."""
     lacking = sorted(set(saved) - set(own_parts(model)))
     if lacking:
         raise ValueError(

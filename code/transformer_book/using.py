@@ -1,4 +1,4 @@
-"""Your own part in the whole model: its source in a cell, and a place for it in the package.
+"""Your own part in the whole model: a copy of the source to edit, and its place in the package.
 
 edit_source(MultiHeadAttention)  # puts a copy, named MyMultiHeadAttention, into a new cell
 
@@ -25,7 +25,7 @@ from torch import Tensor, nn
 from transformer_book import (  # noqa: F401
     attention,
     decoder,
-    decoding,
+    decoder_cache,
     embeddings,
     encoder,
     layers,
@@ -247,7 +247,7 @@ def using(**replacements: Callable[..., Any] | None) -> Iterator[None]:
 
     Raises:
         ValueError: an unknown name; something that cannot be called; an argument that yours does
-            not take; a class that builds no module, or whose `forward` returns something else than
+            not take; a class that builds no module, or whose `forward` returns something other than
             the package's does; and, on leaving, if nothing inside used a replacement.
     """
     if not replacements:
@@ -263,7 +263,7 @@ def using(**replacements: Callable[..., Any] | None) -> Iterator[None]:
     before = [_put(_present(name), stand) for name, stand in places.items()]
     if any(isinstance(REPLACEABLE[name], FunctionType) for name in stands):
         # The cache passes over masks, among others.
-        before.append(_put(decoding.can_be_cached, lambda model: False))
+        before.append(_put(decoder_cache.can_be_cached, lambda model: False))
     try:
         yield
     finally:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from transformer_book import decoding
+from transformer_book import decoder_cache
 from transformer_book.checks.mistakes.in_whole_models import PLACES, load, made, names, recorded
 from transformer_book.experiment import Experiment
 from transformer_book.recipes import load_recipe
@@ -61,9 +61,9 @@ def test_a_mistake_is_gone_after_an_error(right) -> None:
 
 def test_a_wrong_model_is_decoded_without_the_cache() -> None:
     model = Experiment(load_recipe("ablation-baseline", FEW)).new_model()
-    assert decoding.can_be_cached(model)
+    assert decoder_cache.can_be_cached(model)
     with made("make_stack", "[layer] * N"):
-        assert not decoding.can_be_cached(model)
+        assert not decoder_cache.can_be_cached(model)
 
 
 def test_what_cannot_be_made_is_told() -> None:

@@ -1,6 +1,6 @@
 // What can be asked of the browser's model, wherever it runs: in node (run.mjs) or in a page.
 
-const NAMES = ["answers", "attention", "decoding", "interventions", "layers", "masks", "safetensors", "series", "tensors", "tokens", "translator", "unicode"];
+const NAMES = ["answers", "attention", "decoder_cache", "decoding", "interventions", "layers", "masks", "safetensors", "series", "tensors", "tokens", "translator", "unicode"];
 
 /** Numbers as text: the bytes of float32, base 64. */
 function packed(numbers) {
@@ -33,7 +33,7 @@ export async function done(jobs, means) {
 
 /** What can be asked of one set of modules. */
 async function operations({ module, file, rule }) {
-  const [answers, attention, decoding, interventions, layers, masks, safetensors, series, tensors, tokens, translators, { Unicode }] = await Promise.all(NAMES.map(module));
+  const [answers, attention, decoder_cache, decoding, interventions, layers, masks, safetensors, series, tensors, tokens, translators, { Unicode }] = await Promise.all(NAMES.map(module));
   const unicodeTables = await rule("unicode");
   let tables = null; // made where they are needed: it takes a while
   const unicode = () => (tables ??= new Unicode(unicodeTables));
@@ -77,8 +77,8 @@ async function operations({ module, file, rule }) {
       const { model } = await translator(folder);
       return pairs.map(([source, target]) => {
         const mask = masks.padding_mask([source]);
-        const cache = new decoding.DecoderCache(model, model.encode([source], mask));
-        return packed(target.flatMap((token) => [...decoding.decode_step(model, [token], cache, mask).data]));
+        const cache = new decoder_cache.DecoderCache(model, model.encode([source], mask));
+        return packed(target.flatMap((token) => [...decoder_cache.decode_step(model, [token], cache, mask).data]));
       });
     },
 

@@ -104,17 +104,17 @@ DAMAGES = {
     "ties taken apart": ("transformer", 'tie_embeddings === "all"', 'tie_embeddings === "none"'),
     "causal and not exchanged": ("transformer", "this.config.causal ?", "!this.config.causal ?"),
     "cache off by one": (
-        "decoding",
+        "decoder_cache",
         "const start = cache.length;",
         "const start = cache.length + 1;",
     ),
     "cache not reordered with the beams": (
-        "decoding",
+        "decoder_cache",
         "kept.values = index_select(kept.values, rows);",
         "kept.values = index_select(kept.values, rows.map((_, i) => i % kept.values.shape[0]));",
     ),
     "the newest key forgotten": (
-        "decoding",
+        "decoder_cache",
         "cat([kept.keys, keys], 2)",
         "cat([keys, kept.keys], 2)",
     ),
@@ -181,7 +181,7 @@ MODELS = ("parts", "first", "others")
 KINDS = {
     "safetensors": ("halves",),
     "series": ("series",),
-    "decoding": (*MODELS, "search"),
+    **{name: (*MODELS, "search") for name in ("decoder_cache", "decoding")},
     **{name: ("text", "sentences") for name in TEXT},
 }
 

@@ -1,15 +1,17 @@
 """What axe-core finds on a page, and whether the page fits: asked once of each thing it is made of.
 
-axe-core takes seconds for a chapter. What a page is made of it is asked about once; the article's
-colours once in each scheme; and when the width changes, what stands around the article, which
-changes with it, and what depends on sizes. Of the words of code, which are most of a chapter, one
-of each kind stays marked: the others have its colours and nothing else. So it is with the formulas
-in a line, half of all elements: the others leave a place of their size.
+axe-core takes seconds for a chapter. What a page is made of it is asked about once; and when the
+width changes, what stands around the article, which changes with it, and what depends on sizes. Of
+the words of code, which are most of a chapter, one of each kind stays marked: the others have its
+colours and nothing else. So it is with the formulas in a line, half of all elements: the others
+leave a place of their size. Colours take the longest by far, and come from one set of styles: of
+elements of one kind, on whatever pages, one is asked about in each scheme.
 """
 
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from pathlib import Path
 
 from common import ROOT
@@ -44,6 +46,28 @@ ONE_OF_EACH = """() => {
     });
 }"""
 
+# One element with words of each kind that is not among those known: its tag, classes, style and the
+# names of its attributes, and those of all that it stands in. Every second row of a table is shaded.
+OF_NEW_KINDS = """known => {
+    const kinds = new Set(known), found = [];
+    const one = e => [e.tagName, e.getAttribute("class"), e.getAttribute("style"),
+        e.getAttributeNames().sort(), e.tagName === "TR" && e.rowIndex % 2].join("|");
+    const of = new Map([[document.documentElement, ""]]);
+    const kind = e => {
+        if (!of.has(e)) of.set(e, kind(e.parentElement) + ">" + one(e));
+        return of.get(e);
+    };
+    for (const e of document.body.querySelectorAll("*")) {
+        const says = [...e.childNodes].some(n => n.nodeType === Node.TEXT_NODE && n.data.trim());
+        if (!says && !e.matches("input, select, textarea, button, a")) continue;
+        if (!e.checkVisibility() || kinds.has(kind(e))) continue;
+        kinds.add(kind(e));
+        found.push(e);
+    }
+    window.ofNewKinds = found;
+    return [...kinds].slice(known.length);
+}"""
+
 
 def page_names(site: Path) -> list[str]:
     """Every page but the one that only forwards to the landing page."""
@@ -59,20 +83,43 @@ def width_of(page: Page) -> int:
     return page.evaluate("document.scrollingElement.scrollWidth")
 
 
-def violations(page: Page, where: str = "html", rules: list[str] | None = None) -> list[str]:
-    """What axe-core finds in these elements, one line for each kind; `rules`: these alone."""
-    if not page.evaluate("'axe' in window"):
-        page.add_script_tag(path=str(AXE))
-        page.evaluate(ONE_OF_EACH)
-    run = "([where, options]) => axe.run(where, options)"
+def violations(
+    page: Page,
+    where: str = "html",
+    rules: list[str] | None = None,
+    *,
+    without: Sequence[str] = (),
+) -> list[str]:
+    """What axe-core finds in these elements, one line for each kind.
+
+    rules: these alone; without: all but these.
+    """
+    prepare(page)
+    run = "([where, options]) => axe.run(window[where] ?? where, options)"
     options = {"resultTypes": ["violations"], "preload": False}
     options |= {"runOnly": {"type": "rule", "values": rules}} if rules else {}
+    options |= {"rules": {rule: {"enabled": False} for rule in without}}
     found = page.evaluate(run, [where, options])["violations"]
     return [
         f"axe {each['id']} ({each['impact']}): {each['nodes'][0]['html'][:120]}"
         + f" and {len(each['nodes']) - 1} more" * (len(each["nodes"]) > 1)
         for each in found
     ]
+
+
+def prepare(page: Page) -> None:
+    """Bring axe-core onto the page, once."""
+    if not page.evaluate("'axe' in window"):
+        page.add_script_tag(path=str(AXE))
+        page.evaluate(ONE_OF_EACH)
+
+
+def violations_of_colour(page: Page, known: list[str]) -> list[str]:
+    """What axe-core finds in the colours of kinds that are not known; they are from now on."""
+    prepare(page)
+    new = page.evaluate(OF_NEW_KINDS, known)
+    known += new
+    return violations(page, "ofNewKinds", OF_COLOURS) if new else []
 
 
 def violations_around(page: Page, rules: list[str] | None = None) -> list[str]:

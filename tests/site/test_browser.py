@@ -7,7 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.site.accessibility import NARROW, ONE_OF_EACH, violations, violations_around, width_of
+from tests.site.accessibility import (
+    NARROW,
+    ONE_OF_EACH,
+    violations,
+    violations_around,
+    violations_of_colour,
+    width_of,
+)
 
 
 def test_every_icon_is_drawn(site: Path, serve, visit) -> None:
@@ -144,6 +151,24 @@ def test_code_of_a_pale_colour_is_found_although_each_kind_is_asked_about_once(
     kind = words.first.get_attribute("class").split()[0]
     page.add_style_tag(content=f".highlight .{kind} {{ color: #c8c8c8 !important; }}")
     assert any("color-contrast" in each for each in violations(page))
+
+
+def test_a_pale_colour_is_found_once_on_whatever_page(scratch: Path, visit) -> None:
+    page = visit((scratch / "chapters/07_scratch.html").as_uri()).page
+    known: list[str] = []
+    assert violations_of_colour(page, known) == [] and len(known) > 50
+    for paler in (".bd-article p", ".bd-article a", "tbody tr:nth-child(odd) td"):
+        style = page.add_style_tag(content=f"{paler} {{ color: #c8c8c8 !important; }}")
+        assert violations_of_colour(page, []), paler
+        assert violations_of_colour(page, known) == []  # they were asked about before
+        style.evaluate("e => e.remove()")
+    page.evaluate(
+        """document.querySelector(".bd-article p").outerHTML =
+            '<p class="new">One</p><p class="new">Two</p><p class="new" style="color: #c8c8c8">3</p>'"""
+    )
+    (found,) = violations_of_colour(page, known)
+    assert "#c8c8c8" in found and "more" not in found
+    assert violations_of_colour(page, known) == []
 
 
 def test_what_stands_around_an_article_is_asked_about_without_it(scratch: Path, visit) -> None:

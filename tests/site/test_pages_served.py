@@ -22,6 +22,7 @@ from tests.site.accessibility import (
     resize,
     violations,
     violations_around,
+    violations_of_colour,
     width_of,
 )
 
@@ -62,6 +63,7 @@ def weight(seen, site: Path) -> tuple[int, list[str]]:
 def test_every_page_from_a_server(site: Path, serve, visit, tell) -> None:
     problems, heavy = [], pages_with_widgets()
     names = page_names(site)
+    light, dark = [], []  # the kinds of elements whose colours are known
     assert heavy <= set(names) and len(heavy) > 10
     for name in names:
         seen = visit(f"{serve(site)}/{name}")
@@ -71,9 +73,10 @@ def test_every_page_from_a_server(site: Path, serve, visit, tell) -> None:
             problems += [f"{name}: {each}" for each in late]
             if bytes_ > HEAVIEST:
                 problems.append(f"{name}: weighs {bytes_:,} bytes at the first load")
-        found = violations(seen.page)
+        found = violations(seen.page, without=OF_COLOURS)
+        found += violations_of_colour(seen.page, light)
         in_scheme(seen.page, "dark")
-        found += [f"dark: {each}" for each in violations(seen.page, rules=OF_COLOURS)]
+        found += [f"dark: {each}" for each in violations_of_colour(seen.page, dark)]
         resize(seen.page, NARROW, 800)
         if width_of(seen.page) > NARROW:
             found.append(f"scrolls sideways, {width_of(seen.page)} px at {NARROW}")

@@ -29,6 +29,7 @@ def test_every_module_has_a_chapter_and_more_than_the_style(name: str) -> None:
             "chapters/09_multi_head_attention.ipynb",
         ],
         "masks": [*check.PROOFS, "chapters/08_masks.ipynb"],
+        "decoder_cache": ["tests/test_decoding.py", "chapters/17_decoding.ipynb"],
         "decoding": ["tests/test_decoding.py", "chapters/17_decoding.ipynb"],
         "threads": ["tests/test_threads.py"],
         "checks.layers": ["tests/checks/test_check_mutants.py"],

@@ -3,7 +3,8 @@
 // As `record_search` in transformer_book.widgets.beam: the explorer runs the search itself, with any
 // number of beams up to four and any length penalty, on what is recorded here.
 
-import { DecoderCache, EOS, PAD, SOS, decode_step, log_softmax, topk } from "./decoding.js";
+import { DecoderCache, decode_step } from "./decoder_cache.js";
+import { EOS, PAD, SOS, log_softmax, topk } from "./decoding.js";
 import { padding_mask } from "./masks.js";
 import { Tensor } from "./tensors.js";
 

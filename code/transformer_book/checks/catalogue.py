@@ -1,4 +1,4 @@
-"""The known mistakes by symptom: what someone sees whose model does not work (chapter 22).
+"""The known mistakes by symptom: what people see when their model does not work (chapter 22).
 
 Every mistake belongs to one symptom, the one by which it is most often met. What is another
 convention, or harmless, belongs to the last symptom if no other names it. The page

@@ -62,7 +62,7 @@ class Mistake:
 
 @dataclass(frozen=True)
 class AsClass:
-    """How a component is tried that a learner hands in as a class: an `nn.Module`, not an instance.
+    """How to try a component handed in as a class: a subclass of `nn.Module`, not an instance.
 
     It is built with sizes, its parameters are filled by their published names, and it is called
     with the inputs, in evaluation mode.
@@ -94,7 +94,7 @@ class Component:
         cases: the inputs, smallest first; called anew for every check.
         differentiable: compare gradients, too.
         returns: what the function returns, in words, with its shape.
-        observe: makes of a function one whose answer can be compared; for components that are
+        observe: turns a function into one whose answer can be compared; for components that are
             judged by what they do, not by what they return.
         alike: right steps in another form, by name. They change nothing in the right version, but
             a mistake beside them gives other numbers, so mistakes are tried with them, too.

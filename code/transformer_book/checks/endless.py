@@ -85,7 +85,7 @@ def _handlers(code: CodeType) -> Sequence[Any] | None:
 
 
 class Unknown(Exception):
-    """A value of which nobody can say whether it changed."""
+    """A value that may have changed without anyone being able to tell."""
 
 
 class Repetition:

@@ -14,7 +14,7 @@ from transformer_book.checks.comparing import same
 from transformer_book.checks.components import Case, Component, Mistake
 from transformer_book.checks.running import Outcome, call
 
-CONFIRMATIONS = 3  # a mistake is named if it gives the learner's numbers on so many inputs
+CONFIRMATIONS = 3  # inputs on which a mistake must give the learner's numbers to be named
 
 CASES: dict[tuple[str, str], tuple[Case, ...]] = {}
 

@@ -278,7 +278,7 @@ def _flaw(
             continue  # where nothing can be computed, two versions of a convention may differ
         for i, (slope, target) in enumerate(zip(mine.gradients, right.gradients, strict=True)):
             if target is None or not target.any():
-                continue  # nothing needs to come back here
+                continue  # no gradient is required here
             if slope is None:
                 return Verdict(
                     "wrong",
@@ -313,7 +313,7 @@ def _flaw(
 
 
 def _slopes_differ(mine: Outcome, right: Outcome, i: int) -> bool:
-    """Whether both have a gradient for an input's tensor, and another one."""
+    """Whether both have a gradient for an input's tensor, and the two differ."""
     if mine.trouble or right.trouble or max(len(mine.gradients), len(right.gradients)) <= i:
         return False
     own, other = mine.gradients[i], right.gradients[i]

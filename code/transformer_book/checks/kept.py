@@ -30,7 +30,7 @@ def mutable_defaults(function: Any) -> list[str]:
 
 
 def _function(made: Any) -> types.FunctionType | None:
-    """The function that is called: itself, of a method, or of an object."""
+    """The function that is called: the object itself, or that behind a method or an object."""
     if isinstance(made, functools.partial):
         return _function(made.func)
     if isinstance(made, types.FunctionType):
@@ -43,7 +43,7 @@ def _function(made: Any) -> types.FunctionType | None:
 
 
 def anew(made: Any) -> Callable[..., Any] | None:
-    """The same, as it is now in every call: what a call leaves behind is gone in the next.
+    """The same, but starting every call from its present state: no call affects the next.
 
     `None` if there is nothing in which it could keep something, or if that cannot be copied.
     """
@@ -73,7 +73,7 @@ def _with_its_defaults(made: types.FunctionType) -> Callable[..., Any]:
 
 
 def _owner(made: Any) -> Any:
-    """The object that keeps something: itself, or whose method it is."""
+    """The object that keeps something: this one, or the one whose method this is."""
     return made.__self__ if isinstance(made, types.MethodType) else made
 
 
@@ -94,7 +94,7 @@ def _plain(owner: Any) -> dict[str, Any]:
 
 
 def changed(made: Any, before: dict[str, Any] | None) -> list[str]:
-    """The attributes that are others than before, by name."""
+    """The names of the attributes that differ from before."""
     if before is None:
         return []
     now = _plain(_owner(made))
@@ -140,8 +140,8 @@ def _list(names: Sequence[str]) -> str:
 def in_a_row(given: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
     """Inputs for one and the same module, in their order, and the first once more at the end.
 
-    Behind each stand two others that a mask or a result of the call before would spoil: one of the
-    same shapes with other numbers, and one of other shapes.
+    After each come two others, which a mask or result left over from the previous call would
+    spoil: one of the same shapes with other numbers, and one of other shapes.
     """
     found = (x for inputs in given for x in (inputs, mirrored(inputs), twice(inputs)))
     return [*found, given[0]]

@@ -144,7 +144,7 @@ def residual_cases() -> Sequence[Case]:
         Case("f is the sine", (3 * normal(2, 2, 5, seed=5), torch.sin, scaled_norm)),
         Case("one position", (normal(1, 1, 7, seed=6), halved_cube, scaled_norm)),
         Case("as many positions as features", (normal(2, 4, 4, seed=7), torch.sin, plain_norm)),
-        # What comes back is what was handed in: who adds to it in place changes x.
+        # What comes back is the input itself: adding to it in place changes x.
         Case("f and the norm do nothing", (normal(2, 3, 4, seed=8), nn.Identity(), nn.Identity())),
     )
 
@@ -218,7 +218,7 @@ DROPOUT = Component(
 
 
 def every_second(x: Tensor) -> Tensor:
-    """A dropout without chance, p = 0.5: each second feature survives, doubled."""
+    """A dropout without chance, p = 0.5: every second feature survives, doubled."""
     return 2 * x * (torch.arange(x.size(-1)) % 2)
 
 
@@ -796,7 +796,7 @@ def causal_and_real(tokens: Tensor) -> Tensor:
 
 
 def observe_forward(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The rows of real target tokens: what stands at the padding, no loss ever reads."""
+    """The rows of real target tokens: no loss ever reads those of padding."""
 
     def observed(source: Tensor, target: Tensor, *parts: Any) -> Any:
         answer = function(source, target, *parts)

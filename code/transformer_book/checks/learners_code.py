@@ -17,7 +17,7 @@ from transformer_book.checks.comparing import brief
 
 
 def must_be_callable(function: object, check: str) -> None:
-    """Raise `TypeError` for what is no function."""
+    """Raise `TypeError` for anything that is not a function."""
     if not callable(function):
         raise TypeError(
             f"checks.{check} takes your function itself, not {brief(function)}: write "
@@ -62,7 +62,7 @@ def last_line(function: Callable[..., Any]) -> int | None:
 
 
 def code_of(function: Any) -> CodeType | None:
-    """What the learner wrote: of a function, a method, a partial, a module, a callable object."""
+    """The code the learner wrote in a function, method, partial, module or callable object."""
     if isinstance(function, functools.partial):
         return code_of(function.func)
     if isinstance(function, nn.Module) or is_class(function):

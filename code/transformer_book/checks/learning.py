@@ -255,7 +255,7 @@ def update_cases() -> Sequence[Case]:
     )
 
     def nearly_right(batch: int, seed: int) -> tuple[Tensor, Tensor]:
-        """Examples that the first weights explain but for a little: the gradients are short."""
+        """Examples that the first weights almost explain, so that the gradients are short."""
         x = normal(batch, 3, seed=seed)
         y = x @ normal(2, 3, seed=1).T + normal(2, seed=2)
         return x, y + 0.1 * normal(batch, 2, seed=seed + 1)

@@ -51,8 +51,8 @@ def publish(verdict: Verdict, *, allow_conventions: bool = True) -> None:
             for all its checks, see `course.begin`.
 
     Raises:
-        CheckFailed: if it is that something is wrong; inside a problem set also if nothing was
-            started.
+        CheckFailed: if the verdict is that something is wrong; inside a problem set also if
+            nothing was started.
     """
     if verdict.status == "convention" and (NO_CONVENTIONS or not allow_conventions):
         verdict = replace(verdict, status="wrong")

@@ -1,4 +1,4 @@
-"""How a function is run on one input, watched and on copies, and what comes of it."""
+"""How a function is run on copies of one input, under watch, and what comes of it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Outcome:
         return (total, 2e-4 * size * numbers.numel()) if math.isfinite(total) else None
 
     def cannot_equal(self, other: Outcome) -> bool:
-        """Whether the sums differ already: cheaper than to compare all entries."""
+        """Whether the sums already differ: cheaper than comparing all entries."""
         mine, theirs = self.total, other.total
         return bool(mine and theirs) and abs(mine[0] - theirs[0]) > mine[1] + theirs[1]
 
@@ -75,7 +75,7 @@ def call(
     handed = _mapped(torch.clone, (arguments, keywords))
     output = io.StringIO()
     try:
-        # The fused attention kernels do not check that keys and values are equally many: they
+        # The fused attention kernels do not check that there are as many keys as values: they
         # read past the end, and the learner's process dies. The plain one raises an error.
         with (
             one_thread(),

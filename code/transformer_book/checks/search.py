@@ -138,7 +138,7 @@ def automaton(
 class Ids(list):
     """Token ids, and how often the model was asked for the next one.
 
-    They are compared as ids. The number of questions tells mistakes apart that give the same.
+    They are compared as ids. The number of calls tells apart mistakes that give the same ids.
     """
 
     trace: int
@@ -166,7 +166,7 @@ def observe_calls(function: Callable[..., object]) -> Callable[..., object]:
 
 
 def without_padding(case: Case, answer: object) -> object:
-    """The ids of words: who removes special tokens removes padding with them, or does not."""
+    """The ids of words: removing special tokens may or may not remove padding with them."""
     return [token for token in answer if token] if isinstance(answer, list) else answer
 
 
@@ -453,7 +453,7 @@ def batch_pipeline(s, step, n_sentences, max_length):
 
 
 def observe_batch(function: Callable[..., object]) -> Callable[..., object]:
-    """Columns of nothing but padding at the end are no difference."""
+    """Columns of nothing but padding at the end make no difference."""
 
     def observed(step: Step, n_sentences: int, max_length: int) -> object:
         found = function(step, n_sentences, max_length)
@@ -518,7 +518,8 @@ LENGTH_NORMALISED = Component(
         "apply": lambda score, divisor: score / divisor,
     },
     cases=penalty_cases,
-    returns="the score that hypotheses are ranked by: the sum of log-probabilities over length^α",
+    returns="the score that hypotheses are ranked by: the sum of log-probabilities over length^α, "
+    "the simpler of two penalties (the chapter teaches ((5 + length) / 6)^α first)",
     differentiable=False,
     # With α = 0 a factor is zero, and people write all sorts of things to get round it.
     settled=lambda case, answer: answer if case.arguments[2] else 0.0,
@@ -562,7 +563,7 @@ CUT = Component(
     returns="of a list of ids those before the first `<eos>` (2), as a list; all of them if there "
     "is none",
     differentiable=False,
-    # Who removes special tokens removes <unk> with them, or does not.
+    # Removing special tokens may or may not remove <unk> with them.
     settled=lambda case, answer: 0.0 if 3 in case.arguments[0] else answer,
 )
 

@@ -117,7 +117,7 @@ class limit:
             sys.settrace(lambda *_: None)  # switches tracing on; traces nothing new
         elif computed > look + OBSERVED:
             self._trace_no_more()
-        # What another thread may change is nothing to swear by.
+        # Other threads may change the state: then a repetition proves nothing.
         if self.repetition.found and threading.active_count() <= self.threads:
             raise TooLong().about(self.meter, endless=NO_CHANGE)
         if computed > max(self.seconds, look + OBSERVED):

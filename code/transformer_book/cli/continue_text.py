@@ -32,7 +32,7 @@ def continue_text(
     device: options.Device = "cpu",
     threads: options.Threads = None,
 ) -> None:
-    """Go on with a text, with the weights of others in the book's own model.
+    """Continue a text, with other people's weights in the book's own model.
 
     The folder holds config.json, tokenizer.json and model.safetensors (or several files and their
     index). A name is fetched the first time; that needs the package huggingface_hub and a network.

@@ -76,7 +76,7 @@ def of_the_system(error: OSError) -> str:
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether memory was wanting: Python's, the processor's or the GPU's."""
+    """Whether memory ran out: Python's, the processor's or the GPU's."""
     return (
         isinstance(error, MemoryError)
         or type(error).__name__ == "OutOfMemoryError"

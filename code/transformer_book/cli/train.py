@@ -83,7 +83,7 @@ def train(
             run_folder.check_vocabularies(experiment, folder)
         if resume and not trainer.resume():
             say(f"There is no run in {folder} yet: it starts from the beginning.")
-        if threads is not None:  # what is asked for now goes before what the run had
+        if threads is not None:  # what is asked for now overrides what the run had
             torch.set_num_threads(threads)
         if here.rank == 0:
             experiment.translator(trainer.model).save_description(folder)

@@ -35,6 +35,7 @@ BLOCKABLE = (
     "transformer",
     "optimization",
     "training",
+    "decoder_cache",
     "decoding",
     "metrics",
     "translator",
@@ -94,7 +95,7 @@ def begin(problem_set: str, blocks: Sequence[str] = (), *, conventions: bool = T
 
 
 def gave(inputs: Sequence[tuple[Any, ...]], answers: Sequence[Any]) -> Callable[..., Any]:
-    """A wrong version of which only its answers on some inputs are known.
+    """A wrong version known only by its answers on some inputs.
 
     So a visible test can name a mistake without showing the code that makes it. Called with another
     input, it raises `LookupError`.

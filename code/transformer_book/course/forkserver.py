@@ -95,7 +95,7 @@ class ForkServer:
 
 
 def environment() -> dict[str, str]:
-    """Of the variables here, those that programs need; nothing that is the teacher's."""
+    """The environment variables that programs need, and nothing that belongs to the teacher."""
     kept = ("PATH", "LANG", "LC_ALL", "SYSTEMROOT", "VIRTUAL_ENV")
     found = {name: os.environ[name] for name in kept if name in os.environ}
     # The package that grades is the one that students' code finds.

@@ -191,9 +191,9 @@ def grade(
 def _nobody_else_suffers(
     course: Course, student: str, name: str, finish: Callable[[Outcome], None]
 ) -> Iterator[None]:
-    """What a submission does to the grader is told, and the others are graded.
+    """If a submission makes the grader fail, report that, and go on with the others.
 
-    It has no digest then: the next time it is tried again.
+    Its outcome then has no digest, so it is tried again the next time.
     """
     try:
         yield
@@ -534,8 +534,8 @@ def _emptied(notebook: dict[str, Any]) -> dict[str, Any]:
         if cell.get("cell_type") == "code":
             cell["outputs"], cell["execution_count"] = [], None
         cell.pop("attachments", None)
-        # Of what a cell says about itself only its name and points are read; all else is the
-        # course's to say, and some of it nbclient would follow.
+        # Only the name and points are read from a cell's own metadata: the rest is for the course
+        # to decide, and nbclient would obey some of it.
         own = cell["metadata"].get("nbgrader")
         named = isinstance(own, dict) and isinstance(own.get("grade_id"), str)
         cell["metadata"] = {"nbgrader": own} if named else {}
@@ -615,8 +615,9 @@ course.verify()
 def guarded(notebook: Any, released: Any) -> Any:
     """The notebook with a cell before each test: everything that grades is loaded anew, and tried.
 
-    So an answer that replaces a check, or the names `checks` and `torch`, is told so. And every
-    cell says what it is for, see `sandbox`: of an answer, the names that the released one defines.
+    So an answer that replaces a check, or the names `checks` and `torch`, is reported. And every
+    cell says what it is for, see `sandbox`; for an answer, that is the names that the released
+    cell defines.
     """
     known = {_identity(cell): cell for cell in released.cells if _identity(cell)}
     setup = "\n".join(

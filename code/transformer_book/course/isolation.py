@@ -1,4 +1,4 @@
-"""Put a process away from the rest of the machine: what Linux offers to everybody.
+"""Isolate a process from the rest of the machine, with what Linux offers to every user.
 
     isolation.enter(isolation.installed(), "/tmp/x/runtime", ["/tmp/x/home"], run_the_kernel)
 
@@ -28,7 +28,7 @@ SET_RECURSIVE, SET_READ_ONLY, SET_NOSUID = 0x8000, 0x1, 0x2
 AT_FDCWD = -100
 SET_DEATH_SIGNAL, DROP_BOUND, NO_NEW_PRIVILEGES = 1, 24, 38  # of prctl(2)
 CAPABILITIES_VERSION = 0x20080522
-STUDENT = 1000  # who it is inside: nobody in particular
+STUDENT = 1000  # the user id inside; it belongs to nobody in particular
 
 DEVICES = ("null", "zero", "full", "random", "urandom")
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
@@ -64,8 +64,8 @@ def enter(
 ) -> None:
     """Run `inside` in a process of its own that sees nothing else; return when it has ended.
 
-    It is called with a function that makes `shared` read-only, which it calls when it has written
-    there what it has to.
+    `inside` is given a function that makes `shared` read-only, and calls it once it has written
+    there what it needs to.
 
     Args:
         readable: files and folders that it may read, wherever they are.
@@ -101,7 +101,7 @@ _REFUSED = 77
 
 
 def _rule(shared: str, inside: Callable[[Callable[[], None]], None]) -> None:
-    """What the first process does: start the other one, and bury whoever dies."""
+    """What the first process does: start the second one, and reap every process that ends."""
     ready, done = os.pipe()
     second = os.fork()
     if not second:
@@ -127,7 +127,7 @@ def _rule(shared: str, inside: Callable[[Callable[[], None]], None]) -> None:
 
 
 def _see_only(readable: Iterable[str], shared: str, empty: Sequence[str]) -> None:
-    """A new root with these files only; everything else is gone, and not only hidden."""
+    """A new root with only these files; everything else is detached, not merely hidden."""
     _mount("none", "/", None, RECURSIVE | PRIVATE)
     root = empty[0]  # an empty folder that is there: the new root is built on it
     _mount("tmpfs", root, "tmpfs", NOSUID | NODEV, "size=1m,mode=755")
@@ -217,7 +217,7 @@ def installed() -> list[str]:
     """What a kernel needs to read: the system's programs, this Python and its packages."""
     package = Path(__file__).parents[1]
     paths = {sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix, str(package)}
-    # The folder in which the package lies may hold a course, too: of it only the package.
+    # The folder that holds the package may hold a course, too: only the package is readable.
     paths |= {path for path in sys.path if path and Path(path) != package.parent}
     real = {os.path.realpath(path) for path in (*paths, sys.executable)}  # where links lead
     return [*SYSTEM, *(f"/etc/{name}" for name in ETC), *sorted(paths | real)]

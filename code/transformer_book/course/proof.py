@@ -56,7 +56,7 @@ def read_mistakes(folder: Path, name: str) -> list[Mistake]:
     """The planted mistakes of a set.
 
     Raises:
-        ValueError: if the file is missing, is no TOML, or an entry lacks a key.
+        ValueError: if the file is missing or is not TOML, or an entry lacks a key.
     """
     path = folder / "mistakes" / f"{name}.toml"
     try:

@@ -124,7 +124,7 @@ def application(folder: Path) -> Any:
     from traitlets.config import Config
     from traitlets.config.loader import PyFileConfigLoader
 
-    # About nbgrader's own use of its database; a teacher can do nothing about it.
+    # These warnings are about nbgrader's own use of its database: a teacher cannot act on them.
     warnings.filterwarnings("ignore", category=SAWarning)
     # nbgrader starts the command `alembic`, which lies beside this Python, activated or not.
     beside = str(Path(sys.executable).parent)
@@ -144,7 +144,7 @@ def application(folder: Path) -> Any:
 
 
 def release(folder: Path, names: list[str] | None = None) -> list[Path]:
-    """Write the student version of the problem sets; where they are.
+    """Write the student version of the problem sets, and return where they are.
 
     Args:
         folder: of the course.
@@ -200,7 +200,7 @@ def answered(notebook: Any, answers: Mapping[str, str]) -> Any:
 
 
 def solve(folder: Path, name: str) -> Path:
-    """Write the solutions of a set, to be given out after the last submission; where they are.
+    """Write the solutions of a set, to be given out after the last submission; return their path.
 
     Raises:
         ValueError: an unknown set.

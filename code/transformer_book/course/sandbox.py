@@ -3,7 +3,7 @@
 The notebook goes in and comes out through pipes; nothing of the course lies beside it on the disk.
 One process (`python -m transformer_book.course.sandbox`) starts the kernel, runs cell after cell,
 and outlives whatever a cell does to the kernel. It is no prison: the code runs as the user who
-grades, and who means harm needs a container around the whole command (see the teaching guide).
+grades. Against malice, put a container around the whole command (see the teaching guide).
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ GRACE = 5.0  # seconds to answer an interrupt, of processor time or asleep
 
 @dataclass(frozen=True)
 class Limits:
-    """What one submission may use. A busy machine takes nothing of it away.
+    """What one submission may use. A busy machine takes none of it away.
 
     Attributes:
-        seconds: processor time of all its processes, altogether; and so long it may sleep.
+        seconds: processor time of all its processes together; it may sleep for as long again.
         cell_seconds: processor time of one cell.
         memory: bytes, of all its processes together.
         processes: how many it may have at a time, the kernel included.
@@ -186,7 +186,7 @@ class _Spawned:
         )
 
     def processes(self) -> list[psutil.Process]:
-        """Every living one of its students' code, also those that left its process group."""
+        """Every living process of the student's code, even those that left its process group."""
         found = []
         for process in psutil.process_iter():
             with suppress(psutil.Error, OSError):
@@ -212,7 +212,7 @@ class _Forked:
         self.supervisor = fork_server().fork(channel, folder, variables)
 
     def processes(self) -> list[psutil.Process]:
-        """Every living one of its students' code: they cannot leave."""
+        """Every living process of the student's code: none can leave."""
         with suppress(psutil.Error):
             return [p for maker in self.supervisor.children() for p in maker.children(True)]
         return []
@@ -272,7 +272,7 @@ def _watched(
 
 
 def _memory(processes: Sequence[psutil.Process], enough: int) -> int:
-    """Bytes, what they share counted once; exactly only where it may be more than `enough`."""
+    """Bytes, counting shared memory once; exact only where there may be more than `enough`."""
     resident = 0
     for process in processes:
         with suppress(psutil.Error):

@@ -76,7 +76,7 @@ def decoded(value: Any) -> Any:
     """What `encoded` was given. Whoever wrote `value` gets nothing but data made of it.
 
     Raises:
-        NoData: if it is nothing that `encoded` makes.
+        NoData: if it is not something that `encoded` makes.
     """
     if value is None or isinstance(value, NUMBERS):
         return value
@@ -153,7 +153,7 @@ class Judge:
         self.right: list[bool] = []
 
     def run(self, source: str) -> None:
-        """A cell of the course's own; what cannot do without the student is left out."""
+        """Run a cell of the course's own; statements that need the student's code are left out."""
         for statement in ast.parse(source).body:
             with suppress(Exception):
                 code = compile(ast.Module([statement], []), "course", "exec")

@@ -12,8 +12,8 @@
     [training]                  # the fields of TrainingConfig
     [decoding]                  # how the trained model searches
 
-Reading a recipe checks every name and every type; a misspelled key is told its nearest neighbour.
-Listing recipes imports neither torch nor any task.
+Reading a recipe checks every name and every type; the error for a misspelled key suggests the
+nearest one. Listing recipes imports neither torch nor any task.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ class Corpus:
         shorter_than: tokens, special tokens not counted; a pair stays if both sides are shorter,
             and have no more than 40 characters for each of these tokens.
         source_words, target_words: lower-cased; a pair stays if each of its words is among them.
-            Numbers and punctuation are no words.
+            Numbers and punctuation do not count as words.
         repeats: keep a pair that has come before.
     """
 

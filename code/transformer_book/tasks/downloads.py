@@ -60,7 +60,7 @@ class Limits:
     Attributes:
         stalled: seconds without a byte after which a connection counts as lost.
         total: seconds for one file, all attempts together. What arrived until then is kept.
-        attempts: failures in a row, without a single new byte, after which it is given up.
+        attempts: failures in a row, without a single new byte, after which it gives up.
         pause: seconds between two attempts.
     """
 
@@ -285,7 +285,7 @@ def _range_of(answer: http.client.HTTPResponse, here: int) -> tuple[int, int | N
 
 
 def _bytes(number: str) -> int | None:
-    """A size as a server writes it; `None` for what is none, or could be none of a file."""
+    """A size as a server writes it; `None` for anything that cannot be the size of a file."""
     return int(number) if number.isdecimal() and len(number) < 20 else None
 
 

@@ -10,7 +10,7 @@ The same task reads any two line-aligned files of your own:
 **Splits.** The corpus has none. A hash of the source decides: 98 % train, 1 % validation, 1 % test.
 "Thank you." is said often; whatever its translation and its capitals, it is in one split only.
 
-**Filter.** Pairs of which a side has 60 tokens or more are left out, so are blank lines and
+**Filter.** Pairs with 60 tokens or more on a side are left out, and so are blank lines and
 repetitions; on request, also pairs with a word that a list of words lacks. The tokens are those
 that training gets. `counts` says how many lines that concerns.
 """
@@ -133,7 +133,7 @@ class EuroparlTask(Options):
         """Fetch and unpack what is missing; returns where the files are.
 
         Raises:
-            ValueError: the corpus cannot be had.
+            ValueError: the corpus cannot be obtained.
             FileNotFoundError: there is no file where `source_file` or `target_file` says.
         """
         files = list(self._files)
@@ -184,8 +184,8 @@ def _unpacked() -> dict[str, Path]:
 def unpack(archive: Path, paths: dict[str, Path]) -> None:
     """Write the members of a `.tgz` that carry the names of `paths`; nothing else of it.
 
-    Where they stand in the archive has no influence on where they are written to. They take their
-    names after the archive has been read to its end and its checksum is right.
+    Their paths in the archive do not affect where they are written. They take their names only
+    once the archive has been read to its end and its checksum is right.
 
     Raises:
         ValueError: the archive is damaged, or lacks a member.

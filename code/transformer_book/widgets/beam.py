@@ -23,7 +23,7 @@ Node = tuple[int, float]  # a place in the list of nodes, and the sum of its log
 def record_search(
     name: str, follow: Callable[[tuple[str, ...]], Mapping[str, float]], max_length: int
 ) -> dict[str, Any]:
-    """Every beginning that beam search with 1 to 4 beams comes by, with what may follow it.
+    """Every beginning that beam search with 1 to 4 beams visits, with what may follow it.
 
     A search with W beams needs the 2 W most probable continuations, so eight of each beginning are
     kept.

@@ -20,8 +20,8 @@ SHARED_IMPORT = re.compile(r'^import \{[^}]*\} from "\./shared\.js";\n', re.MULT
 def module_source(name: str) -> str:
     """The JavaScript of an explorer as one module: `shared.js`, then the file `name`.
 
-    In the file the shared functions are imported, so that it is a module in its own right. A
-    notebook can hold only a single module: there they stand above, and the import goes.
+    The file imports the shared functions, so it is a module in its own right. A notebook can hold
+    only a single module: there the functions are put in front, and the import is removed.
 
     Raises:
         ValueError: if the file does not import from `./shared.js` exactly once.
@@ -146,7 +146,7 @@ class Explorer(anywidget.AnyWidget):
     label: ClassVar[str]
     digits: ClassVar[str] = ".2f"  # of the numbers in the text
 
-    # What the reader may change, as it was at first: where the button *Reset* leads.
+    # The initial state of what the reader may change: the button *Reset* restores it.
     start = traitlets.Dict().tag(sync=True)
 
     def __init_subclass__(cls, **options: object) -> None:

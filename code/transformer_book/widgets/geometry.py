@@ -29,7 +29,7 @@ class GeometryExplorer(Explorer):
         scaled: divide the scores by $\sqrt{d_k}$, too.
 
     Raises:
-        ValueError: if a shape is another, a number is not finite, or the temperature not positive.
+        ValueError: if a shape is wrong, a number is not finite, or the temperature not positive.
     """
 
     javascript = "geometry.js"

@@ -180,7 +180,7 @@ class InductionExplorer(Explorer):
 
 
 def mean(weights: object) -> float:
-    """Of whole per cents, as a share."""
+    """The mean of whole per cents, as a share."""
     each = list(weights)
     return sum(each) / len(each) / PERCENT
 

@@ -27,7 +27,7 @@ RULES = (
     "no padding mask",
 )
 LONGEST = 8  # tokens of a sentence: rows and columns of the largest mask
-# Keys that all queries find equally loud, as the pencil has them: exponential of the score, value.
+# As in the chapter's pencil exercise, all queries score a key alike: exponential of score, value.
 WORDS = ((1.0, 8.0), (3.0, 4.0), (4.0, 7.0))
 PADDING = (8.0, 100.0)
 CHANGE = (2.0, 20.0)  # what a change adds to both of them
@@ -37,7 +37,7 @@ LIMIT = 1e-5  # a test finds what is larger
 class MaskExplorer(Explorer):
     r"""The mask of one sentence of a batch: what it lets through, and which test sees a slip.
 
-    All queries find the same keys loud. The exponentials of the words' scores are 1, 3, 4, 1, 3,
+    All queries give a key the same score. The exponentials of the words' scores are 1, 3, 4, 1, 3,
     4, … with the values 8, 4, 7, …; a padding has 8 and 100. A query's output is the average of
     the values that it may attend to, weighted by these exponentials.
 

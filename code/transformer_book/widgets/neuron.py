@@ -18,7 +18,7 @@ from transformer_book.widgets.explorer import Explorer, check_whole
 
 ORDERS = ("feature", "contribution", "advantage")
 DIGITS = 4  # of the queries and keys that the page holds
-TIE = 1e9  # what two features contribute is compared to nine digits, or rounding would order them
+TIE = 1e9  # contributions are compared to nine digits, or rounding would decide their order
 
 
 class NeuronView(Explorer):

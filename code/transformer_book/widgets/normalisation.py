@@ -41,7 +41,7 @@ class NormalisationExplorer(Explorer):
         outside: add ε to the root, not within it.
 
     Raises:
-        ValueError: if a shape is another, a number is not finite or out of its limits.
+        ValueError: if a shape is wrong, or a number is not finite or out of its limits.
     """
 
     javascript = "normalisation.js"

@@ -55,7 +55,7 @@ class PositionExplorer(Explorer):
 
         `turned` is the matrix `turn` times the tip at $p$; `share` the part of the hand in the dot
         product `product` of the two rows. `elsewhere` is the dot product of the places 0 and |k|,
-        `by_distance` the sum of $\cos k\,\omega_i$, which knows no place.
+        `by_distance` the sum of $\cos k\,\omega_i$, which does not depend on the place.
         """
         table = sinusoids(PLACES, self.d_model, torch.float64)  # (T, D)
         later, i = self.place + self.step, self.hand

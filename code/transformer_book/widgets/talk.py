@@ -87,7 +87,7 @@ TRAINED = {
 def described(config: Mapping[str, Any], name: str = "") -> dict[str, Any]:
     """What the page says of a model whose config.json this is: title, examples, and so on.
 
-    A model that is none of the book's has no examples, and its title is `name`.
+    A model that is not one of the book's has no examples, and its title is `name`.
     """
     recipe = config.get("recipe") or {}
     task = recipe.get("task") or {}

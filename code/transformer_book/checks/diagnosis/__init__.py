@@ -1,8 +1,8 @@
 """What can be said of an answer that is wrong in a way nobody has named.
 
-Each sentence was held against all inputs on which the answers differ, and holds on all of them; or
-it says of which input it speaks. Nothing here knows any component: what is looked at are the
-arguments, the learner's answers, and the right ones.
+Each sentence was tested on all inputs on which the answers differ, and holds on all of them, or
+else it says which input it is about. Nothing here knows any component: it looks only at the
+arguments, the learner's answers and the right ones.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def diagnose(
     Args:
         trials: all inputs, in their order, one of them wrong at least.
         answer: the right version, on arguments by name, if there is one; it may raise an exception.
-        versions: others, with what is other in them.
+        versions: other versions, each with a text on how it differs.
         kinds: of arguments that may be changed to see whether that explains the answers; all, if
             none is given.
 
@@ -157,7 +157,7 @@ def diagnose(
 
 
 def _tried(find: Callable[..., str | None], *given: Any, **more: Any) -> str | None:
-    """What it finds; nothing where it fails: people return what nobody has thought of."""
+    """What `find` finds, or nothing if it raises: people return things nobody has thought of."""
     try:
         return find(*given, **more)
     except Exception:
@@ -173,7 +173,7 @@ def unchanged(trials: Sequence[Trial]) -> str | None:
 
 
 def _told(wrong: Sequence[Trial], of: int) -> list[str]:
-    """Where and how the answers differ, on all of these inputs; there are so many in all."""
+    """Where and how the answers differ on all of these inputs, out of `of` in all."""
     leaves = [leaf for trial in wrong for leaf in trial.leaves()]
     told = [_tried(parts, wrong)] if wrong else []
     if leaves:

@@ -2,7 +2,7 @@
 
 The right version is run on inputs that were changed in one place: without the mask, with two
 arguments exchanged, with a number one larger. If that gives the learner's answers on every input,
-it says what their code does, and it cannot be a coincidence for long.
+it says what their code does; over many inputs that is hardly a coincidence.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Change:
     back: Callable[[Any], Any] = lambda answer: answer
 
 
-STEPS = 6  # there are many ways to do a step otherwise: so many different answers must be hit
+STEPS = 6  # steps can be varied in many ways, so this many different answers must be hit
 
 
 def as_if(

@@ -14,7 +14,7 @@ from transformer_book.checks.comparing import plain, same
 from transformer_book.checks.diagnosis.trials import Leaf, Trial, every, is_number, ordinal
 
 NEAR = 0.01  # so close that a method of approximation, or a small summand, is likely
-BY_VALUE = 0.001  # whether a number is negative, half of all numbers decide by chance
+BY_VALUE = 0.001  # stricter, since half of all numbers are negative by chance
 SPECIAL = {0: "padding (0)", 1: "<sos> (1)", 2: "<eos> (2)", 3: "<unk> (3)"}
 
 

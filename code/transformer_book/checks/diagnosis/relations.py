@@ -24,9 +24,9 @@ ENOUGH = 3  # differing entries, before a number taken from one of them says any
 class Relation:
     """What the learner's answer would be, made from the right one, and how that is said.
 
-    `predict` raises an exception, or gives `None`, where the relation makes no sense. Where the
-    answer is not `telling`, it proves nothing that it holds. What is not `plain` is believed of a
-    single input only if there are many entries. What is `loose` leaves much open.
+    `predict` raises an exception, or gives `None`, where the relation makes no sense. If it holds
+    on an answer that is not `telling`, that proves nothing. A relation that is not `plain` is
+    believed of a single input only if there are many entries. A `loose` one leaves much open.
     """
 
     text: str
@@ -83,7 +83,7 @@ def _holds(relation: Relation) -> Callable[[Leaf], bool]:
             return found is not None and same(mine, found)
         if isinstance(leaf.right, int):
             return plain(leaf.mine) == found
-        # Small numbers are no zeros here, as they are for the check.
+        # Unlike in the check, small numbers do not count as zero here.
         return math.isclose(plain(leaf.mine), plain(found), rel_tol=1e-3, abs_tol=1e-12)
 
     return holds
@@ -191,7 +191,7 @@ def _rearranged(leaves: Sequence[Leaf], dim: int) -> Iterator[Relation]:
             lambda leaf, x=axis: leaf.right.flip(x),
         )
         if _boolean(first):
-            continue  # of two values, too much is the same by chance
+            continue  # with two values, too much agrees by chance
         for step, where in ((1, "the last comes first"), (-1, "the first comes last")):
             yield Relation(
                 f"Yours is the right answer moved by one along {along}: {where}.",

@@ -35,7 +35,7 @@ from transformer_book import (
     batches,
     checks,
     decoder,
-    decoding,
+    decoder_cache,
     embeddings,
     encoder,
     layers,
@@ -265,7 +265,7 @@ def made(component: str, name: str | None) -> Iterator[Mistake | None]:
     nothing changes but the rounding. That is how to tell that a mistake is all that was measured.
 
     Models must be built, trained and used inside. They decode without a cache, as
-    `decoding.can_be_cached` demands of models with parts of one's own.
+    `decoder_cache.can_be_cached` demands of models with parts of one's own.
 
     Raises:
         ValueError: as `find`.
@@ -275,7 +275,7 @@ def made(component: str, name: str | None) -> Iterator[Mistake | None]:
     part = checks.COMPONENTS[component]
     steps = {**part.steps, **({} if mistake is None else mistake.steps)}
     patches = PLACES[component](SimpleNamespace(**steps), part)
-    patches.append((decoding, "can_be_cached", lambda model: False))
+    patches.append((decoder_cache, "can_be_cached", lambda model: False))
     before = [(owner, attribute, vars(owner)[attribute]) for owner, attribute, _ in patches]
     try:
         for owner, attribute, wrong in patches:

@@ -585,7 +585,7 @@ def ends_repeated(chosen: Tensor, done: Tensor) -> Tensor:
     "divisor",
     "length ignored",
     symptom="Long sentences are at a disadvantage: every token makes the sum smaller.",
-    cause="Divide by length^α.",
+    cause="Divide by a length penalty: length^α in the check, ((5 + length) / 6)^α in the chapter.",
     section="The length penalty",
 )
 def no_division(length: int, alpha: float) -> float:
@@ -633,8 +633,8 @@ def multiplied(score: float, divisor: float) -> float:
     "divisor",
     "the penalty of Wu et al.",
     symptom="This divides by ((5 + length) / 6)^α.",
-    cause="That is the penalty of Wu et al. (2016), as good a convention; this check asks for "
-    "length^α.",
+    cause="That is the penalty of Wu et al. (2016), which the chapter teaches first; this check "
+    "asks for the simpler one, length^α.",
     section="The length penalty",
     kind="convention",
 )

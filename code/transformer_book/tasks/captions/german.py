@@ -195,7 +195,7 @@ def _complement(c: Clause) -> list[Word]:
 
 
 def verb_second(c: Clause, plural: bool) -> tuple[Word, list[Word]]:
-    """The finite verb of a main clause, and what of the verb closes the clause."""
+    """The finite verb of a main clause, and the part of the verb that closes the clause."""
     mark = c.bit * d.VERB
     if c.verb is None:
         return ("sind" if plural else "ist", mark), []

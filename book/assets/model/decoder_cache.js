@@ -1,0 +1,108 @@
+// Decoding one token at a time: the cache of keys and values, and the way without it (chapter 17).
+
+import { padding_mask } from "./masks.js";
+import { Tensor, cat, index_select, zeros } from "./tensors.js";
+
+/**
+ * What a decoder has computed for the target so far, layer by layer.
+ *
+ * Of the target the keys and values (N, H, T, K), growing by one position a step, one row for each
+ * beam; of the memory (1, H, S, K), computed once. A causal decoder never changes a vector it has
+ * computed, so a step costs one position instead of all positions anew.
+ */
+export class DecoderCache {
+  constructor(model, memory) {
+    this.layers = model.decoder.layers.map((layer) => {
+      const [memory_keys, memory_values] = layer.cross_attention.keys_and_values(memory, memory);
+      const [, H, , K] = memory_keys.shape;
+      const nothing_yet = zeros(1, H, 0, K);
+      return { keys: nothing_yet, values: nothing_yet, memory_keys, memory_values };
+    });
+  }
+
+  /** Number of target positions computed so far; also the position of the next token. */
+  get length() {
+    return this.layers[0].keys.size(2);
+  }
+
+  /** Keep these rows, in this order, and drop all others; a row may be named repeatedly. */
+  select(rows) {
+    for (const kept of this.layers) {
+      kept.keys = index_select(kept.keys, rows); // (N', H, T, K)
+      kept.values = index_select(kept.values, rows); // (N', H, T, K)
+    }
+  }
+}
+
+/** Feed one new token to each row, (N): the logits of the token that follows it, (N, V). */
+export function decode_step(model, tokens, cache, memory_mask) {
+  const start = cache.length;
+  let x = model.target_embedding.forward(tokens.map((token) => [token])); // (N, 1, D)
+  x = model.target_positions.forward(x, start); // (N, 1, D)
+  model.decoder.layers.forEach((layer, i) => {
+    x = layer_step(layer, x, cache.layers[i], memory_mask, start); // (N, 1, D)
+  });
+  const logits = model.logits(model.decoder.norm.forward(x)); // (N, 1, V)
+  return logits.view(tokens.length, logits.size(-1)); // (N, V)
+}
+
+/** `DecoderLayer.forward` for the newest position alone; earlier ones come from the cache. */
+function layer_step(layer, x, kept, memory_mask, start) {
+  const [N, , D] = x.shape;
+  const self_attention = (y) => {
+    const [keys, values] = layer.self_attention.keys_and_values(y, y); // (N, H, 1, K)
+    kept.keys = cat([kept.keys, keys], 2); // (N, H, T, K)
+    kept.values = cat([kept.values, values], 2); // (N, H, T, K)
+    // No mask: all that is kept is the past, and none of it is padding.
+    return layer.self_attention.attend(y, kept.keys, kept.values, null, start);
+  };
+  const cross_attention = (y) =>
+    layer.cross_attention.attend(y, kept.memory_keys, kept.memory_values, memory_mask, start);
+  x = layer.self_residual.forward(x, self_attention, start); // (N, 1, D)
+  // The beams are so many queries to one memory, which is kept once for all.
+  let beams = layer.cross_residual.forward(x.view(1, N, D), cross_attention, start); // (1, N, D)
+  beams = layer.feed_forward_residual.forward(beams, (y) => layer.feed_forward.forward(y), start);
+  return beams.view(N, 1, D); // (N, 1, D)
+}
+
+/** Each position computed once: the logits of `Uncached`, sooner. */
+export class Cached {
+  constructor(model, source) {
+    this.model = model;
+    this.memory_mask = padding_mask([source]); // (1, 1, 1, S)
+    this.cache = new DecoderCache(model, model.encode([source], this.memory_mask));
+  }
+
+  /** The newest token of each row (N) → logits of the next (N, V). */
+  step(tokens) {
+    return decode_step(this.model, tokens, this.cache, this.memory_mask);
+  }
+
+  select(rows) {
+    this.cache.select(rows);
+  }
+}
+
+/** The whole target so far through the decoder at every step: plain, and right for any model. */
+export class Uncached {
+  constructor(model, source) {
+    this.model = model;
+    this.memory_mask = padding_mask([source]); // (1, 1, 1, S)
+    this.memory = model.encode([source], this.memory_mask); // (1, S, D)
+    this.targets = [[]]; // N lists of T tokens
+  }
+
+  step(tokens) {
+    this.targets = this.targets.map((target, n) => [...target, tokens[n]]);
+    const rows = this.targets.map((target) => {
+      const vectors = this.model.decode([target], this.memory, this.memory_mask); // (1, T, D)
+      const D = vectors.size(-1);
+      return this.model.logits(new Tensor(vectors.data.slice(-D), 1, D)); // (1, V)
+    });
+    return cat(rows, 0); // (N, V)
+  }
+
+  select(rows) {
+    this.targets = rows.map((row) => [...this.targets[row]]);
+  }
+}
