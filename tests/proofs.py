@@ -2,7 +2,7 @@
 
 A proof is a function of the package (a namespace of its modules) and a seed, and raises
 `AssertionError` where the two differ. `test_proofs.py` runs all of them on the package as it is;
-`test_mutants.py` runs them on damaged copies, each of which must fail. Everything is float64, and
+`test_mutants.py` runs them on damaged models, each of which must fail. Everything is float64, and
 wherever a proof compares outputs it compares gradients too: of the inputs and of every parameter.
 """
 

@@ -204,7 +204,6 @@ MAY_IMPORT = {
             "checks/builtin",
             "checks/mistakes/__init__",
             "checks/mistakes/registry",
-            "checks/mistakes/seen",
             *(f"checks/{family}" for family in FAMILIES),
             *(f"checks/mistakes/{family}" for family in FAMILIES),
         )

@@ -18,6 +18,7 @@ import pytest
 from common import CHAPTERS, notebooks
 from normalise_notebooks import tags, text_of
 
+from tests.damage import replaced_once
 from transformer_book import checks
 
 BEGINNING = re.compile(r"^> \*\*Your turn.*", re.MULTILINE)
@@ -206,8 +207,7 @@ def example() -> dict:
 def edit(name: str, old: str, new: str) -> Callable[[list[dict]], None]:
     def doctor(cells: list[dict]) -> None:
         (cell,) = [cell for cell in cells if cell["id"] == name]
-        assert old in cell["source"]
-        cell["source"] = cell["source"].replace(old, new)
+        cell["source"] = replaced_once(cell["source"], old, new)
 
     return doctor
 

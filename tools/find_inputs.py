@@ -29,14 +29,14 @@ import inspect
 import itertools
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import searches
 from boundaries import BOUNDARIES
 from common import ROOT
-from reference_mutants import mutants, reference_of
+from reference_mutants import mutants
 
 REPORT = ROOT / "tests" / "checks" / "inputs.json"
 ENOUGH = 3  # inputs: a mistake is named if it gives the learner's numbers on so many
@@ -58,7 +58,7 @@ def families(checks: Any, component: Any) -> dict[str, list[Program]]:
         p for p in itertools.combinations(known, 2) if not p[0].steps.keys() & p[1].steps.keys()
     ]
     found = {
-        "mutants": list(damaged(checks, component)),
+        "mutants": damaged(checks, component),
         "mistakes": [(m.name, component.version(m.steps)) for m in known],
         "pairs": [
             (f"{a.name} + {b.name}", component.version({**a.steps, **b.steps})) for a, b in pairs
@@ -72,14 +72,10 @@ def families(checks: Any, component: Any) -> dict[str, list[Program]]:
     return {name: programs for name, programs in found.items() if programs}
 
 
-def damaged(checks: Any, component: Any) -> Iterator[Program]:
+def damaged(checks: Any, component: Any) -> list[Program]:
     """The mutants of the reference that can be built."""
     (module,) = [m for m in modules(checks) if component in m.COMPONENTS]
-    for change, tree in mutants(module, component):
-        try:
-            yield change, reference_of(tree, module, component.name)
-        except Exception:  # the damage leaves nothing that can be computed
-            continue
+    return [(change, program) for change, program in mutants(module, component) if program]
 
 
 class Elsewhere(Exception):

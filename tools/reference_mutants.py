@@ -7,10 +7,10 @@ operator, another constant, another axis, a condition turned round, a call left 
 from __future__ import annotations
 
 import ast
-import copy
+import functools
 import inspect
-from collections.abc import Iterator
-from types import ModuleType
+from collections.abc import Callable, Iterable, Iterator
+from types import CodeType, ModuleType
 from typing import Any
 
 OPERATORS = {
@@ -81,79 +81,77 @@ def variants(node: ast.AST) -> Iterator[ast.AST]:
         yield node.func.value  # x.transpose(1, 2) → x
 
 
-def right_code(tree: ast.Module, component: Any) -> list[ast.AST]:
-    """The parts of a module that compute a component: its pipeline, its steps, their functions."""
-    functions = {n.name: n for n in tree.body if isinstance(n, ast.FunctionDef)}
-    for node in tree.body:
+def compiled(statement: ast.stmt) -> CodeType:
+    module = ast.Module([ast.fix_missing_locations(statement)], [])
+    return compile(module, "<changed>", "exec")  # with this file's future imports
+
+
+@functools.cache
+def statements(module: ModuleType) -> dict[ast.stmt, CodeType]:
+    """The statements of a module but for its imports, each compiled by itself."""
+    body = ast.parse(inspect.getsource(module)).body
+    return {s: compiled(s) for s in body if not isinstance(s, (ast.Import, ast.ImportFrom))}
+
+
+def reference_of(code: Iterable[CodeType], module: ModuleType, name: str) -> Callable[..., Any]:
+    """The component's reference as the module with these statements has it."""
+    namespace = dict(vars(module))
+    for statement in code:
+        exec(statement, namespace)
+    (found,) = [part for part in namespace["COMPONENTS"] if part.name == name]
+    return found.reference
+
+
+def right_code(body: Iterable[ast.stmt], component: Any) -> list[tuple[ast.stmt, ast.AST]]:
+    """What computes a component: its pipeline, steps and their functions; each in its statement."""
+    functions = {n.name: n for n in body if isinstance(n, ast.FunctionDef)}
+    for node in body:
         call = node.value if isinstance(node, ast.Assign) else None
         if not isinstance(call, ast.Call) or getattr(call.func, "id", "") != "Component":
             continue
         given = {keyword.arg: keyword.value for keyword in call.keywords}
         if "name" in given and ast.literal_eval(given["name"]) == component.name:
-            parts: list[ast.AST] = [given["pipeline"], given["steps"]]
-            for part in parts:
+            parts: list[tuple[ast.stmt, ast.AST]]
+            parts = [(node, given["pipeline"]), (node, given["steps"])]
+            for _, part in parts:
                 for name in ast.walk(part):
                     function = functions.get(getattr(name, "id", ""))
-                    if function is not None and function not in parts:
-                        parts.append(function)
+                    if function is not None and (function, function) not in parts:
+                        parts.append((function, function))
             return parts
     raise AssertionError(f"the source of {component.name} was not found")
 
 
-def mutants(module: ModuleType, component: Any) -> Iterator[tuple[str, ast.Module]]:
-    """Every change, in words, and the module with it: only the changed definition is a copy."""
-    tree = ast.parse(inspect.getsource(module))
-    definition = {node: top for top in tree.body for node in ast.walk(top)}
-    places = []
-    for part in right_code(tree, component):
-        body = part.body if isinstance(part, ast.FunctionDef) else [part]
-        if isinstance(part, ast.FunctionDef) and ast.get_docstring(part):
-            body = body[1:]
-        for statement in body:
-            for parent in ast.walk(statement):
-                for name, value in ast.iter_fields(parent):
-                    if name in ("annotation", "keys"):
-                        continue
-                    if isinstance(value, ast.AST):
-                        places.append((parent, name, None, value))
-                    elif isinstance(value, list):
-                        places += [
-                            (parent, name, i, item)
-                            for i, item in enumerate(value)
-                            if isinstance(item, ast.AST)
-                        ]
-    for parent, name, index, node in places:
-        for variant in variants(node):
-            before, after = ast.unparse(node), ast.unparse(variant)
-            if index is None:
-                setattr(parent, name, variant)
-            else:
-                getattr(parent, name)[index] = variant
-            changed = definition[parent]
-            copied = ast.fix_missing_locations(copy.deepcopy(changed))
-            body = [copied if top is changed else top for top in tree.body]
-            yield f"{before} → {after}", ast.Module(body, [])
-            if index is None:
-                setattr(parent, name, node)
-            else:
-                getattr(parent, name)[index] = node
+def places(part: ast.AST) -> Iterator[tuple[Any, Any]]:
+    """Where the nodes of a part stand: in a list, or in the dictionary of a node's fields."""
+    body = part.body if isinstance(part, ast.FunctionDef) else [part]
+    if isinstance(part, ast.FunctionDef) and ast.get_docstring(part):
+        body = body[1:]
+    for statement in body:
+        for parent in ast.walk(statement):
+            for name, value in ast.iter_fields(parent):
+                if name in ("annotation", "keys"):
+                    continue
+                if isinstance(value, ast.AST):
+                    yield vars(parent), name
+                elif isinstance(value, list):
+                    yield from ((value, i) for i, v in enumerate(value) if isinstance(v, ast.AST))
 
 
-def reference_of(tree: ast.Module, module: ModuleType, name: str) -> Any:
-    """The component's reference as the changed module has it."""
-    namespace: dict[str, Any] = {"__name__": "changed", "__builtins__": __builtins__}
-    namespace |= {k: v for k, v in vars(module).items() if isinstance(v, ModuleType)}
-    for key in ("AsClass", "Case", "Component", "MULTI_HEAD", "normal", "sentences"):
-        if key in vars(module):
-            namespace[key] = vars(module)[key]
-    body = [n for n in tree.body if not isinstance(n, (ast.Import, ast.ImportFrom))]
-    for node in tree.body:
-        if isinstance(node, ast.Import) or (
-            isinstance(node, ast.ImportFrom) and not (node.module or "").startswith("transformer")
-        ):
-            body.insert(0, node)
-    future = [n for n in body if isinstance(n, ast.ImportFrom) and n.module == "__future__"]
-    body = future + [n for n in body if n not in future]
-    exec(compile(ast.Module(body, []), "<changed>", "exec"), namespace)
-    (found,) = [part for part in namespace["COMPONENTS"] if part.name == name]
-    return found.reference
+def mutants(module: ModuleType, component: Any) -> Iterator[tuple[str, Callable[..., Any] | None]]:
+    """Every change, in words, and the reference with it; `None` where nothing can be computed."""
+    code = statements(module)
+    for statement, part in right_code(code, component):
+        for holder, key in places(part):
+            node = holder[key]
+            for variant in variants(node):
+                change = f"{ast.unparse(node)} → {ast.unparse(variant)}"
+                holder[key] = variant
+                try:
+                    changed = {**code, statement: compiled(statement)}
+                    reference = reference_of(changed.values(), module, component.name)
+                except Exception:
+                    reference = None
+                finally:
+                    holder[key] = node
+                yield change, reference

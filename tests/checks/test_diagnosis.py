@@ -599,15 +599,13 @@ def verdicts(per_component: int, seed: int) -> list[tuple[str, str, Any, float]]
         for component in module.COMPONENTS:
             # A call cut down to the table of steps is nothing that anybody writes.
             whole = [
-                (change, tree)
-                for change, tree in mutants.mutants(module, component)
+                (change, reference)
+                for change, reference in mutants.mutants(module, component)
                 if not change.endswith("→ s")
             ]
-            for change, tree in generator.sample(whole, min(per_component, len(whole))):
-                try:
-                    reference = mutants.reference_of(tree, module, component.name)
-                except Exception:
-                    continue  # the damage is such that nothing can be computed
+            for change, reference in generator.sample(whole, min(per_component, len(whole))):
+                if reference is None:
+                    continue
                 begun = time.process_time()
                 verdict = judge(component, reference, seconds=2)
                 spent = time.process_time() - begun

@@ -40,7 +40,9 @@ class Mistake:
         cause: one sentence, what was done and what to do instead.
         section: the heading of the chapter's section that explains it.
         kind: `"wrong"`, `"convention"` (a different but consistent choice) or `"harmless"`.
-        seen: where it was found in the wild: the title of a public thread, and its address.
+        seen: where it was found in the wild: the title of a public thread, and its address, as read
+            in 2026. Most were mended long ago, many by the very people who made them: which is why
+            they can be shown.
         steps: by name, the wrong versions.
         chapter: if another one than the component's.
         stops: it is seen by where it stops, with an exception, and not by numbers.

@@ -6,19 +6,12 @@ of the same name one folder up.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from importlib import import_module
 
 from transformer_book.checks.families import FAMILIES
 from transformer_book.checks.mistakes.registry import MISTAKES
-from transformer_book.checks.mistakes.seen import SEEN
 
 for family in FAMILIES:
     import_module(f"{__name__}.{family}")
-
-MISTAKES[:] = [
-    replace(mistake, seen=SEEN.get((mistake.component, mistake.name), mistake.seen))
-    for mistake in MISTAKES
-]
 
 __all__ = ["MISTAKES"]

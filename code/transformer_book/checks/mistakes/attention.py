@@ -69,6 +69,8 @@ def implied_axis(scores: Tensor) -> int:
     cause="Without dim, F.softmax takes axis 0 of three axes, and axis 1 of two or four: write "
     "dim=-1.",
     section=STABLE,
+    seen="UserWarning: Implicit dimension choice for softmax has been deprecated., "
+    "https://github.com/linnaeushuang/pensieve-pytorch/issues/4",
 )
 def softmax_without_dim(exponentials: Tensor, scores: Tensor) -> Tensor:
     axis = implied_axis(scores)
@@ -130,6 +132,8 @@ EMPTY = "Minus infinity, or a very small number?"
     symptom="The weights are too sharp, and all the more so the wider the vectors are.",
     cause="Divide the scores by the root of d_k.",
     section=ROOT,
+    seen="Fix scaling in attention computation, "
+    "https://github.com/PAIR-code/tiny-transformers/issues/71",
 )
 def not_scaled(query: Tensor, value: Tensor) -> float:
     return 1.0
@@ -154,6 +158,7 @@ def divided_without_root(query: Tensor, value: Tensor) -> float:
     symptom="The weights are much too sharp.",
     cause="The scores are multiplied by the root of d_k; divide by it.",
     section=ROOT,
+    seen="Bug in MultiHeadAttention, https://github.com/esceptico/perceiver-io/issues/9",
 )
 def multiplied_by_root(query: Tensor, value: Tensor) -> float:
     return math.sqrt(query.size(-1))
@@ -191,6 +196,8 @@ def scaled_afterwards(scores: Tensor) -> Tensor:
     symptom="The columns of weights sum to one, so a query's weights do not.",
     cause="The softmax runs over the axis of the queries: use dim=-1.",
     section=FUNCTION,
+    seen="Bug in SA for DDPM UNet?, "
+    "https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/146",
 )
 def softmax_over_queries(scores: Tensor) -> Tensor:
     return scores.softmax(dim=-2)
@@ -203,6 +210,8 @@ def softmax_over_queries(scores: Tensor) -> Tensor:
     symptom="The output of one sentence changes with the others of its batch.",
     cause="The softmax runs over the first axis, often the batch: use dim=-1.",
     section=FUNCTION,
+    seen="Attention's softmax dimension is wrong?, "
+    "https://github.com/PetrochukM/PyTorch-NLP/issues/2",
 )
 def softmax_over_batch(scores: Tensor) -> Tensor:
     return scores.softmax(dim=0)
@@ -245,6 +254,8 @@ def overflowing_softmax(scores: Tensor) -> Tensor:
     steps={
         "clean": lambda weights, mask: weights if mask is None else weights.masked_fill(mask, 0.0)
     },
+    seen="Bug in Ch03 - Bonus02 - PyTorch's scaled dot product attention without FlashAttention, "
+    "https://github.com/rasbt/LLMs-from-scratch/issues/1061",
 )
 def hidden_where_true(scores: Tensor, mask: Tensor) -> Tensor:
     return scores.masked_fill(mask, torch.finfo(scores.dtype).min)
@@ -316,6 +327,8 @@ def hidden_scores_zero(scores: Tensor, mask: Tensor) -> Tensor:
     section=EMPTY,
     chapter=8,
     steps={"clean": lambda weights, mask: weights},
+    seen="`scaled_dot_product_attention` produces `nan`s with boolean `attn_mask` with zero rows., "
+    "https://github.com/pytorch/pytorch/issues/103963",
 )
 def hidden_by_infinity(scores: Tensor, mask: Tensor) -> Tensor:
     return scores.masked_fill(~mask, float("-inf"))
@@ -434,6 +447,8 @@ def true_at_padding(tokens: Tensor) -> Tensor:
     symptom="The mask hides the rows of padded queries; padded keys stay visible.",
     cause="The axis of the tokens stands at the queries: a padding mask hides keys, (B, 1, 1, S).",
     section="Break it: masks that are nearly right",
+    seen="nn.MultiheadAttention causes gradients to become NaN under some use cases, "
+    "https://github.com/pytorch/pytorch/issues/41508",
 )
 def rows_hidden(real: Tensor) -> Tensor:
     return real[:, None, :, None]
@@ -520,6 +535,7 @@ def next_visible(ones: Tensor) -> Tensor:
     symptom="The mask is True at the future and False elsewhere.",
     cause="True means 'may attend' in this book. (nn.Transformer's masks mean the opposite.)",
     section="PyTorch's modules mean the opposite",
+    seen="translate.py not consistent, https://github.com/hkproj/pytorch-transformer/issues/19",
 )
 def true_at_future(ones: Tensor) -> Tensor:
     return torch.triu(ones, diagonal=1)
@@ -547,6 +563,8 @@ def additive(triangle: Tensor) -> Tensor:
     cause="Make it boolean: ones and zeros added to scores hide nothing, and ~ does not invert "
     "them.",
     section="PyTorch's modules mean the opposite",
+    seen="`attn_mask` in nn.MultiheadAttention is additive, "
+    "https://github.com/pytorch/pytorch/issues/21518",
 )
 def numbers(triangle: Tensor) -> Tensor:
     return triangle
@@ -662,6 +680,8 @@ MERGE = "Merging"
     cause="reshape to (B, H, T, K) only reads memory from left to right: make it (B, T, H, K) "
     "first, then transpose axes 1 and 2.",
     section=SPLIT,
+    seen="MultiHeadAttention bug when num_heads is greater than 1, "
+    "https://github.com/reczoo/FuxiCTR/issues/30",
 )
 def split_without_transpose(x: Tensor, n_heads: int) -> Tensor:
     return x.reshape(x.size(0), n_heads, x.size(1), -1)
@@ -700,6 +720,8 @@ def split_not_transposed(x: Tensor, n_heads: int) -> Tensor:
     symptom="A row holds one head's numbers of several positions.",
     cause="reshape reads memory from left to right: transpose axes 1 and 2 first, then merge.",
     section=MERGE,
+    seen="Fix several bugs, one critical, "
+    "https://github.com/jsbaan/transformer-from-scratch/pull/6",
 )
 def merged_without_transpose(heads: Tensor) -> Tensor:
     return heads.reshape(heads.size(0), heads.size(2), -1)
@@ -765,6 +787,8 @@ def output_forgotten(x: Tensor, weight: Tensor) -> Tensor:
     symptom="A row holds one head's numbers of several positions.",
     cause="reshape reads memory from left to right: transpose axes 1 and 2 first, then merge.",
     section=MERGE,
+    seen="Fix several bugs, one critical, "
+    "https://github.com/jsbaan/transformer-from-scratch/pull/6",
 )
 def several_merged_wrongly(heads: Tensor) -> Tensor:
     return heads.reshape(heads.size(0), heads.size(2), -1)
@@ -802,6 +826,8 @@ def query_weight_for_keys(w_query: Tensor, w_key: Tensor) -> Tensor:
     cause="reshape to (B, T, H, K) first, then transpose axes 1 and 2.",
     section=SPLIT,
     steps={"split_query": lambda x, n_heads, key: split_without_transpose(x, n_heads)},
+    seen="MultiHeadAttention bug when num_heads is greater than 1, "
+    "https://github.com/reczoo/FuxiCTR/issues/30",
 )
 def several_split_wrongly(x: Tensor, n_heads: int) -> Tensor:
     return split_without_transpose(x, n_heads)
@@ -866,6 +892,8 @@ def not_transposed(x: Tensor, weight: Tensor, n_heads: int) -> Tensor:
     symptom="The weights are too even, and more so the more heads there are.",
     cause="The scores are divided by the root of d_model: a head's vectors have d_head numbers.",
     section=CLASS,
+    seen="WS04: Attention uses the wrong scaling dimension, "
+    "https://github.com/Graylab/DL4Proteins-notebooks/issues/12",
 )
 def scaled_by_d_model(query: Tensor, value: Tensor) -> float:
     return 1 / math.sqrt(query.size(-1) * query.size(1))
@@ -917,6 +945,8 @@ def never_split(x: Tensor, n_heads: int) -> Tensor:
     cause="Two arguments have changed places: query, key, value is the order everywhere. (In a "
     "module that is trained from the start, the two weights would only exchange their names.)",
     section=CLASS,
+    seen="Returned q,k,v but assigned q,v,k? Is there any difference?, "
+    "https://github.com/jsbaan/transformer-from-scratch/issues/1",
 )
 def projections_exchanged(key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
     return value, key
@@ -1472,6 +1502,7 @@ MISTAKES.extend(
         name=f"in several heads: {known.name}",
         component="multi_head_attention",
         chapter=known.chapter or 7,
+        seen="",  # said of the mistake in one head
         **OTHERWISE_SAID.get(known.name, {}),
     )
     for known in tuple(MISTAKES)

@@ -256,6 +256,8 @@ LEAK = "Break it: the test set in the vocabulary"
     symptom="Words are there that only the validation or the test set has.",
     cause="Count in the training sentences alone: the test tells us about texts nobody has seen.",
     section=LEAK,
+    seen="Why use training, validation and test set to build vocabulary in build_data.py?, "
+    "https://github.com/guillaumegenthial/sequence_tagging/issues/94",
 )
 def all_counted(splits: dict[str, list[list[str]]]) -> list[list[str]]:
     return [words for split in splits.values() for words in split]
@@ -269,6 +271,8 @@ def all_counted(splits: dict[str, list[list[str]]]) -> list[list[str]]:
     cause="Count in the training sentences alone: with the test's words in the vocabulary, the "
     "test cannot show what unknown words cost.",
     section=LEAK,
+    seen="Why we build tokenizer using both train and test set?, "
+    "https://github.com/songyouwei/ABSA-PyTorch/issues/190",
 )
 def test_counted(splits: dict[str, list[list[str]]]) -> list[list[str]]:
     return splits["train"] + splits["test"]
@@ -282,6 +286,7 @@ def test_counted(splits: dict[str, list[list[str]]]) -> list[list[str]]:
     cause="Count in the training sentences alone: the model learns nothing about words that do "
     "not occur in them.",
     section=LEAK,
+    seen="Major Concern regarding Test/Val data, https://github.com/keras-team/keras/issues/7447",
 )
 def validation_counted(splits: dict[str, list[list[str]]]) -> list[list[str]]:
     return splits["train"] + splits["validation"]
@@ -364,6 +369,7 @@ def position_first(rows: Rows) -> Tensor:
     symptom="At each place the decoder is to say the token it is just reading.",
     cause="What comes out must be one place further on: target[:, 1:].",
     section="One place to the right",
+    seen="Fix transformer training, https://github.com/Project-MONAI/GenerativeModels/issues/314",
 )
 def not_shifted(target: Tensor) -> Tensor:
     return target[:, :-1]
@@ -419,6 +425,8 @@ def along_the_batch(target: Tensor) -> Tensor:
     "the root of d_model.",
     cause="Multiply by the root of d_model.",
     section="How loud is a word?",
+    seen="Embedding scaling is tied to positional encoding for Transformer models, "
+    "https://github.com/OpenNMT/OpenNMT-py/issues/1722",
 )
 def unscaled(x: Tensor, weight: Tensor) -> Tensor:
     return x
@@ -443,6 +451,8 @@ def scaled_twice(x: Tensor, weight: Tensor) -> Tensor:
     symptom="The vectors are too short by a factor of d_model.",
     cause="Multiply by the root of d_model; attention scores are what is divided.",
     section="How loud is a word?",
+    seen="Transformer tutorial multiplying with sqrt(d_model) (asks to divide), "
+    "https://github.com/pytorch/tutorials/issues/2849",
 )
 def divided(x: Tensor, weight: Tensor) -> Tensor:
     return x / math.sqrt(weight.size(1))
@@ -530,6 +540,7 @@ def halved(d_model: int) -> Tensor:
     symptom="All pairs of columns turn equally fast.",
     cause="2i // d_model is a whole number, and 0: divide with /.",
     section="Break it: the exponent doubled",
+    seen="model/embedding/position.py, https://github.com/codertimo/BERT-pytorch/issues/18",
 )
 def whole_numbers(d_model: int) -> Tensor:
     return (torch.arange(0, d_model, 2) // d_model).double()
@@ -562,6 +573,7 @@ def frequencies_rounded_down(d_model: int) -> Tensor:
         "first": lambda angle: angle[:, 0::2].sin(),
         "second": lambda angle: angle[:, 1::2].cos(),
     },
+    seen="Position Encoding, https://github.com/maxjcohen/transformer/issues/62",
 )
 def every_column(d_model: int) -> Tensor:
     return torch.arange(d_model, dtype=torch.float64) / d_model
@@ -578,6 +590,8 @@ def every_column(d_model: int) -> Tensor:
         "first": lambda angle: angle[:, 0::2].sin(),
         "second": lambda angle: angle[:, 1::2].cos(),
     },
+    seen="Positional Encoding, "
+    "https://github.com/jadore801120/attention-is-all-you-need-pytorch/issues/32",
 )
 def doubled_per_column(d_model: int) -> Tensor:
     return 2 * torch.arange(d_model, dtype=torch.float64) / d_model
@@ -590,6 +604,7 @@ def doubled_per_column(d_model: int) -> Tensor:
     symptom="The longest wavelength is too short.",
     cause="The base is 10000.",
     section="By hand: a clock for places",
+    seen="Position Encoding, https://github.com/maxjcohen/transformer/issues/62",
 )
 def smaller_base() -> float:
     return 1000.0
@@ -653,6 +668,7 @@ def sine_twice(angle: Tensor) -> Tensor:
     symptom="Every token of a sentence gets the same vector, another one for each sentence.",
     cause="x.size(0) is the batch: take one row per position, table[:x.size(1)].",
     section="Word and place in one vector",
+    seen="Question about positional encoding, https://github.com/songyangco/GETNext/issues/2",
 )
 def rows_per_sentence(x: Tensor, table: Tensor) -> Tensor:
     return table[: x.size(0), None]
@@ -679,6 +695,8 @@ def first_row(x: Tensor, table: Tensor) -> Tensor:
     cause="The colon is missing: table[x.size(1)] is a single row, table[:x.size(1)] is one row "
     "for each position.",
     section="Word and place in one vector",
+    seen="Critical bug in the implementation of the PositionalEncoding class, "
+    "https://github.com/DiffPoseTalk/DiffPoseTalk/issues/20",
 )
 def one_row(x: Tensor, table: Tensor) -> Tensor:
     return table[x.size(1)]

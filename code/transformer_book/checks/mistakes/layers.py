@@ -25,6 +25,8 @@ LN = "Layer norm, by hand"
     "only, dim=-1.",
     section="Break it: statistics over the wrong axes",
     steps={"variance": lambda x: x.var(dim=(-2, -1), keepdim=True, unbiased=False)},
+    seen="Fix layernorm bug in baseline transformer, "
+    "https://github.com/Qualcomm-AI-research/geometric-algebra-transformer/pull/8",
 )
 def mean_over_two_axes(x: Tensor) -> Tensor:
     return x.mean(dim=(-2, -1), keepdim=True)
@@ -38,6 +40,8 @@ def mean_over_two_axes(x: Tensor) -> Tensor:
     cause="Mean and variance are taken over dim=1: take them over the last axis.",
     section="Break it: statistics over the wrong axes",
     steps={"variance": lambda x: x.var(dim=1, keepdim=True, unbiased=False)},
+    seen="Correct LayerNormalization, "
+    "https://github.com/jadore801120/attention-is-all-you-need-pytorch/pull/17",
 )
 def mean_over_positions(x: Tensor) -> Tensor:
     return x.mean(dim=1, keepdim=True)
@@ -95,6 +99,8 @@ def rms_unbiased(x: Tensor) -> Tensor:
     symptom="The outputs are a little too small, by the root of (D − 1)/D.",
     cause="torch.var and torch.std divide by D − 1 by default: pass unbiased=False.",
     section="Break it: ε outside the root, and the other variance",
+    seen="Is there any reason we used a different LayerNorm implementation?, "
+    "https://github.com/harvardnlp/annotated-transformer/issues/122",
 )
 def bessel(x: Tensor) -> Tensor:
     return x.var(dim=-1, keepdim=True)
@@ -107,6 +113,7 @@ def bessel(x: Tensor) -> Tensor:
     symptom="Vectors with a small variance come out too large, before weight and bias.",
     cause="ε is added to the standard deviation: add it to the variance, inside the root.",
     section="Break it: ε outside the root, and the other variance",
+    seen="The LayerNorm implementation, https://github.com/codertimo/BERT-pytorch/issues/30",
 )
 def epsilon_outside(centred: Tensor, variance: Tensor, eps: float) -> Tensor:
     return centred / (variance.sqrt() + eps)
@@ -258,6 +265,8 @@ STREAM = "Where to put the norm"
     symptom="The stream itself is normalised in each sublayer.",
     cause="norm(x) is added to the sublayer's output: add x, untouched.",
     section=STREAM,
+    seen="pre-norm bug in transformer block, "
+    "https://github.com/Howuhh/faster-trajectory-transformer/issues/3",
 )
 def normalised_stream(x: Tensor, change: Tensor, norm: Callable[[Tensor], Tensor]) -> Tensor:
     return norm(x) + change
@@ -328,6 +337,7 @@ def post_norm(
     section=STREAM,
     kind="convention",
     steps={"add": lambda x, change, norm: x + change},
+    seen="LayerNorm(x + Sublayer(x)), https://github.com/harvardnlp/annotated-transformer/issues/1",
 )
 def pre_norm(
     x: Tensor, sublayer: Callable[[Tensor], Tensor], norm: Callable[[Tensor], Tensor]
@@ -431,6 +441,8 @@ def kept_dropped(x: Tensor, keep: Tensor) -> Tensor:
     symptom="The outputs are random in evaluation, too.",
     cause="Return x as it is unless training.",
     section=DROPOUT,
+    seen="Dropout not disabled for eval when using SDPA, "
+    "https://github.com/wenet-e2e/wenet/issues/2699",
 )
 def always_on(x: Tensor, p: float, keep: Tensor) -> Tensor:
     return x * keep / (1 - p)
@@ -768,6 +780,8 @@ def post_norm_encoder(x: Tensor, sublayer: Any, norm: Any, add: Callable[..., Te
     "x, untouched.",
     section=STREAM,
     chapter=10,
+    seen="Incorrect pre-LN in the transformer model, "
+    "https://github.com/pytorch/pytorch/issues/61165",
 )
 def stream_normalised(x: Tensor, sublayer: Any, norm: Any, add: Callable[..., Tensor]) -> Tensor:
     return add(norm(x), sublayer(norm(x)))
@@ -826,6 +840,8 @@ def target_mask_lost(y: Tensor, masks: Any, attention: Callable[..., Tensor]) ->
     symptom="The padding of the source is read.",
     cause="Hand memory_mask to the cross-attention.",
     section=DECODER,
+    seen="Appropriate masks are needed for TransformerASR.decode(), "
+    "https://github.com/speechbrain/speechbrain/issues/1107",
 )
 def memory_mask_lost(
     y: Tensor, memory: Tensor, masks: Any, attention: Callable[..., Tensor]
@@ -841,6 +857,8 @@ def memory_mask_lost(
     "differ it stops.",
     cause="Cross-attention takes memory_mask: the source is known from the start.",
     section=DECODER,
+    seen="Fix masks in English-to-Spanish translation example, "
+    "https://github.com/keras-team/keras-io/pull/1046",
 )
 def target_mask_across(
     y: Tensor, memory: Tensor, masks: Any, attention: Callable[..., Tensor]
@@ -964,6 +982,8 @@ def memory_normalised(memory: Tensor, norms: Any) -> Tensor:
     symptom="The second norm does not matter.",
     cause="Each of the three sublayers has its own norm: norms[1] stands before cross-attention.",
     section=DECODER,
+    seen="[Bug?] Wrong layer norm used in TransformerDecoderLayer, "
+    "https://github.com/ml-explore/mlx/issues/1636",
 )
 def first_norm_again(norms: Any, i: int) -> Any:
     return norms[0] if i == 1 else norms[i]
@@ -1016,6 +1036,7 @@ def decoder_last_lost(x: Tensor, change: Tensor) -> Tensor:
     symptom="There is one layer, N times: all share their weights.",
     cause="A list times N repeats the same object: make each layer anew.",
     section="Break it: N layers that are one",
+    seen="ff_layer weights sharing, https://github.com/habla-liaa/encodecmae/issues/3",
 )
 def one_layer_repeated(make: Callable[[], nn.Module], n: int) -> list[nn.Module]:
     return [make()] * n
@@ -1030,6 +1051,8 @@ def one_layer_repeated(make: Callable[[], nn.Module], n: int) -> list[nn.Module]
     "should begin differently: make each anew, or initialise afterwards.",
     section="Break it: N layers that are one",
     kind="convention",
+    seen="TransformerEncoder/TransformerDecoder has same initial parameters for all layers, "
+    "https://github.com/pytorch/pytorch/issues/86274",
 )
 def deep_copies(make: Callable[[], nn.Module], n: int) -> list[nn.Module]:
     layer = make()
@@ -1071,6 +1094,8 @@ def masked_in_evaluation(ones: Tensor, training: bool) -> Tensor:
     symptom="Every position sees its future, always.",
     cause="Hide the scores above the diagonal, before the softmax.",
     section="Leak tests, in both modes",
+    seen="`RoFormerForCausalLM`, … attend to future tokens since v5.9.0 — CLM training loss "
+    "collapses, https://github.com/huggingface/transformers/issues/48745",
 )
 def never_masked(ones: Tensor, training: bool) -> Tensor:
     return ones
@@ -1112,6 +1137,8 @@ def ids_returned(y: Tensor, output: Callable[[Tensor], Tensor]) -> Tensor:
     symptom="The rows sum to one: a softmax has been taken.",
     cause="Return the logits: the loss takes the softmax itself, and a second one spoils it.",
     section=WIRING,
+    seen="Softmax applied before CrossEntropyLoss, "
+    "https://github.com/lansinuote/Huggingface_Toturials/issues/6",
 )
 def probabilities_returned(y: Tensor, output: Callable[[Tensor], Tensor]) -> Tensor:
     return output(y).softmax(dim=-1)

@@ -24,6 +24,8 @@ CE = "Three tokens, by hand"
     symptom="The loss changes with the amount of padding.",
     cause="Average over the real tokens only (ignore_index=0).",
     section="Break it: two wrong averages",
+    seen="fix: set cross_entropy ignore_index to PAD token index (#305), "
+    "https://github.com/lukas-blecher/LaTeX-OCR/pull/443",
 )
 def padding_counted(target: Tensor) -> Tensor:
     return torch.ones_like(target, dtype=torch.bool)
@@ -36,6 +38,8 @@ def padding_counted(target: Tensor) -> Tensor:
     symptom="A token of a short sentence counts for more than one of a long sentence.",
     cause="Average over all real tokens of the batch at once: a mean of means is not the mean.",
     section="A mean of means is not the mean",
+    seen="Refactors the loss calculation to pull it out into a free function, "
+    "https://github.com/allenai/open-instruct/pull/1137",
 )
 def per_sentence(losses: Tensor, real: Tensor) -> Tensor:
     return ((losses * real).sum(dim=1) / real.sum(dim=1)).mean()
@@ -85,6 +89,8 @@ def divided_by_sentences(losses: Tensor, real: Tensor) -> Tensor:
     symptom="The loss cannot fall below a floor, however certain the model is.",
     cause="Something takes the softmax of a softmax: cross_entropy wants logits.",
     section="Break it: the softmax twice",
+    seen="no need to softmax before cross_entrpoy, "
+    "https://github.com/bkitano/llama-from-scratch/issues/5",
 )
 def softmax_twice(logits: Tensor) -> Tensor:
     return logits.softmax(dim=-1).log_softmax(dim=-1)
@@ -122,6 +128,8 @@ def over_positions(logits: Tensor) -> Tensor:
     "vocabulary.",
     cause="Without dim, F.log_softmax takes axis 0 of three axes, the batch: write dim=-1.",
     section=CE,
+    seen="UserWarning: Implicit dimension choice for log_softmax has been deprecated., "
+    "https://github.com/benatorc/OTGNN/issues/2",
 )
 def log_softmax_without_dim(logits: Tensor) -> Tensor:
     return logits.log_softmax(dim=0)
@@ -148,6 +156,8 @@ def bits(logits: Tensor) -> Tensor:
     cause="That is another definition; PyTorch and this book share it among all V.",
     section="Two definitions",
     kind="convention",
+    seen="About label smoothing., "
+    "https://github.com/jadore801120/attention-is-all-you-need-pytorch/issues/50",
 )
 def among_the_wrong(log_p: Tensor, nll: Tensor) -> Tensor:
     return (-log_p.sum(dim=-1) - nll) / (log_p.size(-1) - 1)
@@ -184,6 +194,7 @@ def share_not_reduced(nll: Tensor, spread: Tensor, epsilon: float) -> Tensor:
     symptom="The wrong tokens count as much as they do with ε = 1.",
     cause="Multiply the spread by ε, as the right token's part is multiplied by 1 − ε.",
     section="Two definitions",
+    seen="About Label Smoothing, https://github.com/TimDettmers/ConvE/issues/55",
 )
 def epsilon_forgotten(nll: Tensor, spread: Tensor, epsilon: float) -> Tensor:
     return (1 - epsilon) * nll + spread
@@ -220,6 +231,7 @@ def not_smoothed(nll: Tensor, spread: Tensor, epsilon: float) -> Tensor:
     symptom="The loss changes with the amount of padding.",
     cause="Leave padding out of both parts.",
     section="Break it: two wrong averages",
+    seen="Smoothing loss bug fix, https://github.com/k-tahiro/bert-summarizer/pull/41",
 )
 def padding_smoothed(target: Tensor) -> Tensor:
     return torch.ones_like(target, dtype=torch.bool)
@@ -232,6 +244,8 @@ def padding_smoothed(target: Tensor) -> Tensor:
     symptom="A small batch counts as much as a large one.",
     cause="Weigh each batch's loss by its number of tokens.",
     section="A mean of means is not the mean",
+    seen="Incorrect average calculation in `Perplexity of fixed-length models`, "
+    "https://github.com/huggingface/transformers/issues/34138",
 )
 def mean_of_means(losses: Sequence[float], counts: Sequence[int]) -> float:
     return sum(losses) / len(losses)
@@ -244,6 +258,7 @@ def mean_of_means(losses: Sequence[float], counts: Sequence[int]) -> float:
     symptom="The result is too large.",
     cause="Average the losses first, then exponentiate.",
     section="Perplexity",
+    seen="Fix perplexity calculation., https://github.com/magenta/magenta/pull/239",
 )
 def mean_of_exponentials(losses: Sequence[float], counts: Sequence[int]) -> float:
     total = sum(math.exp(loss) * n for loss, n in zip(losses, counts, strict=True))
@@ -344,6 +359,7 @@ def always_rising(update: int, warmup: int) -> float:
     symptom="The rate is one update late, and the first one does nothing.",
     cause="Updates count from 1.",
     section="The schedule",
+    seen="Avoids 0-to-a-negative exponent error, https://github.com/CUNY-CL/yoyodyne/pull/300",
 )
 def from_zero(update: int, warmup: int) -> float:
     return min(max(update - 1, 1e-9) ** -0.5, (update - 1) * warmup**-1.5)
@@ -447,6 +463,7 @@ Optimizer = torch.optim.Optimizer
     symptom="From the second update on, each step also goes along all earlier gradients.",
     cause="backward() adds to .grad: call optimizer.zero_grad() first.",
     section=UPDATE,
+    seen="[ez] zero grad every step, https://github.com/meta-pytorch/torchforge/pull/71",
 )
 def not_zeroed(optimizer: Optimizer) -> None:
     pass
@@ -459,6 +476,8 @@ def not_zeroed(optimizer: Optimizer) -> None:
     symptom="Gradients keep their full length: clipping does nothing.",
     cause="There is nothing to clip before backward(): clip between backward() and step().",
     section=UPDATE,
+    seen="Clip gradients in configure_gradient_clipping instead of training_step, "
+    "https://github.com/simchowitzlabpublic/nano-world-model/pull/22",
 )
 def clipped_too_early(loss: Tensor, optimizer: Optimizer, model: nn.Module) -> None:
     nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -473,6 +492,8 @@ def clipped_too_early(loss: Tensor, optimizer: Optimizer, model: nn.Module) -> N
     symptom="Gradients keep their full length: clipping does nothing.",
     cause="Clip between backward() and step().",
     section=UPDATE,
+    seen="Incorrect use of torch.nn.utils.clip_grad_norm, "
+    "https://github.com/VGraphRNN/VGRNN/issues/4",
 )
 def clipped_too_late(loss: Tensor, optimizer: Optimizer, model: nn.Module) -> None:
     loss.backward()
@@ -551,6 +572,8 @@ PARTS = "A mean of means is not the mean"
     section="Break it: counting from zero",
     chapter=15,
     steps={"after": lambda optimizer, scheduler: optimizer.step()},
+    seen="Scheduler always steps when training with gradient accumulation, "
+    "https://github.com/huggingface/accelerate/issues/963",
 )
 def schedule_per_part(optimizer: Optimizer, scheduler: Any) -> None:
     scheduler.step()
@@ -577,6 +600,7 @@ def step_per_part(optimizer: Optimizer, scheduler: Any) -> None:
     cause="Divide each part's mean loss by the number of parts, which are equally large here.",
     section=PARTS,
     chapter=15,
+    seen="Logic Error in gradient accumulation?, https://github.com/karpathy/nanoGPT/issues/206",
 )
 def parts_summed(loss: Tensor, parts: Sequence[Any]) -> Tensor:
     return loss
@@ -589,6 +613,8 @@ def parts_summed(loss: Tensor, parts: Sequence[Any]) -> Tensor:
     symptom="Only the last part counts.",
     cause="Call zero_grad() once, before the first part.",
     section=UPDATE,
+    seen="train.py: zero_grad is called per microbatch, breaking gradient accumulation, "
+    "https://github.com/bytetriper/RAE/issues/67",
 )
 def zeroed_per_part(optimizer: Optimizer) -> None:
     optimizer.zero_grad()
@@ -627,6 +653,8 @@ def schedule_forgotten(optimizer: Optimizer, scheduler: Any) -> None:
     cause="optimizer.step() first, then scheduler.step().",
     section="The schedule",
     chapter=15,
+    seen="Detected call of `lr_scheduler.step()` before `optimizer.step()`, "
+    "https://github.com/ThilinaRajapakse/pytorch-transformers-classification/issues/21",
 )
 def schedule_first(optimizer: Optimizer, scheduler: Any) -> None:
     scheduler.step()

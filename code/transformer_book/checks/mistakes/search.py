@@ -119,6 +119,8 @@ def heated_too_late(logits: Tensor, temperature: float) -> Tensor:
     symptom="A temperature of 0.5 works like one of 0.25.",
     cause="Two places divide by the temperature: one is enough.",
     section="Drawing instead of searching",
+    seen="[BUG] Temperature applied twice in FlashInfer sampling path, "
+    "https://github.com/RL-Align/RL-Kernel/issues/81",
 )
 def heated_twice(logits: Tensor, temperature: float) -> Tensor:
     return (logits / temperature**2).softmax(dim=-1)
@@ -155,6 +157,7 @@ def softmax_twice(logits: Tensor, temperature: float) -> Tensor:
     symptom="Dropped tokens can still be drawn: the exponential of zero is one.",
     cause="Set their logits to −inf.",
     section="Drawing instead of searching",
+    seen="Possible Improvement to top_k_logits, https://github.com/karpathy/minGPT/issues/10",
 )
 def dropped_to_zero(logits: Tensor, k: int) -> Tensor:
     worst = logits.topk(k, dim=-1).values[..., -1:]
@@ -194,6 +197,8 @@ def one_too_few(logits: Tensor, k: int) -> Tensor:
     symptom="k + 1 tokens can be drawn.",
     cause="Drop what lies below the k-th logit; the place k, counted from zero, is one further.",
     section="Drawing instead of searching",
+    seen="top-k sampling off by 1 bug, "
+    "https://github.com/kingoflolz/mesh-transformer-jax/issues/164",
 )
 def one_too_many(logits: Tensor, k: int) -> Tensor:
     kept = min(k + 1, logits.size(-1))
@@ -316,6 +321,7 @@ def first_finished(finished: Hypotheses, alive: Hypotheses, beam_size: int) -> b
     cause="A living hypothesis may still be better: stop when none can be.",
     section="When may it stop?",
     steps={"candidates": lambda finished, alive: finished or alive},
+    seen="fix to beam search stopping criteria, https://github.com/neulab/xnmt/pull/572",
 )
 def enough_finished(finished: Hypotheses, alive: Hypotheses, beam_size: int) -> bool:
     return len(finished) >= beam_size
@@ -444,6 +450,8 @@ CACHE = "The cache of keys and values"
     cause="The new tokens are handed in without those before them, but they do not begin at "
     "position 0: begin at `past`.",
     section="Break it: three bugs in a decoder",
+    seen="Qwen3-Omni: decode assigns RoPE position 0 to every token, "
+    "https://github.com/Blaizzy/mlx-vlm/issues/1983",
 )
 def from_the_start(table: Tensor, past: int, new: int) -> Tensor:
     return table[:new]
@@ -484,6 +492,8 @@ BUGS = "Break it: three bugs in a decoder"
     cause="After each step, take the rows of keys and values that the kept beams continue.",
     section=BUGS,
     steps={"value_rows": lambda values, rows, layer: values},
+    seen="Beam search cache reorder silently skipped for Mamba, XLNet, RWKV, and Reformer models, "
+    "https://github.com/huggingface/transformers/issues/46612",
 )
 def keys_left(keys: Tensor, rows: Tensor, layer: int) -> Tensor:
     return keys
@@ -537,6 +547,8 @@ MANY = "Many sentences at once"
     symptom="Words stand behind the end of a sentence, for as long as others go on.",
     cause="Write padding in the rows that have had their <eos>.",
     section=MANY,
+    seen="fix: correct EOS handling in batched generation, "
+    "https://github.com/mistralai/mistral-inference/pull/270",
 )
 def growing_on(chosen: Tensor, done: Tensor) -> Tensor:
     return chosen
