@@ -95,22 +95,32 @@ def number_list(what: str, values: object, *shape: int) -> list:
     if isinstance(values, Tensor):
         values = values.detach().cpu()
     given = values.tolist() if hasattr(values, "tolist") else values
+    try:
+        return _rounded(given, shape)
+    except _OtherShape:
+        raise ValueError(
+            f"{what} is {given!r}, but it must have the shape {shape}, "
+            "as nested lists, an array or a tensor."
+        ) from None
+    except ValueError as error:
+        raise ValueError(f"{what} holds {error}") from None
 
-    def take(part: object, sizes: tuple[int, ...]) -> list | float:
-        if not sizes:
-            if not isinstance(part, (int, float)) or isinstance(part, bool):
-                raise ValueError(f"{what} holds {part!r}, but it must hold numbers.")
-            if not math.isfinite(part):
-                raise ValueError(f"{what} holds {part!r}, but its numbers must be finite.")
-            return round(float(part), 6)
+
+class _OtherShape(Exception):
+    """Nested lists have another shape than was asked for."""
+
+
+def _rounded(part: object, sizes: tuple[int, ...]) -> list | float:
+    """The numbers of nested lists, or a number, to six digits."""
+    if sizes:
         if not isinstance(part, Sequence) or isinstance(part, str) or len(part) != sizes[0]:
-            raise ValueError(
-                f"{what} is {given!r}, but it must have the shape {shape}, "
-                "as nested lists, an array or a tensor."
-            )
-        return [take(each, sizes[1:]) for each in part]
-
-    return take(given, shape)
+            raise _OtherShape
+        return [_rounded(each, sizes[1:]) for each in part]
+    if not isinstance(part, (int, float)) or isinstance(part, bool):
+        raise ValueError(f"{part!r}, but it must hold numbers.")
+    if not math.isfinite(part):
+        raise ValueError(f"{part!r}, but its numbers must be finite.")
+    return round(float(part), 6)
 
 
 def check_whole(what: str, value: object, low: int, high: int, because: str = "") -> None:
