@@ -1,4 +1,4 @@
-"""What stands at the end of `make test`: the table of the checks, and what was measured.
+"""What `make test` prints at its end: the table of the checks, and what was measured.
 
 Numbers travel with the tests' reports, as `user_properties`: tests run in several processes.
 """

@@ -14,7 +14,7 @@ import pytest
 from common import installed_chromium
 from filelock import FileLock
 
-PATIENCE = 300  # seconds: what is waited for comes; a busy machine is slow, not wrong
+PATIENCE = 300  # seconds: generous, since a busy machine is slow, not wrong
 
 
 def _apt(*packages: str) -> bool:

@@ -245,7 +245,7 @@ def test_weights_are_trained_once(setting, monkeypatch) -> None:
 
 
 def test_the_peak_of_memory_is_that_of_another_process(folder) -> None:
-    held = torch.ones(150_000_000)  # 600 MB here are none there
+    held = torch.ones(150_000_000)  # 600 MB held here must not count there
     result = memory.peak(QUICK, Book.name, "greedy", 1, folder)
     assert 50 < result["before"] <= result["peak"] < memory.megabytes()
     assert held.sum() > 0

@@ -382,7 +382,7 @@ def test_recipes_of_one_stack():
         load_recipe("captions-small-decoder-only", ["model.n_encoder_layers=2"])
 
 
-# --- what would be wrong is found out -------------------------------------------------------------
+# --- mistakes are found ---------------------------------------------------------------------------
 
 
 def values_are_rotated(monkeypatch):

@@ -337,7 +337,7 @@ def stories_come_out_as_written(book: Book, seed: int) -> None:
             for h in found
         ]
 
-    # The best first word leads into a thicket; the second best says all there is to say.
+    # The best first word leads into a thicket; after the second best the end is certain.
     thicket = {"": {"a": 0.6, "b": 0.4}, "a": {"a": 0.3, "b": 0.3, "c": 0.4}}
     [(text, h)] = said(thicket, 1, 0.0)
     assert text == "ac." and h.score == pytest.approx(math.log(0.24))
@@ -347,14 +347,14 @@ def stories_come_out_as_written(book: Book, seed: int) -> None:
     hasty = {"": {"a": 0.5, ".": 0.3, "b": 0.2}, "a": {".": 0.9, "c": 0.1}}
     assert [text for text, _ in said(hasty, 2, 0.0, 2)] == ["a.", "."]
     # Divided by their lengths, a long sum beats a short one that is larger: log 0.45 / 2.17 for
-    # nine tokens (13 / 6 is 2.17), log 0.55 for one. Not before the last step is that certain.
+    # nine tokens (13 / 6 is 2.17), log 0.55 for one. Until the last step that is not certain.
     long = {"": {".": 0.55, "a": 0.45}} | {"a" * n: {"a": 1.0} for n in range(1, 8)}
     assert [text for text, _ in said(long, 2, 0.0)] == ["."]
     assert [text for text, _ in said(long, 2, 1.0)] == ["aaaaaaaa."]
     # The end takes no place in the beam: a and b both go on, and b has the better future.
     places = {"": {".": 0.5, "a": 0.3, "b": 0.2}, "a": {"a": 0.3, "b": 0.3, "c": 0.4}}
     assert [text for text, _ in said(places, 2, 0.0, 2)] == [".", "b."]
-    # A beam whose every place has ended is done, although `c` might do better, divided by more.
+    # A beam is done once all its places have ended, although `c`, divided by more, might do better.
     ended = {"": {"a": 0.6, "b": 0.4}, "a": {".": 0.9, "c": 0.1}, "b": {".": 0.9, "c": 0.1}}
     assert [text for text, _ in said(ended, 2, 10.0, 2)] == ["a.", "b."]
 
@@ -371,7 +371,7 @@ def cached_is_uncached(book: Book, seed: int) -> None:
 
     model = varied(book, seed)
     same_hypotheses(found(model, cached=True), found(model, cached=False))
-    # In single precision, where nothing is nearly a tie. (Without residuals the tokens fade.)
+    # In single precision too, on a model without near ties. (Without residuals the tokens fade.)
     model = varied(book, seed, residual=True, positions="sinusoidal").float()
     cached, uncached = found(model, cached=True), found(model, cached=False)
     assert [h.tokens for h in cached] == [h.tokens for h in uncached]

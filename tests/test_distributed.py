@@ -114,7 +114,7 @@ def test_two_processes_make_the_updates_of_one(out, found, name):
     gradients = tensors(out, f"{name}.gradients", 0)
     assert gradients.keys() == expected.keys()
     for key, tensor in expected.items():
-        # Adam makes steps even of a gradient that is nothing but rounding: later ones differ.
+        # Adam turns even gradients of pure rounding into steps: later ones differ.
         bound = 1e-12 if key.startswith("0.") else 1e-7
         torch.testing.assert_close(gradients[key], tensor, rtol=bound, atol=bound, msg=key)
     weights = tensors(out, f"{name}.weights", 0)
@@ -251,7 +251,7 @@ def test_sigterm_to_one_process_saves_and_ends_all(fatal, command_line, tmp_path
     )
     assert f"{again} --resume" in done.out
     assert list_checkpoints(run)[-1][0] == 8
-    # By the command line, too, a run goes on with another number of processes.
+    # From the command line, too, a run can go on with a different number of processes.
     assert command_line([*command(run), "--resume", "--quiet"]) == 0
     assert command_line([*command(tmp_path / "whole"), "--quiet"]) == 0
     runs = [(folder / "metrics.jsonl").read_text() for folder in (run, tmp_path / "whole")]

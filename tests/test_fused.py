@@ -1,4 +1,4 @@
-"""What training computes in other ways than the chapters' formulas: the same, sooner."""
+"""What training computes differently from the chapters' formulas: the same results, faster."""
 
 from __future__ import annotations
 

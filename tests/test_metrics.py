@@ -67,7 +67,7 @@ def test_bleu_by_hand():
     """One sentence of six tokens, one of them wrong: 5/6 · 3/5 · 2/4 · 1/3, no brevity penalty."""
     found = bleu(["a b c d x e"], ["a b c d y e"], tokenize="none")
     assert found.value == pytest.approx(100 * (5 / 6 * 3 / 5 * 2 / 4 * 1 / 3) ** 0.25)
-    # Four tokens where there should be five: exp(1 − 5/4) times nothing wrong.
+    # Four correct tokens where there should be five: only the penalty exp(1 − 5/4) counts.
     assert bleu(["a b c d"], ["a b c d e"], tokenize="none").value == pytest.approx(
         100 * math.exp(1 - 5 / 4)
     )

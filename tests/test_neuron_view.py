@@ -33,12 +33,12 @@ def small_model(**options: object) -> Transformer:
 
 def test_products_sums_and_weights_by_hand():
     numbers = NeuronView(**BY_HAND, kept=2).numbers()
-    assert numbers["features"] == [1, 2, 3, 4]  # 9, 2, −2, 0: equal ones as they stand
+    assert numbers["features"] == [1, 2, 3, 4]  # 9, 2, −2, 0: ties keep their order
     assert numbers["products"] == [9, 2, -2, 0] and numbers["running"] == [9, 11, 9, 9]
     assert numbers["dots"] == [9, 11] and numbers["scores"] == [4.5, 5.5]  # √4 = 2
     sigmoid = torch.tensor([-1.0, 1.0], dtype=torch.float64).sigmoid()
     assert numbers["weights"] == pytest.approx(sigmoid.tolist())
-    assert numbers["advantages"] == [0, 1, -2, 0]  # 9 is what B gets, too
+    assert numbers["advantages"] == [0, 1, -2, 0]  # B gets the 9 too
     assert (numbers["kept_dots"], numbers["part"], numbers["others"]) == ([11, 9], 11, -2)
     assert numbers["kept_weights"] == pytest.approx(sigmoid.flip(0).tolist())
     assert (numbers["strongest"], numbers["kept_strongest"]) == ("B", "A")
@@ -50,7 +50,7 @@ def test_features_in_three_orders():
 
     assert features("feature").numbers()["features"] == [1, 2, 3, 4]
     assert features("contribution").numbers()["features"] == [3, 2, 1, 4]  # −6, 2, 0.3, 0
-    assert features("advantage").numbers()["features"] == [3, 1, 2, 4]  # −4, and what is alike
+    assert features("advantage").numbers()["features"] == [3, 1, 2, 4]  # −4, then the ties
     numbers = features("contribution").numbers()
     assert numbers["q_values"] == [-2, 1, 3, 0] and numbers["k_values"] == [3, 2, 0.1, 5]
 

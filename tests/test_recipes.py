@@ -295,7 +295,7 @@ def test_each_step_from_the_tutorial_changes_what_it_says():
         *("training.batch_size", "training.max_tokens", "tokens.source_sos"),
         *("training.average", "training.validate_every", "model.max_length"),
         *("decoding.beam_size", "decoding.length_penalty", "decoding.max_length"),
-        *("task.lowercase", "tokens.min_frequency"),  # the subwords lower-case; they know no count
+        *("task.lowercase", "tokens.min_frequency"),  # subwords lower-case, and have no minimum
     }
 
 

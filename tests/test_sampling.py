@@ -1,4 +1,4 @@
-"""Which tokens a draw may choose: as Hugging Face's warpers do, token for token."""
+"""Which tokens a draw may choose: the same as with Hugging Face's warpers, token for token."""
 
 from __future__ import annotations
 

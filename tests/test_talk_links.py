@@ -1,4 +1,4 @@
-"""Links from chapters to “Talk to the model”: each names a model and changes that there are."""
+"""Links from chapters to “Talk to the model”: each names a model and changes that exist."""
 
 from __future__ import annotations
 

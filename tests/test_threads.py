@@ -1,4 +1,4 @@
-"""Threads that fit the work: one for what is small, as many as there are for what gains by them."""
+"""Threads that fit the work: one for small models, all of them for what gains by them."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ def by_hand(config: training.TrainingConfig) -> tuple[nn.Module, list[tuple[floa
 def test_a_run_is_what_it_would_be_by_hand(options):
     config = small.config(**options)
     expected, measured = by_hand(config)
-    # In float64: the gradient of a key's bias is nothing but rounding, of which Adam makes steps.
+    # In float64: the gradient of a key's bias is pure rounding, which Adam turns into steps.
     model = small.model(dropout=0.0).double()
     trainer = Trainer(model, small.TRAIN, small.VALIDATION, config)
     assert trainer.fit()
@@ -123,7 +123,7 @@ def test_gradients_are_clipped():
         trainer.fit()
         gradients = [p.grad for p in trainer.model.parameters()]
         norms[clip] = torch.stack([g.norm() for g in gradients]).norm().item()
-        # What is recorded is the norm before.
+        # The recorded norm is the one before clipping.
         assert trainer.history[0]["gradient_norm"] > 0.1
     assert norms[0.01] == pytest.approx(0.01, rel=1e-3)
     assert norms[0.0] == pytest.approx(trainer.history[0]["gradient_norm"], rel=1e-5)

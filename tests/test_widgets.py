@@ -272,7 +272,7 @@ def test_schedule_explorer_shows_the_numbers_of_chapter_15():
     first, last = (ScheduleExplorer(update=n).numbers() for n in (1, 100_000))
     assert first["share"] == 1 / 4000 and round(first["rate"], 8) == 0.00000017
     assert last["share"] == pytest.approx(0.2) and round(last["rate"], 5) == 0.00014
-    halved = ScheduleExplorer(warmup=2000).numbers()  # the falling curve knows no w
+    halved = ScheduleExplorer(warmup=2000).numbers()  # the falling curve does not depend on w
     assert halved["rate"] == pytest.approx(start["rate"]) and halved["top"] > 1.4 * start["top"]
     short = ScheduleExplorer(updates=450, update=450).numbers()  # never at the peak
     assert short["reached_at"] == 450 and round(short["reached"], 8) == 0.00007861

@@ -95,7 +95,7 @@ def main(out: Path) -> None:
         other.fit()
         trainer(here, out / "two-then-one", exact=True).fit(updates=3)
 
-        # Both processes compute the same pair: without dropout the same, with it not.
+        # Both processes compute the same pair: equal without dropout, different with it.
         for dropout in (0.0, 0.3):
             alike = trainer(here, data=TWICE, exact=dropout == 0, updates=1, batch_size=2)
             seen: list[float] = []
@@ -105,7 +105,7 @@ def main(out: Path) -> None:
             alike.fit()
             found[f"dropout {dropout}"] = seen[0]
 
-        # One is stopped, and both stop; one finds a loss that is no number, and both say so.
+        # One is stopped, and both stop; one finds a loss that is not a number, and both say so.
         stopped = trainer(here)
         if here.rank == 1:
             stopped.optimizer.register_step_post_hook(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from beartype import BeartypeConf, beartype
 from jaxtyping import install_import_hook
 
-# Makes millions of short calls, and knows no tensors: hooked, its first sentence takes a quarter of
-# a minute in every process. `test_captions_annotations.py` hooks it as well, for some sentences.
+# It makes millions of short calls and uses no tensors: hooked, its first sentence takes 15 seconds
+# in every process. `test_captions_annotations.py` hooks it as well, for some sentences.
 SPARED = "transformer_book.tasks.captions"
 
 typechecker = beartype(conf=BeartypeConf(is_pep484_tower=True))

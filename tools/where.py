@@ -344,7 +344,7 @@ def of_mistake(mistake: checks.Mistake) -> Idea:
 
 
 def everything() -> Iterator[tuple[str, str, Callable[[Any], Idea], Any]]:
-    """Each idea's name, what is said of it, what makes its answer, and of what."""
+    """Each idea's name, its description, the function that makes its answer, and the argument."""
     yield from ((name, of.section, of_component, name) for name, of in checks.COMPONENTS.items())
     yield from ((each.name, each.says, of_name, each) for each in definitions())
     yield from ((name, "", of_module, name) for name in modules())
@@ -352,7 +352,7 @@ def everything() -> Iterator[tuple[str, str, Callable[[Any], Idea], Any]]:
 
 
 def search(text: str, most: int = 4) -> list[Idea]:
-    """What an idea's name finds, in the order that the script's documentation tells."""
+    """What an idea's name finds, in the order that the script's documentation gives."""
     asked = words(text)
     stems = [word[:5] for word in asked]
 
@@ -374,7 +374,7 @@ def search(text: str, most: int = 4) -> list[Idea]:
         for name, says, make, of in known:
             if way(name, says):
                 rows.setdefault((make.__name__, name), (make, of))
-        if way is ways[2] and rows:  # what only begins alike is for when there is nothing else
+        if way is ways[2] and rows:  # words that only begin alike are a last resort
             break
     of_check = [definition_of(of) for make, of in rows.values() if make is of_component]
     chosen = [row for row in rows.values() if row[1] not in of_check]  # it is in the check's row
@@ -391,7 +391,7 @@ def told(idea: Idea) -> str:
 
 
 def linked(place: str) -> str:
-    """A place as a link of MAP.md; lines are left out, they change too often."""
+    """A place as a link in MAP.md, without line numbers, which change too often."""
     path, _, rest = place.partition(" ")
     address = re.sub(r":\d+$", "", path.rstrip(",:"))
     label = Path(address).stem if address.endswith(".ipynb") else address.split("/", 1)[-1]

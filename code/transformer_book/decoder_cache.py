@@ -1,7 +1,7 @@
 """Decoding one token at a time: the cache of keys and values, and the way without it (chapter 17).
 
 A search feeds each row its newest token and asks for the logits of the next one. A `Stepper` does
-that, and keeps what the steps before have left.
+that, and keeps what earlier steps have computed.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from transformer_book.transformer import Transformer
 class LayerCache:
     """The keys and values that one decoder layer need not compute again.
 
-    Of the target so far `(N, H, T, K)`, growing by one position a step, and of the memory
-    `(B, H, S, K)`, computed once. N = B · W: each sentence has W rows (beams), which stand beside
-    each other and share its memory.
+    For the target so far `(N, H, T, K)`, growing by one position per step, and for the memory
+    `(B, H, S, K)`, computed once. N = B · W: each sentence has W rows (beams), which are adjacent
+    and share its memory.
     """
 
     keys: Float[Tensor, "N H T K"]
@@ -88,7 +88,7 @@ class DecoderCache:
                 each sentence. The rows in one line must belong to the same sentence.
 
         Returns:
-            The sentence that each line belongs to, `(B',)`: select the memory's mask by it, too.
+            The sentence that each line belongs to, `(B',)`: index the memory's mask with it too.
         """
         width = self.shape[1]
         rows = rows.view(len(rows), -1)  # (B', W')
@@ -176,12 +176,12 @@ def _attend(
 
 
 def can_be_cached(model: Model) -> bool:
-    """Whether a search may compute each position once, and `decode_step` what `model.decode` does.
+    """Whether a search may use `decode_step` for `model.decode`, computing each position once.
 
     The decoder must be causal, and every part of it the book's own: `decode_step` takes the place
-    of the `forward` of the decoder, its layers and their attentions, so it would pass over what
-    someone has changed there. (It passes over forward hooks on these, too; hooks on what is
-    inside them, the projections, norms and feed-forward networks, are called.)
+    of the `forward` of the decoder, its layers and their attentions, so it would ignore
+    whatever someone has changed there. (It ignores forward hooks on these too; hooks on what they
+    contain, the projections, norms and feed-forward networks, are called.)
     """
     if isinstance(model, DecoderOnly):
         target = tuple(model.modules())
@@ -229,7 +229,7 @@ class _Cached:
 
 
 class _Uncached:
-    """The whole target so far through the decoder at every step: plain, and right for any model."""
+    """Decodes the whole target so far at every step: plain, and right for any model."""
 
     def __init__(self, model: Transformer, source: Tensor) -> None:
         self.model = model
@@ -250,7 +250,7 @@ class _Uncached:
 
 
 class _OneStackCached:
-    """As `_Cached`, of a decoder-only model: the source is the first part of what is kept."""
+    """As `_Cached`, for a decoder-only model: the source comes first in what is kept."""
 
     def __init__(self, model: DecoderOnly, source: Tensor) -> None:
         self.model, self.cache = model, model.new_cache()
@@ -265,7 +265,7 @@ class _OneStackCached:
 
 
 class _OneStackUncached:
-    """As `_Uncached`, of a decoder-only model."""
+    """As `_Uncached`, for a decoder-only model."""
 
     def __init__(self, model: DecoderOnly, source: Tensor) -> None:
         self.model, self.source = model, source

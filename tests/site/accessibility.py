@@ -1,11 +1,11 @@
-"""What axe-core finds on a page, and whether the page fits: asked once of each thing it is made of.
+"""What axe-core finds on a page, and whether the page fits: each part of a page is checked once.
 
-axe-core takes seconds for a chapter. What a page is made of it is asked about once; and when the
-width changes, what stands around the article, which changes with it, and what depends on sizes. Of
-the words of code, which are most of a chapter, one of each kind stays marked: the others have its
-colours and nothing else. So it is with the formulas in a line, half of all elements: the others
-leave a place of their size. Colours take the longest by far, and come from one set of styles: of
-elements of one kind, on whatever pages, one is asked about in each scheme.
+axe-core takes seconds for a chapter, so it checks the parts of a page once. When the width changes,
+it checks only what surrounds the article, which changes too, and what depends on sizes. Of the
+words of code, which are most of a chapter, one of each kind keeps its markup: the others share its
+colours and have nothing else to check. Inline formulas, half of all elements, are treated alike:
+the others leave a gap of their size. Colours take the longest by far, and come from one set of
+styles: of the elements of one kind, on whatever pages, one is checked in each scheme.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ ONE_OF_EACH = """() => {
     });
 }"""
 
-# One element with words of each kind that is not among those known: its tag, classes, style and the
-# names of its attributes, and those of all that it stands in. Every second row of a table is shaded.
+# One element with words of each kind not yet known. A kind is the tag, classes, style and attribute
+# names of an element and of all its ancestors. Every second row of a table is shaded.
 OF_NEW_KINDS = """known => {
     const kinds = new Set(known), found = [];
     const one = e => [e.tagName, e.getAttribute("class"), e.getAttribute("style"),

@@ -21,7 +21,7 @@ def test_a_press_on_the_map_chooses_the_nearest_word(site: Path, serve, visit) -
     )
     seen.page.mouse.move(x, y + 1)
     assert picture.locator(".over").text_content() == "man"
-    assert state(root)["word"] == before  # to look is not to choose
+    assert state(root)["word"] == before  # looking is not choosing
     seen.page.mouse.click(x, y + 1)
     assert shown(root)["chosen"][0] == "man" and state(root)["word"] != before
     assert differing(case, root) == [] and seen.problems == []

@@ -190,7 +190,7 @@ def test_every_page_has_a_card(site: Path) -> None:
     assert all(len(known) == len(pages) for known in seen.values()), "two pages say the same"
     image = (site / metas(site / LANDING)["og:image"].removeprefix(base)).read_bytes()
     assert struct.unpack(">II", image[16:24]) == (1200, 630)
-    # Who names the book's address names index.html.
+    # Whoever shares the book's address shares index.html.
     assert metas(site / "index.html").items() <= metas(site / LANDING).items()
     assert metas(site / "index.html")["og:url"] == f"{base}{LANDING}"
 

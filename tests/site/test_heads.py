@@ -1,7 +1,7 @@
 """The head explorer with all three kinds of attention, and with long sentences.
 
-Chapter 12 has the encoder alone. Here its page is a bare one, with a model that answers as
-ipywidgets' does.
+Chapter 12 shows only the encoder. Here the page is a bare one, with a model that answers as that
+of ipywidgets does.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""“The same model in JavaScript” shows the files themselves, and all that they have in common."""
+"""“The same model in JavaScript” shows the files' own lines, and all that both languages have."""
 
 from __future__ import annotations
 

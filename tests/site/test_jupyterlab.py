@@ -1,4 +1,4 @@
-"""The explorers in JupyterLab: a real server and kernel, and Python sees what a hand has moved."""
+"""The explorers in JupyterLab: a real server and kernel, and Python sees what the reader moved."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Pages of the website in a real browser, from a folder: narrow, and opened in the dark.
 
 From a folder the browser refuses what a server would allow, such as reading another file. That
-depends on the scripts and styles of a page, so of the pages that load the same, from the same
-depth, the largest is opened. That nothing is missing beside a page is asked of all of them
-elsewhere (test_pages), and how wide each is (test_pages_served).
+depends on the scripts and styles of a page, so of the pages that load the same ones, from the same
+depth, only the largest is opened. Other tests check on every page that no file it needs is missing
+(test_pages), and how wide it is (test_pages_served).
 """
 
 from __future__ import annotations

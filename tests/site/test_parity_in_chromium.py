@@ -1,8 +1,8 @@
 """The model computes in Chromium what PyTorch computes: see tools/browser_parity.py.
 
-On a thousand sentences greedily and a thousand with the search that each model is shipped with: the
-shortest of many, and most of them for the models that are quickest. The tool takes a thousand for
-each model and search.
+A thousand sentences are decoded greedily and a thousand with the search that each model ships with:
+the shortest of many, most of them by the fastest models. The tool takes a thousand for each model
+and search.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The chapters' explorers with a sentence of the reader's: what Python shows for that sentence."""
+"""The chapters' explorers show for the reader's own sentence what Python shows for it."""
 
 from __future__ import annotations
 

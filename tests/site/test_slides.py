@@ -1,4 +1,4 @@
-"""Decks for teachers: made from the core of each chapter, of one screen each, asking no other host."""
+"""Decks for teachers: made from each chapter's core, one screen per slide, using no other host."""
 
 from __future__ import annotations
 

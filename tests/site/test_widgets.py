@@ -1,4 +1,4 @@
-"""Every explorer computes what Python computes, answers to every way of use, and weighs little."""
+"""Every explorer computes what Python computes, responds to every use, and stays small."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def blank(browser: Browser) -> Page:
     return browser.new_page()
 
 
-# The module is imported from its text, as anywidget does it; NaN survives the way out, not JSON.
+# The module is imported from its text, as anywidget does it. NaN can be returned, but not as JSON.
 COMPUTE = """async ([code, states]) => {
     const address = URL.createObjectURL(new Blob([code], {type: "text/javascript"}));
     const {numbers} = await import(address);
@@ -294,8 +294,8 @@ def drive(case: Case, page: Page, root: Locator, way: str, only: str | None = No
     return problems
 
 
-# A browser sets the whole page anew at each step, and axe-core reads all of it, whatever it is asked
-# about: long chapters take them long.
+# A browser lays out the whole page again at each step, and axe-core reads all of it, whatever it is
+# asked about: long chapters take a long time.
 ALONE = """root => {
     for (let at = root; at.tagName !== "ARTICLE" && at !== document.body; at = at.parentElement)
         for (const other of [...at.parentElement.children]) if (other !== at) other.remove();

@@ -4,7 +4,7 @@
   const all = (selector, change) => document.querySelectorAll(selector).forEach(change);
 
   function mendPage() {
-    // These labels say something else than what is written on the button; the writing is the better name.
+    // These labels differ from the text on the button, which is the better name.
     all(".search-button-field[aria-label], details.hide > summary[aria-label]", (element) =>
       element.removeAttribute("aria-label")
     );

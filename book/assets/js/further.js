@@ -102,7 +102,7 @@
   showAll(kept());
   follow();
   window.addEventListener("hashchange", follow);
-  // A link to where one is already changes no address.
+  // A link to the current address does not change it.
   document.addEventListener("click", (event) => {
     const link = event.target.closest?.("a[href*='#']");
     if (link && link.href === location.href) follow();

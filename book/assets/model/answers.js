@@ -36,7 +36,7 @@ function hooked(translator, hooks, act) {
 function attention_of(translator, source, tokens, hooks) {
   const seen = {};
   const record = (value, { name, stage }) => {
-    // A copy: the model goes on to make weights of the scores in their place.
+    // A copy: the model goes on to turn the scores into weights in place.
     if (stage === "weights" || stage === "scores") seen[`${name}.${stage}`] = { shape: value.shape, data: value.data.slice() };
   };
   hooked(translator, [...hooks, record], () => translator.model.forward([source], [[SOS, ...tokens.slice(0, -1)]]));
@@ -108,8 +108,8 @@ const SHOWN = ["stream", "query", "key", "value", "scores", "weights", "heads", 
 /**
  * What goes in and out of each step of one layer for one token: [{module, stage, shape, data}, …].
  *
- * `tokens` are the ids that were said; `position` counts what this stack reads, from 0. In front
- * stand the token's vector and its position's, behind the last layer the final norm.
+ * `tokens` are the ids that were said; `position` counts what this stack reads, from 0. The
+ * token's vector and its position's come first, the final norm after the last layer.
  */
 async function steps(translator, { text, tokens, stack, layer, position, changes = [] }) {
   const { hooks } = compiled(changes, translator.model.config);

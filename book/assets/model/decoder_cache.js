@@ -59,13 +59,13 @@ function layer_step(layer, x, kept, memory_mask, start) {
   const cross_attention = (y) =>
     layer.cross_attention.attend(y, kept.memory_keys, kept.memory_values, memory_mask, start);
   x = layer.self_residual.forward(x, self_attention, start); // (N, 1, D)
-  // The beams are so many queries to one memory, which is kept once for all.
+  // The beams are several queries to one memory, which is kept only once.
   let beams = layer.cross_residual.forward(x.view(1, N, D), cross_attention, start); // (1, N, D)
   beams = layer.feed_forward_residual.forward(beams, (y) => layer.feed_forward.forward(y), start);
   return beams.view(N, 1, D); // (N, 1, D)
 }
 
-/** Each position computed once: the logits of `Uncached`, sooner. */
+/** Each position computed once: the logits of `Uncached`, but faster. */
 export class Cached {
   constructor(model, source) {
     this.model = model;
@@ -83,7 +83,7 @@ export class Cached {
   }
 }
 
-/** The whole target so far through the decoder at every step: plain, and right for any model. */
+/** Decodes the whole target so far at every step: plain, and right for any model. */
 export class Uncached {
   constructor(model, source) {
     this.model = model;

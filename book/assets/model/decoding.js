@@ -93,7 +93,7 @@ class Search {
  *
  * source: ids without padding. max_length: longest target, `<eos>` included; null: 50 more than the
  * source, or what the model has room for. cached: false computes everything anew at every step.
- * n_candidates: record so many of the most probable tokens. ban: ids that are never produced.
+ * n_candidates: how many of the most probable tokens to record. ban: ids that are never produced.
  * forced: the first tokens, given instead of chosen.
  */
 export function* greedy_search(model, source, options = {}) {
@@ -150,7 +150,7 @@ export function* beam_search(model, source, beam_size, options = {}) {
       return { beam, token, sum: totals[place], record: search.recorded(log_p, beam, token) };
     });
 
-    // 1. Of the W best, those that end are finished. (What is impossible is nothing.)
+    // 1. Of the W best, those that end are finished. (The impossible ones do not count.)
     const leading = best.slice(0, beam_size);
     for (const { token, sum, record } of leading) {
       if (token === EOS && sum > -Infinity) found.push(hypothesis(record, length_penalty));

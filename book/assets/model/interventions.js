@@ -1,7 +1,7 @@
 // Changes to a model that computes, written as short texts that fit into an address.
 //
 //     head:cross.0.2        this head adds nothing        (layer 0, head 2, counted from 0)
-//     average:encoder.1.0   this head looks at everything it may see alike
+//     average:encoder.1.0   this head attends equally to all it may see
 //     weight:cross.0.2.3.1.0.5   add 0.5 to the weight of key 1 for query 3, then make the row sum to 1
 //     layer:decoder.1       this layer passes on what it gets
 //     feed_forward:encoder.0   the feed-forward network of this layer adds nothing
@@ -34,7 +34,7 @@ const CHANGES = {
     atAttention(kind, layer, "weights", (weights) => {
       const S = weights.size(-1);
       return withHead(weights, head, (weight, i, data) => {
-        // Where nothing may be seen the weight is 0, and stays it.
+        // Where nothing may be seen the weight is 0, and stays 0.
         const row = data.subarray(i - (i % S), i - (i % S) + S);
         return weight > 0 ? 1 / row.reduce((n, each) => n + (each > 0), 0) : 0;
       });

@@ -102,7 +102,7 @@ const EXPLORERS = {
 
 document.head.append(html("link", { rel: "stylesheet", href: new URL("sentence.css", import.meta.url).href }));
 const client = new WorkerClient();
-const loading = new Map(); // name of a model → the answer, or what will be one
+const loading = new Map(); // name of a model → the promise of its answer
 
 /** What the worker answers; a failure is an Error with its sentence. */
 async function asked(task, question, step) {

@@ -292,7 +292,7 @@ class Parser {
     if (piece === undefined) throw new Syntax();
     if (piece === "(") return this.items(")", true);
     if (/^\d+$/.test(piece)) {
-      if (/^0+[1-9]/.test(piece)) throw new Syntax(); // 07 is no number
+      if (/^0+[1-9]/.test(piece)) throw new Syntax(); // 07 is not a number
       return { kind: "number", value: BigInt(piece) };
     }
     if (piece.startsWith("O(")) {

@@ -23,8 +23,8 @@ export class SpacySplitter {
   }
 
   /**
-   * Exceptions that the other rules would have taken apart before they are looked up, as the
-   * sequence of what they are taken apart into. {sequences, longest}
+   * Exceptions that the other rules would have split before looking them up, each as the sequence
+   * of its parts. {sequences, longest}
    */
   sequencesOfExceptions() {
     const sequences = new Set();

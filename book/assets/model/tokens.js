@@ -6,7 +6,7 @@ import { SpacySplitter } from "./spacy.js";
 
 export const [PAD, SOS, EOS, UNK] = [0, 1, 2, 3];
 export const SPECIALS = ["<pad>", "<sos>", "<eos>", "<unk>"];
-const LONGEST_WORD = 256; // characters; what is longer is no word, and merging takes time squared
+const LONGEST_WORD = 256; // characters; longer runs are not words, and merging takes quadratic time
 
 // --- tokenizers ----------------------------------------------------------------------------------
 

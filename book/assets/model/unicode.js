@@ -87,7 +87,7 @@ export class Unicode {
    * One spelling for what looks the same: composed Unicode (NFC), single spaces between words.
    *
    * Control characters count as spaces. Characters that only format, such as a byte order mark or a
-   * soft hyphen, are dropped, but for the joiners that some scripts and emoji need.
+   * soft hyphen, are dropped, except the joiners that some scripts and emoji need.
    */
   uniform(line) {
     line = this.nfc(line);

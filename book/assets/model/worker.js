@@ -1,8 +1,8 @@
 // The model in a worker: the page stays quick while it computes.
 //
 // The page posts {id, task, …}; the worker answers with {id, …, state}: "progress" and "step" on the
-// way, then one of "done" and "failed" (with a sentence). A task that comes later ends the one that
-// runs, unless it is a quick one, and "cancel" ends it, too: then it answers "cancelled".
+// way, then one of "done" and "failed" (with a sentence). A later task ends the one that is
+// running, unless the later one is quick, and so does "cancel": the ended one answers "cancelled".
 
 import { QUICK, TASKS } from "./answers.js";
 import { Translator, languages_of } from "./translator.js";

@@ -698,7 +698,7 @@ function thumbnail({ T, S, weights }, head) {
   const context = canvas.getContext("2d");
   const image = context.createImageData(S, T);
   for (let i = 0; i < T * S; i += 1) {
-    // Black with so much opacity; the style sheet turns it round on dark paper.
+    // Black with this opacity; the style sheet inverts it on dark paper.
     image.data[4 * i + 3] = Math.round(255 * Math.min(1, weights[head * T * S + i]));
   }
   context.putImageData(image, 0, 0);

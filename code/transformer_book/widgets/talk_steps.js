@@ -55,7 +55,7 @@ function sublayer_of(module) {
   return name.startsWith("cross") ? "cross_attention" : "self_attention";
 }
 
-/** Of each stage: its name, what is computed, and the axes of its numbers. */
+/** For each stage: its name, what is computed, and the axes of its numbers. */
 function meaning({ module, stage }, { norm, activation }) {
   if (module.endsWith("_embedding")) return ["embedding", "√D times the token's row of the table", "D"];
   if (module.endsWith("_positions")) return ["position", "the row of its position; both rows are added", "D"];
@@ -80,7 +80,7 @@ function meaning({ module, stage }, { norm, activation }) {
   }[stage];
 }
 
-const COLUMNS = 8; // of a vector that is no head
+const COLUMNS = 8; // of a vector that does not belong to a head
 
 /** The numbers of one step as a table; of keys and values those of one head. */
 function numbers_of({ shape, data, stage }, axes, keys, head) {

@@ -1,7 +1,7 @@
 """The known mistakes: each one wrong step, small enough to read, with what it does and why.
 
-A mistake takes the place of one or several steps of a component; the right steps stand in the file
-of the same name one folder up.
+A mistake replaces one or more steps of a component; the right steps are in the file of the same
+name one folder up.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
 """Known mistakes made in the whole model, to see what training makes of them (chapter 22).
 
-`checks` knows a mistake as one wrong step of one component. Here the step is put where the model
-does that step, as long as a context is open:
+`checks` knows a mistake as one wrong step of one component. Here the wrong step
+replaces the model's own for as long as a context is open:
 
     with made("merge_heads", "heads merged without permuting back"):
         trainer = Experiment(load_recipe("ablation-baseline")).trainer()
         trainer.fit()
 
-The model itself holds no wrong code and no switch for any. The recipes of the recorded runs stand
-in `recipes/mistakes`; each is a recipe of the book with one mistake:
+The model itself has no wrong code in it, nor any switch for it. The recipes of the recorded runs
+are in `recipes/mistakes`; each is a recipe of the book with one mistake:
 
     description = "one line"
     base = "ablation-baseline"
@@ -164,7 +164,7 @@ def _add_positions(steps: SimpleNamespace, component: Component) -> list[Patch]:
 
 
 def _encode(steps: SimpleNamespace, component: object) -> list[Patch]:
-    """Of targets: sources stay right, so that one thing is wrong and not two."""
+    """For targets only: sources stay right, so that only one thing is wrong."""
 
     def encode_target(self, words):
         return [tokens.SOS, *steps.finish(self.encode(words))]
@@ -320,7 +320,7 @@ def load(name: str, changes: Iterable[str] = ()) -> WrongRecipe:
 def recorded() -> dict[str, list[dict[str, Any]]]:
     """The recorded runs with a mistake, as `recipes.recorded_ablations` gives those without.
 
-    Each has the `component` and the `mistake`, too.
+    Each also has the `component` and the `mistake`.
     """
     runs: dict[str, list[dict[str, Any]]] = {}
     for run in json.loads(RECORD.read_text(encoding="utf-8")):

@@ -476,5 +476,5 @@ def two_marks(source: Tensor, target: Tensor) -> Tensor:
 )
 def moved_behind(inputs: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
     order = (inputs == 0).int().argsort(dim=1, stable=True)  # (B, T)
-    width = labels.size(1)  # may differ, where another mistake is made, too
+    width = labels.size(1)  # may differ if another mistake is made as well
     return inputs.gather(1, order), labels.gather(1, order[:, :width].clamp(max=width - 1))

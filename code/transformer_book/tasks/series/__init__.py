@@ -18,8 +18,8 @@ targets 97 (in the public corpus they are modelled on, 29 and 142); of size "two
 7 to 9 % of the series begin with a pole.
 
 **Splits.** 85 % train, 10 % validation, 5 % test, by a hash. With `split_by="random"` it is the
-hash of the source, and test sources may be training sources with other letters: some 95 % of size
-"two-terms" beside 10 000 training pairs, 24 % of "long" beside 200 000. With "shape-disjoint" it is
+hash of the source, and test sources may be training sources with other letters: about 95 % of size
+"two-terms" are with 10 000 training pairs, 24 % of "long" with 200 000. With "shape-disjoint" it is
 the hash of the source without its letters, so that no source has a renaming in another split.
 
 **The public corpus** itself is the size "two-terms-public", with its own splits: see `public`.
@@ -158,7 +158,7 @@ class SeriesTask(Options):
         return split_by_hash(f"series\t{key}", SHARES)
 
     def _pair(self, expression: Sum, source: str) -> Pair | None:
-        """The pair, unless it has no series, nothing below O(x**6), no x, or is too long."""
+        """The pair; None if it has no x, no series, no term below O(x**6), or is too long."""
         tokens = self.source_tokenizer(source)
         if "x" not in tokens or len(tokens) > MAX_SOURCE:
             return None
@@ -173,7 +173,7 @@ def canonical_source(text: str) -> str:
     """The spelling that `SeriesTask` gives to an expression: `x*a+x` becomes `a*x+x`.
 
     Raises:
-        ValueError: the text is not in the grammar; the message says what is.
+        ValueError: the text is not in the grammar, which the message gives.
     """
     return write(read(text))
 
@@ -194,17 +194,17 @@ def count_by_functions(
 
 
 def same_series(one: str, other: str) -> bool:
-    """Whether two texts say the same series, however they write it; by exact arithmetic.
+    """Whether two texts mean the same series, however it is written; by exact arithmetic.
 
     `x**2/2+x*a+O(x**6)` and `a*x+2*x**2/4+O(x**6)` do. A text that does not end with O(x**6), or
-    that cannot be read, says no series and is the same as nothing, itself included.
+    that cannot be read, means no series and equals no text, not even itself.
     """
     meanings = _meaning(one), _meaning(other)
     return None not in meanings and meanings[0] == meanings[1]
 
 
 def _meaning(text: str) -> str | None:
-    """A series in its canonical writing: what all texts that mean the same have in common."""
+    """A series in canonical form, the same for all texts that mean it; None if there is none."""
     rest = f"O({VARIABLE}**{ORDER})"
     text = text.replace(" ", "")
     if not text.endswith(rest):

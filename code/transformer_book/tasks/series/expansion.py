@@ -58,7 +58,7 @@ class Laurent:
 def series_of(text: str) -> str:
     """The Taylor or Laurent series of an expression about x = 0 to O(x**6), in canonical form.
 
-    The terms have ascending powers of x. A coefficient that is a sum stands in parentheses, but not
+    The terms have ascending powers of x. A coefficient that is a sum is in parentheses, except
     at x**0; its terms are ordered by the exponent of the first letter of the alphabet that occurs,
     the highest first, then by that of the second, and so on:
 
@@ -66,8 +66,8 @@ def series_of(text: str) -> str:
         'b+a*b*x+x**2*(a**2*b/2+b**3/3)+x**3*(a**3*b/6+a*b**3/3)+...+O(x**6)'     # doctest: +SKIP
 
     Raises:
-        ValueError: the expression is not in the grammar; the message says what is. In particular,
-            functions need an argument without constant term, and in a divisor the coefficient of
+        ValueError: the expression is not in the grammar, which the message gives. In particular,
+            functions need an argument without a constant term, and in a divisor the coefficient of
             the lowest power of x has to be a single product: 1/(1+sin(a*x)), not
             1/(sin(a*x)+sin(b*x)).
     """

@@ -5,8 +5,8 @@ of a power is x or another letter, a `Call` such as sin(a*x), or a sum. The func
 such values in a canonical form, so that `a*x+x` and `x*a+x`, or `exp(a*x)**2` and `exp(2*a*x)`, are
 the same value with the same spelling:
 
-* factors of a product: numbers, letters by the alphabet, functions in the order of `FUNCTIONS`,
-  then by their argument, then sums in parentheses; what is divided by stands behind one `/`;
+* factors of a product: numbers, letters in alphabetical order, functions in the order of
+  `FUNCTIONS`, then by argument, then sums in parentheses; all divisors follow a single `/`;
 * terms of a sum: by their factors in that order, higher powers first, numbers last;
 * equal factors become a power, equal terms a multiple, and a number that all terms of a factor
   share stands before the product, as in -2*sin(a*x)*(cos(b*x)-tan(c*x));
@@ -89,13 +89,13 @@ def add(*sums: Sum) -> Sum:
 
 
 def multiply(left: Sum, right: Sum) -> Sum:
-    """The product of two expressions; only a number is multiplied into a sum."""
+    """The product of two expressions; only numbers are distributed over a sum."""
     (a, factors), (b, others) = _as_term(left), _as_term(right)
     return _product(a * b, [*factors, *others])
 
 
 def negate(expression: Sum) -> Sum:
-    """The expression with the other sign."""
+    """The expression with its sign changed."""
     return Sum(tuple(Term(-value, factors) for value, factors in expression.terms))
 
 
@@ -108,7 +108,7 @@ def power(base: Sum, exponent: int) -> Sum:
     """A whole power of an expression.
 
     Raises:
-        NotInGrammar: the exponent is larger than `MAX_EXPONENT`, or zero is divided by.
+        NotInGrammar: the exponent is beyond `MAX_EXPONENT`, or the power is 0**0 or divides by 0.
     """
     value, factors = _as_term(base)
     if abs(exponent) > MAX_EXPONENT:
@@ -166,7 +166,7 @@ def _product(value: Fraction, factors: Iterable[tuple[Base, int]]) -> Sum:
 
 
 def _primitive(expression: Sum) -> tuple[Fraction, Sum]:
-    """A number times a sum with whole coprime numbers, the first of them positive."""
+    """A number times a sum whose coefficients are coprime integers, the first of them positive."""
     numbers = [term.number for term in expression.terms]
     content = Fraction(
         math.gcd(*(value.numerator for value in numbers)),
@@ -244,7 +244,7 @@ def join(terms: Iterable[str]) -> str:
 
 
 def write_term(numerator: int, denominator: int, factors: Iterable[tuple[str, int]]) -> str:
-    """A product of a number and powers, negative powers behind one `/`: -3*a**2*x/(2*b)."""
+    """A product of a number and powers, negative powers after a single `/`: -3*a**2*x/(2*b)."""
     above = [str(abs(numerator))] if abs(numerator) != 1 else []
     below = [str(denominator)] if denominator != 1 else []
     for base, exponent in factors:
@@ -274,7 +274,7 @@ def shape(expression: Sum) -> str:
     """The expression with its letters left out, terms and factors sorted without them.
 
     Two expressions that differ by a renaming of letters have the same shape, whatever order the
-    new letters bring about. (So have some that differ by more, such as sin(a*x)*cos(b*x) and
+    new letters lead to. (So do some that differ in more than that, such as sin(a*x)*cos(b*x) and
     sin(a*x)*cos(a*x).)
     """
     terms = []
@@ -301,7 +301,7 @@ def read(text: str) -> Sum:
     """Read an expression in Python's notation.
 
     Raises:
-        ValueError: the text is not in the grammar; the message says what is.
+        ValueError: the text is not in the grammar, which the message gives.
     """
     try:
         if not isinstance(text, str):
@@ -319,7 +319,7 @@ def read(text: str) -> Sum:
 
 
 def outside(text: object, problem: object) -> NotInGrammar:
-    """The error for an expression outside the grammar: what is wrong, and what the grammar has."""
+    """The error for an expression outside the grammar: what is wrong, and what is allowed."""
     shown = repr(text)
     shown = shown if len(shown) <= 80 else shown[:76] + "...'"
     return NotInGrammar(f"{shown} is not in the grammar: {problem}; the grammar has {GRAMMAR}.")

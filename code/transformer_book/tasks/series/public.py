@@ -4,9 +4,9 @@
 14 367 pairs `expression|series`. Its tutorial keeps the 11 850 whose series has at most 83 tokens
 (85 with `<sos>` and `<eos>`) and cuts them, in the order of the file, 17 : 2 : 1 into 10 072 pairs
 for training, 1 185 for validation and 593 for test. It reports 0.948 ± 0.009 of those exactly
-right. So does this module, but for the report.
+right. This module keeps and cuts the pairs in the same way.
 
-Terms of a series stand in another order than in the book's own pairs: see `series`.
+The terms of a series are in a different order from the book's own pairs: see `series`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from transformer_book.tasks.downloads import Remote, data_folder, locate
 from transformer_book.tokens import MathTokenizer
 
 FOLDER = "taylor-two-terms"
-# What the repository holds; or the same bytes, packed.
+# The file in the repository, and the same bytes compressed.
 TEXT = Remote(
     f"{FOLDER}/seq2seq_series_2terms.txt",
     "https://raw.githubusercontent.com/hbprosper/Terascale/"
@@ -38,7 +38,7 @@ SHARES = {"train": 17, "validation": 2, "test": 1}
 
 
 def download() -> Path:
-    """Where the corpus is, after it has been fetched, if need be, and checked."""
+    """The path of the corpus, which has been fetched if need be, and checked."""
     if (data_folder() / PACKED.path).exists():
         return locate(PACKED)
     return locate(TEXT, instead="the size 'two-terms', which is generated")
