@@ -203,7 +203,7 @@ const meaning = (kind, sign, text) =>
 function build(change, { searches }) {
   let n_steps = 1;
   let now = 1;
-  // Who stands at the end of a search sees the next one to its end, too.
+  // A reader at the end of one search sees the next to its end as well.
   const anew = (changes) => change(now === n_steps ? { ...changes, step: LAST } : changes);
   const example = choice({
     label: "search",

@@ -90,7 +90,7 @@ function fitted(places) {
 
 const WIDE = 400; // the drawing, in its own units
 
-/** How much of the area of two boxes is the same. */
+/** The area in which two boxes overlap. */
 const overlap = (a, b) =>
   Math.max(0, Math.min(a.right, b.right) - Math.max(a.left, b.left)) *
   Math.max(0, Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top));

@@ -40,10 +40,10 @@ const sidesOf = ({ kind, source, target }) => ({
   keys: kind === "decoder" ? target : source,
 });
 
-/** Which layer, head and token stand chosen, and the map of that head, (T, S), and the average's. */
+/** The chosen layer, head and token, the map of that head, (T, S), and the average of the heads. */
 function chosenOf(state) {
   const layers = state[state.kind];
-  // What is chosen may lie outside for a moment, while several traits change.
+  // The choice may be out of range for a moment, while several traits change.
   const layer = Math.min(state.layer, layers.length - 1);
   const heads = layers[layer];
   const head = state.head < 0 ? heads.length : Math.min(state.head, heads.length - 1);
@@ -258,7 +258,7 @@ function render(context) {
       show: (value) => number(value),
       change: (value) => change({ threshold: value }),
     });
-    // What is pressed again is let go: then all queries, and the average of the heads.
+    // A second press releases the choice: then all queries, and the average of the heads.
     const pressToken = (side, token) => {
       const again = model.get("side") === side && model.get("token") === token;
       change(again ? { token: -1, side: "query" } : { side, token });

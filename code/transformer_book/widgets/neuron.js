@@ -38,7 +38,7 @@ const cosineBasis = (width) =>
     upTo(width).map((f) => Math.sqrt((f ? 2 : 1) / width) * Math.cos((Math.PI * (g + 0.5) * f) / width)),
   );
 
-/** The query, (K,), the products q ⊙ k_j of all keys, (S, K), and who is seen. */
+/** The query, (K,), the products q ⊙ k_j of all keys, (S, K), and which keys are seen. */
 function productsOf({ q, k, mask, layer, head, query, turned }) {
   const basis = turned ? cosineBasis(q[0][0][0].length) : null;
   const inBasis = (rows) => (turned ? matmul(rows, basis) : rows);
@@ -96,7 +96,7 @@ export function numbers(state) {
 
 // --- bars ----------------------------------------------------------------------------------------
 
-/** One bar for each feature: up what is positive, down what is negative. */
+/** One bar for each feature: upwards if positive, downwards if negative. */
 function strip() {
   const element = svg("svg", { class: "strip", role: "img", preserveAspectRatio: "none" });
   const draw = (values, kept, largest, label) => {

@@ -111,8 +111,8 @@ function inputPanel(change, now) {
   const bands = FEATURES.map(() => svg("rect", { class: "band", width: SLOT }));
   const means = FEATURES.map(() => line(drawing, { class: "mean" }));
   const handles = FEATURES.map((d) => {
-    // The handle's second coordinate is x; it stands at a x + b. The first is 0, but for the arrow
-    // keys left and right, which do the same as down and up.
+    // The handle's second coordinate is x; it stands at a x + b. The first is 0, except for the
+    // arrow keys left and right, which do the same as down and up.
     const along = {
       x: [-5, 5],
       y: [LEAST, MOST],

@@ -85,7 +85,7 @@ function fromStop(place) {
   return share ? STOPS[low] + share * (STOPS[low + 1] - STOPS[low]) : STOPS[low];
 }
 
-/** A rate for the screen reader and the ticks: two digits that count. */
+/** A rate for the screen reader and the ticks: two significant digits. */
 const short = (rate) => String(Number(rate.toPrecision(2)));
 
 // --- the two drawings ----------------------------------------------------------------------------
@@ -115,7 +115,7 @@ function picture({ title, name, note, change, across, back, up, places, furnish 
   const down = line(drawing, { class: "dashed" });
   const tip = svg("g", { class: "here" }, mark("circle", 4));
   // The marker goes along the curve, from stop to stop: its first coordinate counts them. The second
-  // is 0, but for the arrow keys up and down, which do the same as right and left.
+  // is 0, except for the arrow keys up and down, which do the same as right and left.
   const along = {
     x: [0, STOPS.length - 1],
     y: [-10, 10],

@@ -261,11 +261,11 @@ def find(component: str, name: str) -> Mistake:
 def made(component: str, name: str | None) -> Iterator[Mistake | None]:
     """Make a known mistake, everywhere in the package, until the context is left.
 
-    With `None` for the name the component's right steps are put into the model in the same way:
-    nothing changes but the rounding. That is how to tell that a mistake is all that was measured.
+    With `None` for the name, the component's right steps are put into the model in the same way:
+    only the rounding changes. That shows that nothing but the mistake is being measured.
 
     Models must be built, trained and used inside. They decode without a cache, as
-    `decoder_cache.can_be_cached` demands of models with parts of one's own.
+    `decoder_cache.can_be_cached` requires of models with parts not from the book.
 
     Raises:
         ValueError: as `find`.

@@ -1,4 +1,4 @@
-"""Known mistakes of chapter 28: weights that are taken over in another order or not transposed."""
+"""Known mistakes of chapter 28: weights copied in the wrong order or not transposed."""
 
 from __future__ import annotations
 
