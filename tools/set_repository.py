@@ -24,6 +24,8 @@ from common import ROOT, configuration, repository_url, tracked
 TEXT = {".cff", ".ipynb", ".md", ".py", ".toml", ".yml"}
 REPOSITORY = re.compile(r"https://github\.com/[\w.-]+/[\w.-]+")
 SITE = re.compile(r"https?://[\w.:-]+/(?:[\w./-]+/)?")
+# Known mistakes name the threads in which they were seen: issues of others.
+OF_OTHERS = Path("code", "transformer_book", "checks", "mistakes")
 # Where a file speaks of the book's own repository: what is installed, cited, reported, read on.
 OWN = re.compile(
     r'(?:git\+|repository-code: ")(https?://[\w./-]+)'
@@ -35,7 +37,8 @@ def text_files(root: Path) -> Iterator[Path]:
     """The files of the book that can name an address."""
     for path in tracked(root):
         parts = path.relative_to(root).parts
-        if path.suffix in TEXT and parts[0] not in {"tests", "tools", "_build"}:
+        of_others = OF_OTHERS in path.relative_to(root).parents
+        if path.suffix in TEXT and parts[0] not in {"tests", "tools", "_build"} and not of_others:
             yield path
 
 
