@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -43,7 +44,9 @@ class Reader(HTMLParser):
             (self.page.links if names_only else self.page.loads).append(values[LOADS[tag]])
 
 
+@cache
 def read_pages(site: Path) -> dict[Path, HtmlPage]:
+    """The pages of a site; read once, since it takes ten seconds and many tests ask."""
     pages = {}
     for path in sorted(site.rglob("*.html")):
         if "_static" in path.relative_to(site).parts:
