@@ -323,7 +323,12 @@ def of_module(module: str) -> Idea:
     idea.add("shown in", *(shown(each) for each in notebooks() if module in shown_in(each)))
     own = list(TESTS.rglob(f"test_{module.split('.')[-1]}.py"))
     using = [path for path in sorted(TESTS.rglob("*.py")) if module in imports(path)]
-    proofs = PROOFS[:2] if is_part_of_the_model(module) else ()
+    proofs = [each for each in PROOFS if "configurations" not in each]
+    if not is_part_of_the_model(module):
+        proofs = []
+    if names := [name for name, of in explorer_modules().items() if of == path]:
+        idea.add("explorer", *names)
+        own.append(TESTS / "site" / "test_widgets.py")
     idea.add("tests", *map(shown, own), *proofs, *map(shown, using))
     if (script := path.with_suffix(".js")).exists():
         idea.add("in the browser", shown(script))
@@ -412,9 +417,9 @@ def page() -> str:
         "## Ideas that a check judges",
         "",
         "The number of known mistakes leads to the file in which they stand; right and wrong "
-        "versions that people write are in `tests/checks/`, in files named as the check's. What "
-        "`test_proofs.py` and `test_mutants.py` run stands in `tests/proofs.py`: every part of the "
-        "model beside PyTorch's.",
+        "versions that people write are in `tests/checks/`, in files named as the check's. "
+        "[tests/proofs.py](tests/proofs.py) holds the proofs that `test_proofs.py` runs, every "
+        "part of the model beside PyTorch's; `test_mutants.py` shows that they notice damage.",
         "",
         "| idea | chapter | in the package | check | mistakes | tests | explorer |",
         "|---|---|---|---|---:|---|---|",
@@ -448,6 +453,7 @@ def page() -> str:
     for module, path in modules().items():
         p = of_module(module).places
         what = p["package"][0].partition(": ")[2].rstrip(".").replace("|", "\\|")
+        what = ": ".join([*p.get("explorer", []), what])
         columns = (
             f"[{module}]({shown(path)})",
             what,
