@@ -323,9 +323,7 @@ def of_module(module: str) -> Idea:
     idea.add("shown in", *(shown(each) for each in notebooks() if module in shown_in(each)))
     own = list(TESTS.rglob(f"test_{module.split('.')[-1]}.py"))
     using = [path for path in sorted(TESTS.rglob("*.py")) if module in imports(path)]
-    proofs = [each for each in PROOFS if "configurations" not in each]
-    if not is_part_of_the_model(module):
-        proofs = []
+    proofs = PROOFS if is_part_of_the_model(module) else ()
     if names := [name for name, of in explorer_modules().items() if of == path]:
         idea.add("explorer", *names)
         own.append(TESTS / "site" / "test_widgets.py")
