@@ -144,6 +144,22 @@ def test_languages_are_measured_with_bleu_three_times(monkeypatch):
     assert len({result[name]["value"] for name in expected}) == 3
 
 
+def test_of_a_corpus_it_is_counted_who_repeats_himself(monkeypatch):
+    sides = ["a b c a b c", "a a a", "d e f", "d e"]
+    language_task(monkeypatch, [Pair(tuple(side.split()), tuple(side.split())) for side in sides])
+    for kind, expected in (("multi30k", True), ("europarl", True), ("captions", False)):
+        recipe = {"name": "x", "task": {"name": kind}, "data": {"seed": 0}}
+        translator = small.translator(recipe=recipe)
+        predictions = ["a b c a b c", "e e e e", "d e f", "d e f D E F"]
+        monkeypatch.setattr(translator, "translate", lambda _, written=predictions, **__: written)
+        result = evaluate(translator, n=4)
+        assert ("repetitions" in result) == expected
+        if expected:
+            measured = result["repetitions"]
+            assert measured["value"] == 0.75 and measured["references"] == 0.25
+            assert measured["error"] == pytest.approx((0.75 * 0.25 / 4) ** 0.5)
+
+
 def test_the_tokens_of_bleu_are_the_targets_own(monkeypatch):
     class Letters(SpaceTokenizer):
         def __call__(self, text: str) -> list[str]:
