@@ -364,6 +364,9 @@ def tokenizers() -> dict[str, Tokenizer]:
     subword = json.loads((pretrained.find("multi30k-de-en") / "config.json").read_text("utf-8"))
     return {
         "subword": tokenizer_from_dict(subword["source_tokenizer"]),
+        "subword, lower-cased": tokenizer_from_dict(
+            subword["source_tokenizer"] | {"lowercase": True}
+        ),
         "de": SpacyTokenizer("de"),
         "en": SpacyTokenizer("en"),
         "it": SpacyTokenizer("it", lowercase=True),
