@@ -433,3 +433,29 @@ OUTSIDE = ["exp(exp(x))", "sin(a)", "tan(1/x)"]  # they can be read, and have no
 def test_series_refuses_what_is_no_expression(text):
     with pytest.raises(ValueError, match="the grammar has"):
         Translator.from_pretrained("series").translate(text)
+
+
+# --- as a writer would set it ---------------------------------------------------------------------
+
+WRITTEN = {
+    "multi30k-de-en": {
+        "Zwei Hunde spielen im Schnee.": "Two dogs play in the snow.",
+        "Eine Frau, die einen roten Hut trägt, liest ein Buch.": "A woman wearing a red hat is "
+        "reading a book.",
+        "Drei Kinder sitzen auf einer Bank!": "Three children are sitting on a bench!",
+    },
+    "multi30k-en-de": {
+        "Two dogs are playing in the snow.": "Zwei Hunde spielen im Schnee.",
+        'A man holds a sign that says "Welcome".': "Ein Mann hält ein Schild mit der Aufschrift "
+        "„Welcome“.",
+        "A boy in a blue T-shirt climbs a tree.": "Ein Junge in einem blauen T-Shirt klettert "
+        "einen Baum hinauf.",
+    },
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_translations_of_real_sentences_are_set_as_a_writer_sets_them(name):
+    """Capitals, sentence ends, quotation marks and spaces, byte for byte."""
+    written = Translator.from_pretrained(name).translate(list(WRITTEN[name]))
+    assert written == list(WRITTEN[name].values())

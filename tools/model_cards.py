@@ -34,8 +34,8 @@ LIMITS = {
     "multi30k": "It has read 29,000 descriptions of photographs and nothing else.\n\nA sentence of "
     "another kind (news, questions, a long one) becomes something like a caption, fluently;\nrare "
     "words are guessed from their pieces; numbers, names and what the photographs seldom show "
-    "are\noften wrong (counted in chapter 19{twin}).\n\nWhat people look like is described as the describers "
-    "of the photographs did, with their assumptions.",
+    "are\noften wrong (counted in chapter 19{twin}).\n\nWhat people look like is described as the "
+    "describers of the photographs did, with their assumptions.",
 }
 TWIN = {"de": " for its twin, multi30k-de-en"}  # whose errors were counted
 METRICS = (  # key, column, how it is written
