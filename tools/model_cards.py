@@ -48,6 +48,7 @@ METRICS = (  # key, column, how it is written
     ("bleu", "BLEU, 13a, cased", "bleu"),
     ("bleu_lowercase", "BLEU, 13a, lower-cased", "bleu"),
     ("perplexity", "perplexity per token", "perplexity"),
+    ("rare_words", "rare words found", "share"),
 )
 CARD = """# {name}
 
@@ -203,6 +204,19 @@ def renamed() -> dict[str, int]:
     }
 
 
+def rare_words(results: list[dict]) -> str:
+    """How many of the words that training hardly had come out right, empty if nobody counted."""
+    for result in results:
+        if result["split"] == "test" and "rare_words" in result:
+            counted = result["rare_words"]
+            return (
+                "\n\nOf the words in the references of the test split, its translations have "
+                f"{shown('share', counted)} of\nthe {counted['n']:,} that training had fewer than "
+                f"{counted['least']} times, and {100 * counted['others']:.1f} % of the others."
+            )
+    return ""
+
+
 def about(task: dict) -> tuple[str, str]:
     """What a card says of the licence and the limits of a model of this task.
 
@@ -262,5 +276,6 @@ def card(folder: Path) -> str:
             nouns=NOUNS.get(task.get("target"), ""),
             twin=TWIN.get(task.get("target"), ""),
             **(renamed() if kind == "series" else {}),
-        ),
+        )
+        + rare_words(final),
     )
