@@ -47,6 +47,7 @@ METRICS = (  # key, column, how it is written
     ("mathematically_equal", "mathematically equal", "share"),
     ("repetitions", "repeats three words", "share"),
     ("perplexity", "perplexity per token", "perplexity"),
+    ("rare_words", "rare words found", "share"),
 )
 CARD = """# {name}
 
@@ -212,6 +213,19 @@ def renamed() -> dict[str, int]:
     }
 
 
+def rare_words(results: list[dict]) -> str:
+    """How many of the words that training hardly had come out right, empty if nobody counted."""
+    for result in results:
+        if result["split"] == "test" and "rare_words" in result:
+            counted = result["rare_words"]
+            return (
+                "\n\nOf the words in the references of the test split, its translations have "
+                f"{shown('share', counted)} of\nthe {counted['n']:,} that training had fewer than "
+                f"{counted['least']} times, and {100 * counted['others']:.1f} % of the others."
+            )
+    return ""
+
+
 def about(task: dict) -> tuple[str, str]:
     """What a card says of the licence and the limits of a model of this task.
 
@@ -270,5 +284,6 @@ def card(folder: Path) -> str:
         limits=limits.format(
             twin=TWIN.get(task.get("target"), ""),
             **(renamed() if kind == "series" else {}),
-        ),
+        )
+        + rare_words(final),
     )

@@ -55,7 +55,9 @@ def evaluate(
         (`repetitions`); and everything that is needed to
         repeat the measurement. `too_long` is there if some pairs are longer than the model can
         read or write, and says how many: the perplexity leaves them out, and such a source has an
-        empty translation.
+        empty translation. Of a model that says what it met in training (`known_words`), the share
+        of the references' rare words that the translations have, of how many, and that of all
+        `others` (`rare_words`; a word is rare if training had it fewer than `least` times).
 
     Raises:
         ValueError: an unknown split, or a model that was saved without a recipe.
@@ -105,6 +107,11 @@ def evaluate(
     if _lowercases(translator.recipe):
         lower = ([text.lower() for text in texts] for texts in (predictions, references))
         result["exact_match_lowercase"] = _known(exact_match(*lower))
+    if translator.known_words is not None:
+        rare, others = translator.known_words.found(predictions, references)
+        if rare and others:
+            among_others = {"others": share(others).value, "least": translator.known_words.least}
+            result["rare_words"] = _known(share(rare)) | {"n": len(rare)} | among_others
     if kind == "series":
         equal = list(map(same_series, predictions, references))
         result["mathematically_equal"] = _known(share(equal))

@@ -27,7 +27,7 @@ from count_renamings import (
     renamings,
     right_by_renaming,
 )
-from model_cards import about, again, card, measuring, seeds, signatures
+from model_cards import about, again, card, measuring, rare_words, seeds, signatures
 from ship_model import LARGEST, ROUNDING, UNROUNDED, lost
 
 from tests import small
@@ -253,6 +253,30 @@ def test_a_card_has_the_signatures_of_its_numbers():
     for name in MODELS:
         text = (FOLDER / name / "README.md").read_text("utf-8")
         assert text.count("nrefs:1") == 3 * ("BLEU" in text)
+
+
+def test_a_card_says_how_many_rare_words_come_out_right(monkeypatch):
+    counted = {"value": 0.4125, "error": 0.021, "n": 1343, "others": 0.705, "least": 3}
+    other = counted | {"value": 0.9}
+    results = [{"split": "validation", "rare_words": other}, {"split": "test"}]
+    assert rare_words(results) == ""
+    results.append({"split": "test", "rare_words": counted})
+    assert " ".join(rare_words(results).split()) == (
+        "Of the words in the references of the test split, its translations have 41.2 % ± 2.1 % of "
+        "the 1,343 that training had fewer than 3 times, and 70.5 % of the others."
+    )
+    (worse,) = differences({"rare_words": counted}, {"rare_words": other})
+    assert worse == "rare words found is 0.9000, not 0.4125"
+    shipped = pretrained.results_as_shipped
+    monkeypatch.setattr(
+        pretrained,
+        "results_as_shipped",
+        lambda *args, **options: [r | {"rare_words": counted} for r in shipped(*args, **options)],
+    )
+    for name in MODELS:
+        text = card(FOLDER / name)
+        assert "| rare words found |" in text and "| 41.2 % ± 2.1 % |" in text
+        assert rare_words(results) in text.partition("## Limits")[2]
 
 
 def test_a_card_shows_the_model_as_it_is_shipped(measured):

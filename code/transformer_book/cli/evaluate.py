@@ -15,6 +15,7 @@ from transformer_book.cli.messages import columns, of_the_system, warn
 SHARES = {
     "exact_match": "exact match",
     "exact_match_lowercase": "exact match, lower-cased",
+    "rare_words": "rare words found",
     "mathematically_equal": "mathematically equal",
     "repetitions": "three words in a row twice",
 }
