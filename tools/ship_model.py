@@ -117,6 +117,7 @@ def main() -> None:
 
     from transformer_book.atomic_files import write_atomically, write_json
     from transformer_book.evaluation import evaluate, log_look
+    from transformer_book.known_words import FILE as KNOWN_WORDS
     from transformer_book.pretrained import FOLDER
     from transformer_book.recipes import DecodingConfig
     from transformer_book.translator import Translator
@@ -168,6 +169,8 @@ def main() -> None:
                 print(split, f"{quality(result):.4f}", flush=True)
         for path in files:
             write_atomically(folder / path.name, path.read_bytes())
+        if shipped.known_words is None:  # those of the model that was here before
+            (folder / KNOWN_WORDS).unlink(missing_ok=True)
     write_json(folder / "results.json", results, indent=1)
     write_atomically(folder / "README.md", card(folder).encode())
 

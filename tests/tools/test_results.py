@@ -31,7 +31,7 @@ from model_cards import about, again, card, measuring, rare_words, seeds, signat
 from ship_model import LARGEST, ROUNDING, UNROUNDED, lost
 
 from tests import small
-from transformer_book import evaluation, pretrained, recipes
+from transformer_book import evaluation, known_words, pretrained, recipes
 from transformer_book.checkpoints import load_tensors
 from transformer_book.pretrained import FOLDER, results_as_shipped
 from transformer_book.tasks import Pair, make_task
@@ -553,6 +553,18 @@ def test_a_search_is_chosen_on_validation_and_the_test_is_looked_at_once(shippin
     assert kinds == [UNROUNDED] * n_searches + [None, None]
     looks = (shipping.folder / "test_looks.jsonl").read_text().splitlines()
     assert [json.loads(look)["split"] for look in looks] == ["test"]
+
+
+def test_known_words_are_shipped_with_their_model_and_go_with_it(shipping, tmp_path):
+    path = shipping.folder / known_words.FILE
+    shipping.folder.mkdir(parents=True)
+    path.write_text("of another model")
+    ship_model.main()
+    assert not path.exists()
+    met = known_words.KnownWords(frozenset("ab"), frozenset("c"))
+    met.save(tmp_path / "run" / known_words.FILE)
+    ship_model.main()
+    assert Translator.from_pretrained(shipping.folder).known_words == met
 
 
 def test_what_loses_by_rounding_or_is_large_is_not_shipped(shipping, monkeypatch):
