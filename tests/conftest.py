@@ -45,6 +45,13 @@ def uninterrupted(tmp_path_factory):
     return trainer
 
 
+@pytest.fixture(scope="module")
+def unenforced():
+    """The annotations are not looked at: see tests/typecheck.py."""
+    with tests.typecheck.unenforced():
+        yield
+
+
 @pytest.fixture
 def quick_disk(monkeypatch):
     """No test cuts the power, so that flushing needs no disk to turn."""

@@ -1,4 +1,8 @@
-"""A class of thirty, some of whom mean harm: the expected grade for each, and nobody's is lost."""
+"""A class of thirty, some of whom mean harm: the expected grade for each, and nobody's is lost.
+
+Its set is small, so that a submission is graded in a second; each real set, with all its planted
+mistakes, is rehearsed below.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,7 @@ import psutil
 import pytest
 from nbformat.v4 import new_code_cell, new_output
 
-from tests.course.small import cell, remember_runs
+from tests.course.small import NAME, cell, make_course, remember_runs
 from transformer_book.course.grading import Outcome, grade
 from transformer_book.course.proof import Mistake, read_mistakes
 from transformer_book.course.release import answers_of, read_secret, release, sets_of
@@ -27,7 +31,6 @@ if sys.platform != "linux":
 
 ROOT = Path(__file__).parents[2]
 COURSE = ROOT / "assignments"
-SET = "ps2"
 # Seconds of processor time: the first cell, which imports torch, takes one or two.
 LIMITS = Limits(seconds=240, cell_seconds=5, memory=3 * 2**30)
 
@@ -42,29 +45,23 @@ class Student(NamedTuple):
     losing: set[str] | None
     notebook: Any = None
     data: bytes | None = None
-    file: str = f"{SET}.ipynb"
+    file: str = f"{NAME}.ipynb"
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The course with one released set, and a secret of its own."""
-    place = tmp_path_factory.mktemp("class")
-    for step in ("source", "mistakes"):
-        (place / step).mkdir()
-    (place / "nbgrader_config.py").write_text((COURSE / "nbgrader_config.py").read_text())
+    """A course with one released set, and a secret of its own."""
+    place = make_course(tmp_path_factory.mktemp("class") / "course")
     (place / "secret.txt").write_text("a class of thirty\n")
-    (place / "source" / SET).mkdir()
-    name = f"source/{SET}/{SET}.ipynb"
-    (place / name).write_bytes((COURSE / name).read_bytes())
     release(place)
     return place
 
 
 def everyone(folder: Path) -> dict[str, Student]:
     """The class."""
-    mistakes = read_mistakes(COURSE, SET)
-    released = nbformat.read(str(folder / "release" / SET / f"{SET}.ipynb"), 4)
-    source = nbformat.read(str(folder / "source" / SET / f"{SET}.ipynb"), 4)
+    mistakes = read_mistakes(folder, NAME)
+    released = nbformat.read(str(folder / "release" / NAME / f"{NAME}.ipynb"), 4)
+    source = nbformat.read(str(folder / "source" / NAME / f"{NAME}.ipynb"), 4)
     answers = answers_of(source, read_secret(folder))
     tests = {c.metadata.nbgrader.grade_id for c in released.cells if _grades(c)}
     first = mistakes[0].cell
@@ -170,7 +167,7 @@ def everyone(folder: Path) -> dict[str, Student]:
         "patches-torch": Student(
             "tampered",
             tests,
-            right(**{first: "torch.equal = lambda *a: True\n" + stub}),
+            right(**{first: "import torch\ntorch.equal = lambda *a: True\n" + stub}),
         ),
         "empty-file": Student("crashed", None, data=b""),
         "not-utf-8": Student("crashed", None, data="grün".encode("utf-16")),
@@ -191,7 +188,7 @@ def test_everyone_gets_the_grade_they_earned(
     students = everyone(folder)
     assert len(students) >= 30
     for name, student in students.items():
-        place = folder / "submitted" / name / SET
+        place = folder / "submitted" / name / NAME
         place.mkdir(parents=True)
         if student.data is not None:
             (place / student.file).write_bytes(student.data)
@@ -202,7 +199,7 @@ def test_everyone_gets_the_grade_they_earned(
     minutes = (time.monotonic() - start) / 60
     tell(f"{len(runs)} different submissions run, {len(runs) / minutes:.1f} a minute")
     assert len(students) > len(runs) >= 25  # some became the same when their tests were restored
-    released = nbformat.read(str(folder / "release" / SET / f"{SET}.ipynb"), 4)
+    released = nbformat.read(str(folder / "release" / NAME / f"{NAME}.ipynb"), 4)
     points = {
         c.metadata.nbgrader.grade_id: c.metadata.nbgrader.points
         for c in released.cells

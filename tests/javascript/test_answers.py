@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from browser_parity import run, translator_of
 
 from tests.javascript.conftest import sentences
+from tests.typecheck import unenforced
 from transformer_book import pretrained
 from transformer_book.widgets.talk import answers
 
@@ -104,7 +106,8 @@ def test_python_answers_as_the_worker_does(name, text, changes, odd, rules) -> N
     job = {"operation": "answers", "folder": str(folder), "messages": asked}
     (found,) = run([job], rules)
     for question, theirs in zip(asked, found, strict=True):
-        ours = list(answers(translator_of(folder), question))
+        with nullcontext() if name in odd else unenforced():  # small models answer with it
+            ours = list(answers(translator_of(folder), question))
         if question["task"] == "beam":  # how far each is, it tells at other moments
             ours, theirs = ours[-1:], theirs[-1:]
         same(ours, theirs, str(question))

@@ -15,6 +15,8 @@ FEW = 12  # numbers: an input of so many is shown
 
 def same(a: Any, b: Any) -> bool:
     """Equal up to rounding, in value, shape and kind; `None` and numbers and lists included."""
+    if isinstance(a, Tensor) and isinstance(b, Tensor):  # most are asked for: without the words
+        return a.shape == b.shape and _of_one_kind(a, b) and not _apart_somewhere(a, b)
     return difference(a, b) is None
 
 
@@ -70,20 +72,29 @@ def _tensor_difference(got: Any, expected: Tensor, where: str) -> str | None:
         return (
             f"you return the shape {tuple(got.shape)}{place}, it should be {tuple(expected.shape)}"
         )
-    if got.dtype.is_floating_point != expected.dtype.is_floating_point or (
-        (got.dtype == torch.bool) != (expected.dtype == torch.bool)
-    ):
+    if not _of_one_kind(got, expected):
         return f"you return {got.dtype}{place}, it should be {expected.dtype}"
-    if got.dtype == expected.dtype and torch.equal(got, expected):
-        return None  # as most are, and a mask of a thousand places is large
-    differ = apart(got, expected)
-    if not differ.any():
+    if not _apart_somewhere(got, expected):
         return None
-    first = tuple(differ.nonzero()[0].tolist())
+    first = tuple(apart(got, expected).nonzero()[0].tolist())
     mine, right = got.detach().double(), expected.detach().double()
     # The entry of a tensor in a list has one index; that of a named one has a name beside it.
     entry = f"{where}{_index(first)}" if _is_index(where) else f"{_index(first)}{place}"
     return f"entry {entry} is {mine[first]:.4g}, it should be {right[first]:.4g}"
+
+
+def _of_one_kind(got: Tensor, expected: Tensor) -> bool:
+    """Whether both are booleans, or both whole numbers, or both fractions."""
+    return got.dtype.is_floating_point == expected.dtype.is_floating_point and (
+        (got.dtype == torch.bool) == (expected.dtype == torch.bool)
+    )
+
+
+def _apart_somewhere(got: Tensor, expected: Tensor) -> bool:
+    """Whether two tensors of one shape differ by more than rounding."""
+    if got.dtype == expected.dtype and torch.equal(got, expected):
+        return False  # as most are, and a mask of a thousand places is large
+    return bool(apart(got, expected).any())
 
 
 def _is_index(where: str) -> bool:
@@ -95,11 +106,11 @@ def apart(got: Tensor, expected: Tensor) -> Tensor:
     """Where two tensors of one shape differ by more than rounding, as booleans."""
     mine, right = got.detach().double(), expected.detach().double()
     # Rounding is relative to the size of the whole tensor: sums cancel.
-    finite = right[right.isfinite()]
-    size = max(1e-3, finite.abs().max().item()) if finite.numel() else 1.0
-    close = (mine == right) | (mine.isnan() & right.isnan())
-    close |= (mine - right).abs() <= 1e-4 * size
-    return ~close
+    size = right.abs().max().item() if right.numel() else math.nan
+    if not math.isfinite(size):  # seldom
+        finite = right[right.isfinite()]
+        size = finite.abs().max().item() if finite.numel() else 1.0
+    return ~mine.isclose(right, rtol=0.0, atol=1e-4 * max(1e-3, size), equal_nan=True)
 
 
 def _index(place: tuple[int, ...]) -> str:

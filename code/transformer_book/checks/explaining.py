@@ -35,6 +35,7 @@ class _Known(Sequence[Outcome]):
         self.gradients = component.differentiable and not group
         self.cases = CASES.setdefault((component.name, component.form), tuple(component.cases()))
         self.found: dict[int, Outcome] = {}
+        self.compared: dict[int, tuple[Outcome, bool]] = {}
 
     def __len__(self) -> int:
         return len(self.cases)
@@ -45,6 +46,12 @@ class _Known(Sequence[Outcome]):
                 warnings.simplefilter("ignore")  # a mistake of ours is not the learner's
                 self.found[i] = call(self.version, self.cases[i], gradients=self.gradients)
         return self.found[i]
+
+    def tells(self, i: int, right: Outcome) -> bool:
+        """Whether its answer to a case is not the right one; compared once."""
+        if i not in self.compared or self.compared[i][0] is not right:
+            self.compared[i] = right, not same(self[i].answer, right.answer)
+        return self.compared[i][1]
 
 
 def known_outcomes(
@@ -139,10 +146,14 @@ def _confirmed(
             continue
         if not loosely and mine.cannot_equal(theirs):
             return False
+        if not loosely:
+            if not same(mine.answer, theirs.answer):
+                return False
+            telling += versions.tells(i, right)
+            continue
         answers = mine.answer, right.answer, theirs.answer
-        if loosely:
-            answers = _comparable(component, loosely[i], *answers)
-            excused += isinstance(answers[0], Tensor) and _nowhere(mine.answer, theirs.answer)
+        answers = _comparable(component, loosely[i], *answers)
+        excused += isinstance(answers[0], Tensor) and _nowhere(mine.answer, theirs.answer)
         if not same(answers[0], answers[2]):
             return False
         telling += not same(answers[2], answers[1])
