@@ -16,11 +16,14 @@ class NamesDiffer(Exception):
 
 def built(
     made: Callable[..., nn.Module],
-    sizes: tuple[int, ...],
+    sizes: tuple[Any, ...],
     weights: Mapping[str, Tensor],
     inputs: tuple[Any, ...],
 ) -> Any:
     """What a learner's class gives, built with these sizes, filled with these weights.
+
+    Args:
+        sizes: what the class is built with; mostly numbers, but the widths of heads are a list.
 
     Raises:
         NamesDiffer: if the parameters have other names, or other shapes.
@@ -30,7 +33,7 @@ def built(
 
 def filled(
     module: nn.Module,
-    sizes: tuple[int, ...],
+    sizes: tuple[Any, ...],
     weights: Mapping[str, Tensor],
     inputs: tuple[Any, ...],
 ) -> Any:
