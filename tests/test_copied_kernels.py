@@ -74,6 +74,15 @@ def test_a_kernel_ends_is_interrupted_and_leaves_nothing(tmp_path) -> None:
         assert not made.is_alive()
 
 
+def test_if_the_original_is_ended_another_takes_its_place(tmp_path) -> None:
+    with kernel(tmp_path) as (made, _):
+        original = psutil.Process(made.provisioner.pid).parent()
+    original.kill()
+    with kernel(tmp_path) as (made, client):
+        assert value(client, "6 * 7") == 42
+        assert psutil.Process(made.provisioner.pid).parent() != original
+
+
 LEFT_ALONE = """
 import os
 from tests import copied_kernels
