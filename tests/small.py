@@ -11,7 +11,7 @@ import torch
 
 from transformer_book.batches import PairDataset
 from transformer_book.checkpoints import weights_of
-from transformer_book.tokens import SpaceTokenizer, Vocabulary
+from transformer_book.tokens import SpaceTokenizer, SubwordTokenizer, Vocabulary
 from transformer_book.training import Trainer, TrainingConfig
 from transformer_book.transformer import Transformer, TransformerConfig
 from transformer_book.translator import Translator
@@ -78,6 +78,13 @@ def translator(seed: int = 0, **options: object) -> Translator:
     """Untrained, so it babbles; a search must find the same babble every time."""
     spaces = SpaceTokenizer()
     return Translator(model(seed), spaces, spaces, VOCABULARY, VOCABULARY, **options)
+
+
+def subword_translator(**options: object) -> Translator:
+    """Untrained, too; it reads and writes letter by letter."""
+    letters = SubwordTokenizer("abcd", [])
+    pieces = Vocabulary(letters.pieces)
+    return Translator(model(), letters, letters, pieces, pieces, **options)
 
 
 @contextmanager

@@ -90,6 +90,7 @@ MAY_IMPORT = {
     "atomic_files": set(),
     "tokens": {"arguments", "atomic_files"},
     "batches": {"tokens", "arguments"},
+    "known_words": {"atomic_files", "tokens"},
     "optimization": {"arguments", "tokens"},
     "checkpoints": {"atomic_files"},
     "threads": set(),
@@ -147,6 +148,7 @@ MAY_IMPORT = {
         "arguments",
         "decoding",
         "atomic_files",
+        "known_words",
         "pretrained",
         "recipes",
         "tasks",
@@ -155,6 +157,7 @@ MAY_IMPORT = {
     "experiment": {
         "architectures",
         "batches",
+        "known_words",
         "recipes",
         "tasks",
         "tokens",

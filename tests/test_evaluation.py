@@ -16,6 +16,7 @@ from tests.faults import Killed, fault_in
 from transformer_book import evaluation
 from transformer_book.evaluation import evaluate, record
 from transformer_book.experiment import Experiment
+from transformer_book.known_words import KnownWords
 from transformer_book.metrics import bleu
 from transformer_book.recipes import load_recipe
 from transformer_book.tasks import Pair, make_task
@@ -144,6 +145,22 @@ def test_languages_are_measured_with_bleu_three_times(monkeypatch):
     assert len({result[name]["value"] for name in expected}) == 3
 
 
+def test_of_a_corpus_it_is_counted_who_repeats_himself(monkeypatch):
+    sides = ["a b c a b c", "a a a", "d e f", "d e"]
+    language_task(monkeypatch, [Pair(tuple(side.split()), tuple(side.split())) for side in sides])
+    for kind, expected in (("multi30k", True), ("europarl", True), ("captions", False)):
+        recipe = {"name": "x", "task": {"name": kind}, "data": {"seed": 0}}
+        translator = small.translator(recipe=recipe)
+        predictions = ["a b c a b c", "e e e e", "d e f", "d e f D E F"]
+        monkeypatch.setattr(translator, "translate", lambda _, written=predictions, **__: written)
+        result = evaluate(translator, n=4)
+        assert ("repetitions" in result) == expected
+        if expected:
+            measured = result["repetitions"]
+            assert measured["value"] == 0.75 and measured["references"] == 0.25
+            assert measured["error"] == pytest.approx((0.75 * 0.25 / 4) ** 0.5)
+
+
 def test_the_tokens_of_bleu_are_the_targets_own(monkeypatch):
     class Letters(SpaceTokenizer):
         def __call__(self, text: str) -> list[str]:
@@ -233,6 +250,28 @@ def test_a_model_without_capitals_is_not_blamed_for_them(monkeypatch, task, toke
     assert ("exact_match_lowercase" in result) == counted
     if counted:
         assert result["exact_match_lowercase"]["value"] == pytest.approx(2 / 3)
+
+
+def test_rare_words_are_measured_beside_all_others(monkeypatch):
+    sides = ["a b b", "c c d", "e"]
+    language_task(monkeypatch, [Pair(tuple(side.split()), tuple(side.split())) for side in sides])
+    recipe = {"name": "x", "task": {"name": "multi30k"}, "data": {"seed": 7}}
+    translator = small.translator(recipe=recipe)
+    predictions = ["b a", "d c", "b"]
+    monkeypatch.setattr(translator, "translate", lambda sources, **options: predictions)
+    assert "rare_words" not in evaluate(translator, n=3)
+    # Known are a and b; rare c, twice, d and e. What the sources have is another matter.
+    translator.known_words = KnownWords(frozenset("e"), frozenset("ab"), least=5)
+    assert evaluate(translator, n=3)["rare_words"] == {
+        "value": 1 / 2,
+        "error": 1 / 4,
+        "n": 4,
+        "others": pytest.approx(2 / 3),
+        "least": 5,
+    }
+    for none in ("", "abcde"):  # no others, or none that are rare
+        translator.known_words = KnownWords(frozenset(), frozenset(none))
+        assert "rare_words" not in evaluate(translator, n=3)
 
 
 def test_series_are_also_held_against_what_they_mean(monkeypatch):

@@ -97,7 +97,7 @@ def faults(notebook: dict, *, chapter: bool = True, component: bool = True) -> l
     to_write = [box for box in boxes if not box[2]]
     if chapter and not 3 <= len(to_write) <= 6:
         wrong.append(f"{len(to_write)} exercises, not 3 to 6")
-    ends = [i for i, _, _ in boxes[1:]] + [len(cells)]
+    ends = [*(i for i, _, _ in boxes), len(cells)][1:]
     inside: set[int] = set()
     called: list[Judged] = []
     for (start, number, pencil), end in zip(boxes, ends, strict=True):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import re
+from collections import Counter
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -110,6 +112,7 @@ def test_tokens_and_vocabularies_are_made_of_the_training_split_alone(
 
     monkeypatch.setattr(type(captions.task), "pairs", spied)
     assert captions.tokenizers and captions.vocabularies
+    assert (captions.known_words is None) == (kind == "words")
     assert set(asked) == {("train", 60, captions.recipe.data.seed)}
 
 
@@ -141,6 +144,23 @@ def test_subwords(experiment, joint):
     assert captions.tokenizers[1].detokenize(target.decode(captions.dataset("train")[0][1])) == (
         text.lower()
     )
+
+
+@pytest.mark.parametrize("lowercase", [False, True])
+def test_a_model_of_subwords_keeps_the_words_that_it_meets(experiment, lowercase):
+    changes = ["tokens.kind=subwords", "tokens.vocab_size=150"]
+    case = f"tokens.lowercase={str(lowercase).lower()}"
+    captions = experiment(*changes, case, name="captions-small")
+    pairs = captions.task.pairs("train", n=60, seed=captions.recipe.data.seed)
+    for side in ("source", "target"):
+        text = " ".join(getattr(pair, f"{side}_text") for pair in pairs)
+        counts = Counter(re.findall(r"\w+", text.lower() if lowercase else text))
+        expected = {word for word, n in counts.items() if n >= 3}
+        assert getattr(captions.known_words, side) == expected and len(expected) < len(counts)
+    translator = captions.translator(captions.new_model())
+    assert translator.known_words is captions.known_words
+    rare = () if lowercase else ("EIN",)
+    assert translator.search(["EIN Eisvogel."], max_length=2)[0].rare == (*rare, "Eisvogel")
 
 
 def test_long_pairs_are_left_out_or_an_error(experiment):

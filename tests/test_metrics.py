@@ -14,6 +14,7 @@ from transformer_book.metrics import (
     bleu,
     exact_match,
     perplexity,
+    repetitions,
 )
 
 REFERENCES = [
@@ -26,6 +27,25 @@ PREDICTIONS = [
     "A woman reads a book, and the cat sleeps.",
     "the child's Hat is blue.",
 ]
+
+
+# --- repetitions ---------------------------------------------------------------------------------
+
+
+def test_repetitions_by_hand():
+    once = ["A man can can sit.", "A man and a man sit.", "One, two, one.", ""]
+    found = repetitions([*once, "A piece of a piece OF a cake."])
+    # "a piece of", whatever its capitals
+    assert found.value == pytest.approx(1 / 5)
+    assert found.error == pytest.approx(math.sqrt(0.2 * 0.8 / 5))
+    assert repetitions(once).value == 0
+    assert repetitions(["One, two, one, two,"]).value == 1  # a mark is a word
+    assert repetitions(once, n=2).value == pytest.approx(1 / 4)
+    assert repetitions(once, n=1).value == pytest.approx(3 / 4)
+    with pytest.raises(ValueError, match="There are no texts"):
+        repetitions([])
+    with pytest.raises(ValueError, match="n is 0"):
+        repetitions(once, n=0)
 
 
 # --- exact match ----------------------------------------------------------------------------------

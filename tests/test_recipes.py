@@ -295,8 +295,11 @@ def test_each_step_from_the_tutorial_changes_what_it_says():
         *("training.batch_size", "training.max_tokens", "tokens.source_sos"),
         *("training.average", "training.validate_every", "model.max_length"),
         *("decoding.beam_size", "decoding.length_penalty", "decoding.max_length"),
-        *("task.lowercase", "tokens.min_frequency"),  # subwords lower-case, and have no minimum
+        *("task.lowercase", "tokens.min_frequency", "tokens.lowercase"),  # text as it is written
+        "training.seed",
     }
+    lowered = flat("multi30k-lowercase")
+    assert [key for key in best if best[key] != lowered[key]] == ["tokens.lowercase"]
 
 
 def test_a_recipe_asks_a_corpus_for_what_it_has():

@@ -19,6 +19,8 @@ from tests.faults import Killed, fault_in
 from transformer_book import pretrained
 from transformer_book.checkpoints import load_tensors, weights_of
 from transformer_book.decoding import beam_search, greedy_search
+from transformer_book.known_words import FILE as KNOWN_WORDS
+from transformer_book.known_words import KnownWords
 from transformer_book.recipes import DecodingConfig
 from transformer_book.tokens import (
     EOS,
@@ -67,6 +69,26 @@ def test_saving_again_changes_nothing(folder, tmp_path):
     Translator.from_pretrained(folder).save(tmp_path / "again")
     for name in FILES:
         assert (tmp_path / "again" / name).read_bytes() == (folder / name).read_bytes()
+
+
+def test_known_words_come_back_and_do_not_outlive_their_model(tmp_path):
+    one = small.subword_translator(known_words=MET)
+    one.save(tmp_path)
+    other = Translator.from_pretrained(tmp_path)
+    assert other.known_words == MET
+    assert other.search(["ba c"]) == one.search(["ba c"])
+    assert other.search(["ba c"])[0].rare == ("ba",)
+    path = tmp_path / KNOWN_WORDS
+    before = path.read_bytes()
+    other.save_description(tmp_path)
+    assert path.read_bytes() == before
+    for content in (b"", before[: len(before) // 2], b"{}"):
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match=re.escape(str(path))):
+            Translator.from_pretrained(tmp_path)
+    small.subword_translator().save(tmp_path)  # in the place of the other
+    assert not path.exists()
+    assert Translator.from_pretrained(tmp_path).known_words is None
 
 
 def test_half_precision(tmp_path):
@@ -248,6 +270,35 @@ def test_unknown_words_are_named_once():
     assert unknown == ("z", "<eos>", "<unk>")
     (found,) = small.translator().search(["z a"])
     assert found.unknown == ("z",) and found.source_tokens == ("<unk>", "a", "<eos>")
+
+
+MET = KnownWords(frozenset({"ab", "c"}), frozenset({"d"}))
+
+
+def test_a_model_of_subwords_names_the_words_that_training_hardly_met():
+    translator = small.subword_translator(known_words=MET)
+    assert translator.rare_words("ab, ba Ab ba") == ("ba", "Ab")
+    texts = ["ab c", "ba ab c", "", "Z"]
+    for options in ({}, {"beam_size": 2, "n_best": 2}, {"temperature": 1.0, "n_best": 2}):
+        found = translator.search(texts, **options)
+        assert [one.rare for one in found] == [(), ("ba",), (), ("Z",)]
+        assert all(o.rare == one.rare for one in found for o in one.alternatives)
+    assert found[3].unknown == ("Z",)
+
+
+def test_a_model_of_subwords_without_a_list_says_nothing_of_rare_words():
+    translator = small.subword_translator()
+    assert translator.rare_words("ab") is None
+    found = translator.search(["ab", ""])
+    assert [one.rare for one in found] == [None, ()]
+
+
+def test_a_model_of_words_knows_exactly_those_of_its_vocabulary():
+    assert small.translator().rare_words("z a <eos> z\u00ad b") == ("z", "<eos>")
+    (found,) = small.translator().search(["z a"])
+    assert found.rare == found.unknown == ("z",)
+    known = small.translator().search(["a b"])[0]
+    assert known.rare == ()
 
 
 def test_one_text_gives_one_and_several_give_several():
@@ -433,3 +484,29 @@ OUTSIDE = ["exp(exp(x))", "sin(a)", "tan(1/x)"]  # they can be read, and have no
 def test_series_refuses_what_is_no_expression(text):
     with pytest.raises(ValueError, match="the grammar has"):
         Translator.from_pretrained("series").translate(text)
+
+
+# --- as a writer would set it ---------------------------------------------------------------------
+
+WRITTEN = {
+    "multi30k-de-en": {
+        "Zwei Hunde spielen im Schnee.": "Two dogs play in the snow.",
+        "Eine Frau, die einen roten Hut trägt, liest ein Buch.": "A woman wearing a red hat is "
+        "reading a book.",
+        "Drei Kinder sitzen auf einer Bank!": "Three children are sitting on a bench!",
+    },
+    "multi30k-en-de": {
+        "Two dogs are playing in the snow.": "Zwei Hunde spielen im Schnee.",
+        'A man holds a sign that says "Welcome".': "Ein Mann hält ein Schild mit der Aufschrift "
+        "„Welcome“.",
+        "A boy in a blue T-shirt climbs a tree.": "Ein Junge in einem blauen T-Shirt klettert "
+        "einen Baum hinauf.",
+    },
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_translations_of_real_sentences_are_set_as_a_writer_sets_them(name):
+    """Capitals, sentence ends, quotation marks and spaces, byte for byte."""
+    written = Translator.from_pretrained(name).translate(list(WRITTEN[name]))
+    assert written == list(WRITTEN[name].values())

@@ -37,6 +37,8 @@ from common import ALONE, ROOT, installed_chromium, served
 
 from transformer_book import pretrained
 from transformer_book.batches import collate
+from transformer_book.known_words import FILE as KNOWN_WORDS
+from transformer_book.known_words import KnownWords, words
 from transformer_book.tasks import captions
 from transformer_book.tasks.series import SeriesTask
 from transformer_book.tokens import (
@@ -79,9 +81,15 @@ def node() -> str:
     return compute_driver_executable()[0]
 
 
+def whole(job: Job) -> Job:
+    """A job that says whether the folder of its model has the file that not every model has."""
+    there = "folder" in job and (Path(job["folder"]) / KNOWN_WORDS).is_file()
+    return {**job, "known_words": True} if there else job
+
+
 def run_groups(groups: Sequence[tuple[Path, Sequence[Job]]], rules: Path) -> list[list[Any]]:
     """Do the jobs of every group with its modules; a result for each job: see operations.mjs."""
-    asked = [{"modules": str(modules), "jobs": list(jobs)} for modules, jobs in groups]
+    asked = [{"modules": str(modules), "jobs": list(map(whole, jobs))} for modules, jobs in groups]
     done = subprocess.run(
         [node(), "--no-warnings", str(RUNNER), str(rules)],
         input=json.dumps(asked),
@@ -141,7 +149,7 @@ IN_PAGE = """async ([code, base, jobs]) => {
 def run_in_page(page: Page, base: str, jobs: Sequence[Job]) -> list[Any]:
     """Do the jobs in a page; `base` is the address of the site's `_static/model/`."""
     code = OPERATIONS.read_text(encoding="utf-8")
-    results = page.evaluate(IN_PAGE, [code, base, list(jobs)])
+    results = page.evaluate(IN_PAGE, [code, base, list(map(whole, jobs))])
     return without_errors(jobs, results)
 
 
@@ -284,6 +292,7 @@ def _gap(
             right.text == found["text"]
             and right.source_tokens == tuple(found["source_tokens"])
             and right.unknown == tuple(found["unknown"])
+            and right.rare == (None if found["rare"] is None else tuple(found["rare"]))
             and right.finished == found["finished"]
             and abs(right.score - found["score"]) < TIE
             and np.allclose(right.probabilities, found["probabilities"], atol=TIE)
@@ -364,6 +373,9 @@ def tokenizers() -> dict[str, Tokenizer]:
     subword = json.loads((pretrained.find("multi30k-de-en") / "config.json").read_text("utf-8"))
     return {
         "subword": tokenizer_from_dict(subword["source_tokenizer"]),
+        "subword, lower-cased": tokenizer_from_dict(
+            subword["source_tokenizer"] | {"lowercase": True}
+        ),
         "de": SpacyTokenizer("de"),
         "en": SpacyTokenizer("en"),
         "it": SpacyTokenizer("it", lowercase=True),
@@ -404,6 +416,22 @@ def wrong_texts(texts: Sequence[str], run: Run) -> list[str]:
     return wrong
 
 
+def wrong_rare_words(texts: Sequence[str], run: Run) -> list[str]:
+    """Texts in which the browser finds other rare words: half of all words are made known."""
+    wrong = []
+    for lowercase in (False, True):
+        met = {word for text in texts for word in words(text) if len(word) % 2}
+        known = KnownWords.build(met, (), lowercase=lowercase, least=1)
+        listed = {"source": sorted(known.source), "lowercase": lowercase}
+        (found,) = run([{"operation": "rare_words", "words": listed, "texts": list(texts)}])
+        wrong += [
+            f"{text!r}: {right} / {one}"
+            for text, one in zip(texts, found, strict=True)
+            if one != (right := list(known.rare(text)))
+        ]
+    return wrong
+
+
 # --- the whole proof ------------------------------------------------------------------------------
 
 
@@ -417,6 +445,9 @@ def prove(names: Sequence[str], n_logits: int, n_search: int, n_strings: int, ru
         right &= not wrong
     wrong = wrong_texts(list(random_strings(n_strings)), run)
     print(f"  uniform, lower, NFC, repr: {len(wrong)} otherwise", *wrong[:5], sep="\n    ")
+    right &= not wrong
+    wrong = wrong_rare_words(list(random_strings(n_strings)), run)
+    print(f"  rare words: {len(wrong)} otherwise", *wrong[:5], sep="\n    ")
     right &= not wrong
     for name in names:
         folder = pretrained.find(name)

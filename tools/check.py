@@ -114,7 +114,9 @@ def chapters_of(module: str, path: Path) -> list[str]:
     if module.startswith("widgets."):
         names = re.compile(rf"\b({'|'.join(explorers(path))})\b")
         shown = [notebook for notebook in notebooks() if names.search(notebook.read_text("utf-8"))]
-    return [notebook.relative_to(ROOT).as_posix() for notebook in shown or notebooks()[1:2]]
+    if not shown:
+        shown = [notebook for notebook in notebooks() if notebook.parent.name == "chapters"][:1]
+    return [notebook.relative_to(ROOT).as_posix() for notebook in shown]
 
 
 def is_part_of_the_model(module: str) -> bool:

@@ -109,10 +109,11 @@ def split_sizes(task: dict, n: int) -> dict[str, int]:
 
 
 def notebooks(paths: list[str] | None = None) -> list[Path]:
-    """The notebooks given, or every notebook of the book in reading order.
+    """The notebooks given, or every notebook of the book.
 
-    That is the pages of book/ that run (the prerequisites), then every chapter. Nothing else looks
-    for notebooks: what is listed here is executed, normalised, linked and tested.
+    That is the pages of book/ that run (prerequisites, twelve recipes), then every chapter in
+    reading order. Nothing else looks for notebooks: what is listed here is executed, normalised,
+    linked and tested.
     """
     if paths:
         return [Path(path) for path in paths]

@@ -31,23 +31,23 @@ LIMITS = {
     "corpus; a longer series gets an answer that looks\nright and is not. Check what it writes.\n\n"
     "One choice was not made on the validation split: that its search may write 99 tokens. The "
     "first look\nat the test showed that this was missing (`test_looks.jsonl`).",
-    "multi30k": "It has read 29,000 descriptions of photographs and nothing else. It writes lower "
-    "case only{nouns}, so exact match\nwith capitals is next to 0.\n\nA sentence of another kind "
-    "(news, questions, a long one) becomes something like a caption, fluently;\nrare words are "
-    "guessed from their pieces; numbers, names and what the photographs seldom show are\noften "
-    "wrong (counted in chapter 19{twin}).\n\nWhat people look like is described as the describers "
-    "of the photographs did, with their assumptions.",
+    "multi30k": "It has read 29,000 descriptions of photographs and nothing else.\n\nA sentence of "
+    "another kind (news, questions, a long one) becomes something like a caption, fluently;\nrare "
+    "words are guessed from their pieces; numbers, names and what the photographs seldom show "
+    "are\noften wrong (counted in chapter 19{twin}).\n\nWhat people look like is described as the "
+    "describers of the photographs did, with their assumptions.",
 }
-NOUNS = {"de": ", German nouns included"}  # what lower case spoils in the language that it writes
 TWIN = {"de": " for its twin, multi30k-de-en"}  # whose errors were counted
 METRICS = (  # key, column, how it is written
+    ("bleu", "BLEU, 13a, cased", "bleu"),
+    ("bleu_lowercase", "BLEU, 13a, lower-cased", "bleu"),
+    ("bleu_tokens", "BLEU, lower-cased tokens", "bleu"),
     ("exact_match", "exact match", "share"),
     ("exact_match_lowercase", "the same, lower-cased", "share"),
     ("mathematically_equal", "mathematically equal", "share"),
-    ("bleu_tokens", "BLEU, lower-cased tokens", "bleu"),
-    ("bleu", "BLEU, 13a, cased", "bleu"),
-    ("bleu_lowercase", "BLEU, 13a, lower-cased", "bleu"),
+    ("repetitions", "repeats three words", "share"),
     ("perplexity", "perplexity per token", "perplexity"),
+    ("rare_words", "rare words found", "share"),
 )
 CARD = """# {name}
 
@@ -122,7 +122,7 @@ def again(recipe: dict, known: dict) -> str:
 
 
 def signatures(results: list[dict]) -> str:
-    """What sacreBLEU says of how each of its numbers came about, empty without such numbers."""
+    """How the numbers came about that do not say it themselves, empty without such numbers."""
     found = {
         name: signature
         for key, name, _ in METRICS
@@ -130,6 +130,16 @@ def signatures(results: list[dict]) -> str:
         if (signature := result.get(key, {}).get("signature"))
     }
     lines = [f"* {name}: `{signature}`" for name, signature in found.items()]
+    shares = ", ".join(
+        f"{100 * result['repetitions']['references']:.1f} % ({result['split']})"
+        for result in results
+        if "repetitions" in result
+    )
+    if shares:
+        lines.append(
+            "* repeats three words: some three words in a row stand twice, capitals aside; so they "
+            f"do in\n  {shares} of the references"
+        )
     return "\n".join(["", *lines, ""]) if lines else ""
 
 
@@ -172,18 +182,18 @@ def seeds(by_seed: dict[int, list[dict]]) -> str:
         for seed, results in by_seed.items()
     }
     (average,) = [one for one in averages(by_seed) if one["split"] == "test"]
-    key = "bleu_tokens" if "bleu_tokens" in average else "exact_match"
-    ((name, kind),) = [(name, kind) for metric, name, kind in METRICS if metric == key]
-    own, *others = [f"{shown(kind, result[key])} (seed {seed}" for seed, result in tests.items()]
-    runs = ", ".join([f"{own}, this model)", *(f"{other})" for other in others)])
-    unit, scale = (" %", 100) if kind == "share" else ("", 1)
-    mean, spread = (scale * average[key][part] for part in ("value", "spread"))
-    return (
-        f"\n{name[0].upper()}{name[1:]}, on the test split, of all recorded runs of this recipe,\n"
-        f"with the same search: {runs}.\n"
-        f"The mean is {mean:.1f}{unit}, the standard deviation {spread:.1f}{unit}.\n"
-        "The other models are not shipped; their results are in `recipes/runs.json`.\n"
-    )
+    keys = [key for key in ("bleu", "bleu_tokens") if key in average] or ["exact_match"]
+    lines = ["", "All recorded runs of this recipe, on the test split, with the same search:", ""]
+    for key, name, kind in (metric for metric in METRICS if metric[0] in keys):
+        own, *others = [f"{shown(kind, result[key])} (seed {n}" for n, result in tests.items()]
+        runs = ", ".join([f"{own}, this model)", *(f"{other})" for other in others)])
+        unit, scale = (" %", 100) if kind == "share" else ("", 1)
+        mean, spread = (scale * average[key][part] for part in ("value", "spread"))
+        lines.append(
+            f"* {name}: {runs}; mean {mean:.1f}{unit}, standard deviation {spread:.1f}{unit}"
+        )
+    lines += ["", "The other models are not shipped; their results are in `recipes/runs.json`.", ""]
+    return "\n".join(lines)
 
 
 def renamed() -> dict[str, int]:
@@ -201,6 +211,19 @@ def renamed() -> dict[str, int]:
         "some_right": some["right"],
         "none_right": none["right"],
     }
+
+
+def rare_words(results: list[dict]) -> str:
+    """How many of the words that training hardly had come out right, empty if nobody counted."""
+    for result in results:
+        if result["split"] == "test" and "rare_words" in result:
+            counted = result["rare_words"]
+            return (
+                "\n\nOf the words in the references of the test split, its translations have "
+                f"{shown('share', counted)} of\nthe {counted['n']:,} that training had fewer than "
+                f"{counted['least']} times, and {100 * counted['others']:.1f} % of the others."
+            )
+    return ""
 
 
 def about(task: dict) -> tuple[str, str]:
@@ -259,8 +282,8 @@ def card(folder: Path) -> str:
         results=table("split", [(r["split"], r) for r in final]),
         ladder=LADDER.format(rows=table("weights and search", steps)) if others else "",
         limits=limits.format(
-            nouns=NOUNS.get(task.get("target"), ""),
             twin=TWIN.get(task.get("target"), ""),
             **(renamed() if kind == "series" else {}),
-        ),
+        )
+        + rare_words(final),
     )

@@ -5,10 +5,12 @@
     python tools/ship_model.py runs/multi30k-de-en --name multi30k-de-en
 
 The order is that of an honest comparison. On the validation split: the last weights, the average of
-the last checkpoints, greedy and with a beam, length penalties; the best search is kept. Then the
-weights are rounded to half precision, and measured again: a model that loses by it is not shipped.
-The test split (and the compositional one, where there is one) is looked at once, at the end, and
-each look is logged for good. What was shipped before stays as it is until all of that is done.
+the last checkpoints, greedy and with a beam, length penalties. The best search is kept, of those
+that repeat themselves at most twice as often as the references do, as far as two standard errors
+can tell. Then the weights are rounded to half precision, and measured again: a model that loses by
+it is not shipped. The test split (and the compositional one, where there is one) is looked at once,
+at the end, and each look is logged for good. What was shipped before stays as it is until all of
+that is done.
 """
 
 from __future__ import annotations
@@ -29,13 +31,28 @@ if TYPE_CHECKING:
 LARGEST = 5_000_000
 PENALTIES = (0.0, 0.6, 1.0, 1.4, 1.8, 2.2)
 # What rounding may cost, on the validation split: BLEU, or the share that is right.
-ROUNDING = {"bleu_tokens": 0.1, "exact_match": 0.001}
+ROUNDING = {"bleu": 0.1, "exact_match": 0.001}
+REPETITIONS = 2  # so many times as often as the references may a model repeat itself
 UNROUNDED = "before rounding"
 
 
 def quality(result: dict) -> float:
     """What a search is chosen by: BLEU where there is one, else the share that is right."""
-    return result.get("bleu_tokens", result["exact_match"])["value"]
+    return result.get("bleu", result["exact_match"])["value"]
+
+
+def best_search(tried: Sequence[dict]) -> dict:
+    """The result of the best search: of those that seldom repeat themselves, if there are any."""
+    fluent = [result for result in tried if not stutters(result)]
+    return max(fluent or tried, key=quality)
+
+
+def stutters(result: dict) -> bool:
+    """Whether these translations repeat themselves too often, by more than chance explains."""
+    if (measured := result.get("repetitions")) is None:
+        return False
+    surely = measured["value"] - 2 * measured["error"]
+    return surely > REPETITIONS * measured["references"]
 
 
 def lost(before: dict, after: dict) -> dict[str, float]:
@@ -100,6 +117,7 @@ def main() -> None:
 
     from transformer_book.atomic_files import write_atomically, write_json
     from transformer_book.evaluation import evaluate, log_look
+    from transformer_book.known_words import FILE as KNOWN_WORDS
     from transformer_book.pretrained import FOLDER
     from transformer_book.recipes import DecodingConfig
     from transformer_book.translator import Translator
@@ -124,7 +142,7 @@ def main() -> None:
         if result["weights"] == UNROUNDED
         and result["decoding"]["beam_size"] == run.decoding.beam_size
     ]
-    unrounded = max(tried, key=quality)
+    unrounded = best_search(tried)
     run.decoding = DecodingConfig(**unrounded["decoding"])
 
     with tempfile.TemporaryDirectory() as draft:
@@ -151,6 +169,8 @@ def main() -> None:
                 print(split, f"{quality(result):.4f}", flush=True)
         for path in files:
             write_atomically(folder / path.name, path.read_bytes())
+        if shipped.known_words is None:  # those of the model that was here before
+            (folder / KNOWN_WORDS).unlink(missing_ok=True)
     write_json(folder / "results.json", results, indent=1)
     write_atomically(folder / "README.md", card(folder).encode())
 

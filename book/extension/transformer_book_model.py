@@ -43,6 +43,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from transformer_book import pretrained
 from transformer_book.atomic_files import read_json
+from transformer_book.known_words import FILE as KNOWN_WORDS
 from transformer_book.tokens import SpacyTokenizer
 from transformer_book.widgets.talk import EXAMPLES, described
 
@@ -210,14 +211,20 @@ def digest(paths: list[Path]) -> str:
     return total.hexdigest()[:12]
 
 
+def files_of(name: str) -> list[str]:
+    """The files of a model that the browser loads."""
+    known = (pretrained.find(name) / KNOWN_WORDS).is_file()
+    return [*FILES, *([KNOWN_WORDS] if known else [])]
+
+
 def loadable(name: str) -> dict[str, Any]:
     """What the page says of a model before it is loaded, and what there is to load."""
-    folder = pretrained.find(name)
+    folder, files = pretrained.find(name), files_of(name)
     return {
         "name": name,
         **described(read_json(folder / "config.json"), name),
-        "files": {file: (folder / file).stat().st_size for file in FILES},
-        "version": digest([folder / file for file in FILES]),
+        "files": {file: (folder / file).stat().st_size for file in files},
+        "version": digest([folder / file for file in files]),
     }
 
 
@@ -229,7 +236,7 @@ class TalkDirective(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         models = [loadable(name) for name in EXAMPLES]
         for name in EXAMPLES:
-            for file in FILES:
+            for file in files_of(name):
                 self.env.note_dependency(str(pretrained.find(name) / file))
         about = sanitize_script_content(json.dumps({"models": models, "rules": rules_version()}))
         self.env.metadata[self.env.docname]["talk"] = True
@@ -398,7 +405,7 @@ def copy_models(folder: Path) -> None:
     """The files of every model of the book, as the package ships them."""
     for name in pretrained.names():
         (folder / name).mkdir(parents=True, exist_ok=True)
-        for file in (*FILES, LICENCE):
+        for file in (*files_of(name), LICENCE):
             shutil.copyfile(pretrained.find(name) / file, folder / name / file)
 
 

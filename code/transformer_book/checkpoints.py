@@ -7,6 +7,7 @@ them have reached the disk: a folder with a name is complete.
 
     run/
       config.json, source_vocabulary.json, target_vocabulary.json   what the model is
+      known_words.json           which words a model of subwords met in training
       model.safetensors          the best weights so far
       metrics.jsonl              one line for each update
       checkpoints/00000500/      everything needed to go on after update 500

@@ -15,7 +15,7 @@ import torch
 from transformer_book import __version__
 from transformer_book.atomic_files import read_json, write_atomically, write_json
 from transformer_book.batches import PairDataset
-from transformer_book.metrics import bleu, exact_match, perplexity, share
+from transformer_book.metrics import bleu, exact_match, perplexity, repetitions, share
 from transformer_book.tasks import make_task, texts_of
 from transformer_book.tasks.series import count_by_functions, same_series
 from transformer_book.tokens import SPECIALS, UNK
@@ -23,6 +23,7 @@ from transformer_book.training import mean_loss
 from transformer_book.translator import Translator
 
 LANGUAGE_TASKS = ("captions", "multi30k", "europarl")
+CORPORA = ("multi30k", "europarl")  # written by people, so that one can ask what they repeat
 UNKNOWN = "unknownword"  # one token in every language, and never found in a reference
 _SAME = ("split", "n", "decoding", "weights")  # where these agree, it is the same measurement
 
@@ -49,10 +50,14 @@ def evaluate(
         written (`mathematically_equal`, see `tasks.series.same_series`), and of how many, by the
         number of functions in the expression (`equal_by_functions`); for languages three times
         BLEU with its signature (`bleu`; `bleu_lowercase`; `bleu_tokens`, on the lower-cased tokens
-        of the task's own tokenizer, as tutorials measure it); and everything that is needed to
+        of the task's own tokenizer, as tutorials measure it); for corpora the share of translations
+        in which three words in a row stand twice, and that among the `references`
+        (`repetitions`); and everything that is needed to
         repeat the measurement. `too_long` is there if some pairs are longer than the model can
         read or write, and says how many: the perplexity leaves them out, and such a source has an
-        empty translation.
+        empty translation. Of a model that says what it met in training (`known_words`), the share
+        of the references' rare words that the translations have, of how many, and that of all
+        `others` (`rare_words`; a word is rare if training had it fewer than `least` times).
 
     Raises:
         ValueError: an unknown split, or a model that was saved without a recipe.
@@ -102,6 +107,11 @@ def evaluate(
     if _lowercases(translator.recipe):
         lower = ([text.lower() for text in texts] for texts in (predictions, references))
         result["exact_match_lowercase"] = _known(exact_match(*lower))
+    if translator.known_words is not None:
+        rare, others = translator.known_words.found(predictions, references)
+        if rare and others:
+            among_others = {"others": share(others).value, "least": translator.known_words.least}
+            result["rare_words"] = _known(share(rare)) | {"n": len(rare)} | among_others
     if kind == "series":
         equal = list(map(same_series, predictions, references))
         result["mathematically_equal"] = _known(share(equal))
@@ -114,6 +124,9 @@ def evaluate(
             for texts in (predictions, references)
         ]
         result["bleu_tokens"] = _known(bleu(*tokens, tokenize="none", lowercase=True))
+    if kind in CORPORA:
+        among_references = {"references": repetitions(references).value}
+        result["repetitions"] = _known(repetitions(predictions)) | among_references
     device = translator.model.output.weight.device
     machine = torch.cuda.get_device_name(device) if device.type == "cuda" else platform.machine()
     result |= {

@@ -9,6 +9,7 @@ import torch
 
 from transformer_book.architectures import Config, Model, build, configuration
 from transformer_book.batches import PairDataset
+from transformer_book.known_words import KnownWords
 from transformer_book.recipes import Recipe
 from transformer_book.tasks import Task, make_task, texts_of
 from transformer_book.tokens import SubwordTokenizer, Tokenizer, Vocabulary
@@ -78,6 +79,20 @@ class Experiment:
             return both, both
         return Vocabulary.build(sides[0], **limits), Vocabulary.build(sides[1], **limits)
 
+    @cached_property
+    def known_words(self) -> KnownWords | None:
+        """What a model of subwords meets in the training split, pairs that are too long included.
+
+        `None` for a model of words: its vocabulary says that.
+        """
+        config = self.recipe.tokens
+        if config.kind == "words":
+            return None
+        sources, targets = zip(
+            *(texts_of(self.task, pair) for pair in self.train_pairs), strict=True
+        )
+        return KnownWords.build(sources, targets, lowercase=config.lowercase)
+
     def dataset(self, split: str, n: int | None = None) -> PairDataset:
         """A split, encoded; by default as many pairs as the recipe says."""
         data = self.recipe.data
@@ -126,4 +141,5 @@ class Experiment:
             source_sos=self.recipe.tokens.source_sos,
             decoding=self.recipe.decoding,
             recipe=self.recipe.to_dict(),
+            known_words=self.known_words,
         )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from transformer_book.arguments import check_choice
+from transformer_book.arguments import check_choice, check_positive
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,26 @@ def perplexity(nll: float) -> float:
         return math.exp(nll)
     except OverflowError:
         return math.inf
+
+
+def repetitions(texts: Sequence[str], n: int = 3) -> Measured:
+    """The share of texts in which some `n` words in a row stand twice, capitals aside.
+
+    A punctuation mark is a word. A model that has lost its place writes *"a piece of a piece of"*;
+    but a good translation repeats words, too: compare with the share among the references.
+
+    Raises:
+        ValueError: no texts, or `n` below 1.
+    """
+    check_positive(n=n)
+    if not texts:
+        raise ValueError("There are no texts to look for repetitions in.")
+    return share([_repeats(re.findall(r"\w+|[^\w\s]", text.lower()), n) for text in texts])
+
+
+def _repeats(words: list[str], n: int) -> bool:
+    found = [tuple(words[i : i + n]) for i in range(len(words) - n + 1)]
+    return len(set(found)) < len(found)
 
 
 def bleu(

@@ -24,6 +24,8 @@ from transformer_book.checkpoints import (
     weights_of,
 )
 from transformer_book.decoding import Hypothesis, beam_search, greedy_search, sample
+from transformer_book.known_words import FILE as KNOWN_WORDS
+from transformer_book.known_words import KnownWords
 from transformer_book.recipes import DecodingConfig
 from transformer_book.tasks.series.expansion import series_of
 from transformer_book.tokens import (
@@ -58,6 +60,8 @@ class Translation:
             over `source_tokens`.
         candidates: on request, for each step the likeliest tokens and their probabilities.
         alternatives: on request, further translations, the best first.
+        rare: the words of the source that training seldom or never met, see
+            `Translator.rare_words`; `None` where that is not known.
     """
 
     text: str
@@ -71,6 +75,7 @@ class Translation:
     attention: Tensor | None = None
     candidates: tuple[tuple[tuple[str, float], ...], ...] | None = None
     alternatives: tuple[Translation, ...] = ()
+    rare: tuple[str, ...] | None = ()
 
 
 NOTHING = Translation("", (), (), (), 0.0, (), 0.0, True)  # of an empty text
@@ -89,6 +94,7 @@ class Translator:
         source_sos: whether sources begin with `<sos>`.
         decoding: how to search where `translate` is not told otherwise.
         recipe: what the model was trained by; kept with it.
+        known_words: what it met in training, if it reads subwords and that is known.
 
     Raises:
         ValueError: if a vocabulary and the model differ in size.
@@ -105,6 +111,7 @@ class Translator:
         source_sos: bool = False,
         decoding: DecodingConfig | None = None,
         recipe: Mapping[str, Any] | None = None,
+        known_words: KnownWords | None = None,
     ) -> None:
         for side, vocabulary in (("source", source_vocabulary), ("target", target_vocabulary)):
             size = getattr(model.config, f"{side}_vocab_size")
@@ -119,6 +126,7 @@ class Translator:
         self.source_sos = source_sos
         self.decoding = decoding or DecodingConfig()
         self.recipe = dict(recipe or {})
+        self.known_words = known_words
 
     # --- from and to disk -------------------------------------------------------------------------
 
@@ -155,6 +163,8 @@ class Translator:
                 decoding=DecodingConfig(**config["decoding"]),
                 recipe=config["recipe"],
             )
+            if (folder / KNOWN_WORDS).is_file():
+                translator.known_words = KnownWords.load(folder / KNOWN_WORDS)
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(
                 f"{folder / 'config.json'} does not describe a model of this book: {error}."
@@ -167,6 +177,10 @@ class Translator:
         folder.mkdir(parents=True, exist_ok=True)
         self.source_vocabulary.save(folder / "source_vocabulary.json")
         self.target_vocabulary.save(folder / "target_vocabulary.json")
+        if self.known_words is not None:
+            self.known_words.save(folder / KNOWN_WORDS)
+        else:  # those of another model that was here before
+            (folder / KNOWN_WORDS).unlink(missing_ok=True)
         description = {
             "format": FORMAT,
             "transformer_book": __version__,
@@ -210,8 +224,23 @@ class Translator:
                 f"The text has {len(ids)} tokens, special tokens included, but this model reads at "
                 f"most {limit}; translate it sentence by sentence."
             )
-        unknown = [token for token in tokens if self.source_vocabulary.encode([token]) == [UNK]]
-        return ids, tuple(dict.fromkeys(unknown))
+        return ids, self._unknown(tokens)
+
+    def rare_words(self, text: str) -> tuple[str, ...] | None:
+        """The words of a source text that training seldom or never met, as written, each once.
+
+        For a model of subwords those that `known_words` lacks, and `None` if it has no such list:
+        it cannot say. Another model knows exactly what its vocabulary has.
+        """
+        if self.known_words is not None:
+            return self.known_words.rare(text)
+        if self.source_tokenizer.to_dict().get("type") == "subword":
+            return None
+        return self._unknown(self.source_tokenizer(uniform(text)))
+
+    def _unknown(self, tokens: Sequence[str]) -> tuple[str, ...]:
+        ids = self.source_vocabulary.encode(tokens)
+        return tuple(dict.fromkeys(t for t, i in zip(tokens, ids, strict=True) if i == UNK))
 
     def right_answer(self, text: str) -> str | None:
         """The right translation where it can be computed: the series of an expression.
@@ -283,7 +312,7 @@ class Translator:
         for i, text in enumerate(texts):
             try:
                 if uniform(text):
-                    encoded[i] = self.encode(text)
+                    encoded[i] = (*self.encode(text), self.rare_words(text))
             except ValueError as error:
                 which = f"Text {i}: " if len(texts) > 1 else ""
                 raise ValueError(f"{which}{error}") from error
@@ -323,7 +352,11 @@ class Translator:
         return [found.get(i, NOTHING) for i in range(len(texts))]
 
     def _translation(
-        self, hypothesis: Hypothesis, source: list[int], unknown: tuple[str, ...]
+        self,
+        hypothesis: Hypothesis,
+        source: list[int],
+        unknown: tuple[str, ...],
+        rare: tuple[str, ...] | None,
     ) -> Translation:
         vocabulary = self.target_vocabulary
         names = vocabulary.tokens
@@ -341,6 +374,7 @@ class Translator:
             candidates=None
             if candidates is None
             else tuple(tuple((names[i], p) for i, p in step) for step in candidates),
+            rare=rare,
         )
 
 

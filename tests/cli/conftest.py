@@ -76,3 +76,11 @@ def captions(tmp_path_factory) -> Path:
     """A model of captions that has learned next to nothing."""
     folder = tmp_path_factory.mktemp("captions") / "model"
     return trained(folder, "train", "captions-small", *settings(SMALL))
+
+
+@pytest.fixture(scope="session")
+def subwords(tmp_path_factory) -> Path:
+    """One that reads and writes subwords."""
+    changes = SMALL | {"tokens.kind": "subwords", "tokens.vocab_size": 150}
+    folder = tmp_path_factory.mktemp("subwords") / "model"
+    return trained(folder, "train", "captions-small", *settings(changes))

@@ -37,8 +37,10 @@ def test_captions_are_measured_with_bleu(call, captions):
     assert answer.status == 0
     (result,) = json.loads((captions / "results.json").read_text())
     rows = dict(line.split("  ", 1) for line in answer.out.splitlines())
-    assert rows["BLEU"].strip() == f"{result['bleu']['value']:.1f}"
-    assert rows["BLEU, signature"].strip() == result["bleu"]["signature"]
+    assert rows["BLEU, cased"].strip() == f"{result['bleu']['value']:.1f}"
+    assert rows["BLEU, cased, signature"].strip() == result["bleu"]["signature"]
+    printed = [row.partition("  ")[0] for row in answer.out.splitlines()]
+    assert printed[3:5] == ["BLEU, cased", "BLEU, lower case"]  # before everything else
     tokens = f"{result['bleu_tokens']['value']:.1f}"
     assert rows["BLEU, tokens in lower case"].strip() == tokens
     assert "tok:13a" in result["bleu"]["signature"]

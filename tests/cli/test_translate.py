@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import io
+import shutil
 from types import SimpleNamespace
+
+from tests.cli.small import SMALL, refused, settings
 
 
 def test_one_line_of_output_for_each_line(call, model):
@@ -110,6 +113,53 @@ def test_probabilities(call, model):
     pairs = [piece.split() for piece in tokens.split("  ")]
     assert [token for token, _ in pairs if token != "<eos>"] == text.split()
     assert all(0 <= float(p) <= 1 for _, p in pairs)
+
+
+RARE = "Ein Eisvogel sieht ein Haus und ein Eisvogel."  # no word of the grammar
+
+
+def test_rare_words_are_marked_behind_the_translation(call, subwords):
+    lines = [RARE, "", "Ein Hund."]
+    plain = call("translate", subwords, *lines).out.split("\n")
+    marked = call("translate", subwords, "--mark-rare", *lines)
+    first, empty, last, end = marked.out.split("\n")
+    text, words = first.split("\t")
+    assert text == plain[0] and words.split(" ")[0] == "Eisvogel"
+    assert words.split(" ").count("Eisvogel") == 1 and "Ein" not in words.split(" ")
+    assert (empty, last, end) == ("", f"{plain[2]}\t", "")
+    assert marked.status == 0
+
+
+def test_rare_words_stand_behind_all_else(call, subwords):
+    options = ("--n-best", 2, "--probabilities", "--mark-rare")
+    rows = [r.split("\t") for r in call("translate", subwords, *options, RARE).out.splitlines()]
+    assert [row[0] for row in rows] == ["1", "1"] and {len(row) for row in rows} == {5}
+    assert all(row[4].split(" ")[0] == "Eisvogel" for row in rows)
+
+
+def test_of_a_model_of_words_the_unknown_ones_are_marked(call, captions):
+    answer = call("translate", captions, "--mark-rare", "Ein Eisvogel und 🦊 ein Hund.")
+    words = answer.out.rstrip("\n").split("\t")[1].split(" ")
+    assert words[0] == "Eisvogel" and "🦊" in words
+    assert "has never seen: Eisvogel" in answer.err
+
+
+def test_a_model_that_does_not_know_its_words_says_so_until_its_training_goes_on(
+    call, subwords, tmp_path
+):
+    old = shutil.copytree(subwords, tmp_path / "old")
+    before = (old / "known_words.json").read_bytes()
+    (old / "known_words.json").unlink()
+    translated = call("translate", subwords, RARE).out
+    assert call("translate", old, RARE) == (0, translated, "")
+    sentence = refused(call("translate", old, "--mark-rare", RARE))
+    assert sentence.startswith(f"--mark-rare marks nothing: {old} has no known_words.json")
+    changes = SMALL | {"tokens.kind": "subwords", "tokens.vocab_size": 150}
+    again = ("train", "captions-small", "--output", old, "--quiet", "--resume")
+    assert call(*again, *settings(changes)).status == 0
+    assert (old / "known_words.json").read_bytes() == before
+    (old / "known_words.json").write_text("{}")
+    assert "known_words.json does not hold words" in refused(call("translate", old, RARE))
 
 
 class Arriving(io.RawIOBase):

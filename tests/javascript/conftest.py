@@ -12,12 +12,16 @@ from browser_parity import Run, run
 from transformer_book_model import write_rules
 
 from tests import small
+from transformer_book.known_words import KnownWords
 from transformer_book.tasks.series import SeriesTask
-from transformer_book.tokens import SpaceTokenizer, Vocabulary
+from transformer_book.tokens import SpaceTokenizer, SubwordTokenizer, Tokenizer, Vocabulary
 from transformer_book.transformer import Transformer, TransformerConfig
 from transformer_book.translator import Translator
 
 LETTERS = Vocabulary(tuple("abcdefg"))
+# Pieces of a model that reads lower case, and what it met in training.
+PIECES = SubwordTokenizer("abcdefg.", ["▁ a", "▁a b", "e e"], lowercase=True)
+MET = KnownWords(frozenset({"a", "ab", "fee"}), frozenset({"g"}), lowercase=True)
 # What no model of the book uses, and what the ablations of chapter 16 change.
 ODD = {
     "post": {
@@ -64,9 +68,17 @@ def node(rules: Path) -> Run:
 
 @pytest.fixture(scope="session")
 def odd(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Folders of small untrained models, in half precision, whose numbers are far from equal."""
+    """Folders of small untrained models, in half precision, whose numbers are far from equal.
+
+    Two more than `ODD` has, of usual parts: they read and write subwords, and one of them does not
+    say which words it has met.
+    """
     folders = {}
-    for seed, (name, options) in enumerate(ODD.items()):
+    for seed, (name, options) in enumerate({**ODD, "subwords": {}, "silent": {}}.items()):
+        spells = name not in ODD
+        tokenizer: Tokenizer = PIECES if spells else SpaceTokenizer()
+        vocabulary = Vocabulary(PIECES.pieces) if spells else LETTERS
+        met = MET if name == "subwords" else None
         sizes = {
             "d_model": 12,
             "n_heads": 3,
@@ -74,7 +86,12 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
             "max_length": 20 if name != "tied" else 80,
         }
         config = TransformerConfig(
-            len(LETTERS), len(LETTERS), n_encoder_layers=2, n_decoder_layers=2, **sizes, **options
+            len(vocabulary),
+            len(vocabulary),
+            n_encoder_layers=2,
+            n_decoder_layers=2,
+            **sizes,
+            **options,
         )
         with torch.random.fork_rng():
             torch.manual_seed(seed)
@@ -86,8 +103,8 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
                 # weights are zero, so that no order of summing can make a difference.
                 weight, bias = model.output.parameters()
                 weight.data[[4, 9]], bias.data[[4, 9]] = 0.0, 1.0
-        tokenizers = (SpaceTokenizer(), SpaceTokenizer())
-        translator = Translator(model, *tokenizers, LETTERS, LETTERS, source_sos=name == "post")
+        both = (tokenizer, tokenizer, vocabulary, vocabulary)
+        translator = Translator(model, *both, source_sos=name == "post", known_words=met)
         folders[name] = tmp_path_factory.mktemp(name)
         translator.save(folders[name], dtype=torch.float16)
     return folders

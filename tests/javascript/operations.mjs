@@ -1,6 +1,6 @@
 // What can be asked of the browser's model, wherever it runs: in node (run.mjs) or in a page.
 
-const NAMES = ["answers", "attention", "decoder_cache", "decoding", "interventions", "layers", "masks", "safetensors", "series", "tensors", "tokens", "translator", "unicode"];
+const NAMES = ["answers", "attention", "decoder_cache", "decoding", "interventions", "known_words", "layers", "masks", "safetensors", "series", "tensors", "tokens", "translator", "unicode"];
 
 /** Numbers as text: the bytes of float32, base 64. */
 function packed(numbers) {
@@ -33,7 +33,7 @@ export async function done(jobs, means) {
 
 /** What can be asked of one set of modules. */
 async function operations({ module, file, rule }) {
-  const [answers, attention, decoder_cache, decoding, interventions, layers, masks, safetensors, series, tensors, tokens, translators, { Unicode }] = await Promise.all(NAMES.map(module));
+  const [answers, attention, decoder_cache, decoding, interventions, { KnownWords }, layers, masks, safetensors, series, tensors, tokens, translators, { Unicode }] = await Promise.all(NAMES.map(module));
   const unicodeTables = await rule("unicode");
   let tables = null; // made where they are needed: it takes a while
   const unicode = () => (tables ??= new Unicode(unicodeTables));
@@ -44,13 +44,14 @@ async function operations({ module, file, rule }) {
     return Object.fromEntries(languages.map((language, i) => [language, rules[i]]));
   }
 
-  async function translator(folder) {
+  async function translator({ folder, known_words }) {
     if (!known.has(folder)) {
-      const json = async (name) => JSON.parse(new TextDecoder().decode(await file(folder, `${name}.json`)));
-      const [config, source_vocabulary, target_vocabulary] = await Promise.all(["config", "source_vocabulary", "target_vocabulary"].map(json));
-      const rules = { unicode: unicodeTables, spacy: await spacyRules(translators.languages_of(config)) };
-      const files = { config, source_vocabulary, target_vocabulary, weights: await file(folder, "model.safetensors") };
-      known.set(folder, new translators.Translator(files, rules));
+      const json = async (name) => [name, JSON.parse(new TextDecoder().decode(await file(folder, `${name}.json`)))];
+      const names = ["config", "source_vocabulary", "target_vocabulary", ...(known_words ? ["known_words"] : [])];
+      const read = Object.fromEntries(await Promise.all(names.map(json)));
+      const rules = { unicode: unicodeTables, spacy: await spacyRules(translators.languages_of(read.config)) };
+      const weights = await file(folder, "model.safetensors");
+      known.set(folder, new translators.Translator({ ...read, weights }, rules));
     }
     return known.get(folder);
   }
@@ -67,14 +68,14 @@ async function operations({ module, file, rule }) {
 
   return {
     /** The whole model at once: the logits (T, V) of each pair. */
-    async logits({ folder, pairs }) {
-      const { model } = await translator(folder);
+    async logits({ pairs, ...job }) {
+      const { model } = await translator(job);
       return pairs.map(([source, target]) => packed(model.forward([source], [target]).data));
     },
 
     /** Token by token through the cache: the same numbers. */
-    async stepwise({ folder, pairs }) {
-      const { model } = await translator(folder);
+    async stepwise({ pairs, ...job }) {
+      const { model } = await translator(job);
       return pairs.map(([source, target]) => {
         const mask = masks.padding_mask([source]);
         const cache = new decoder_cache.DecoderCache(model, model.encode([source], mask));
@@ -83,8 +84,8 @@ async function operations({ module, file, rule }) {
     },
 
     /** What the hooks are shown during one forward pass, of the stages asked for. */
-    async stages({ folder, pair: [source, target], stages }) {
-      const { model, hooks } = await translator(folder);
+    async stages({ pair: [source, target], stages, ...job }) {
+      const { model, hooks } = await translator(job);
       const seen = {};
       hooks.hooks = [
         (value, { name: module, stage }) => {
@@ -96,8 +97,8 @@ async function operations({ module, file, rule }) {
       return seen;
     },
 
-    async search({ folder, texts, options }) {
-      const one = await translator(folder);
+    async search({ texts, options, ...job }) {
+      const one = await translator(job);
       return each(texts, (text) => {
         const encoded = one.encode(text);
         const found = decoding.finished(one.search(encoded, options));
@@ -106,16 +107,16 @@ async function operations({ module, file, rule }) {
     },
 
     /** The same with interventions. */
-    async changed_logits({ folder, pairs, changes }) {
-      const { model, hooks } = await translator(folder);
+    async changed_logits({ pairs, changes, ...job }) {
+      const { model, hooks } = await translator(job);
       hooks.hooks = interventions.compiled(changes, model.config).hooks;
       const logits = pairs.map(([source, target]) => packed(model.forward([source], [target]).data));
       hooks.hooks = [];
       return logits;
     },
 
-    async changed_search({ folder, texts, changes, beam_size = 1 }) {
-      const one = await translator(folder);
+    async changed_search({ texts, changes, beam_size = 1, ...job }) {
+      const one = await translator(job);
       const { hooks, cached } = interventions.compiled(changes, one.model.config);
       one.hooks.hooks = hooks;
       const said = texts.map((text) => {
@@ -128,8 +129,8 @@ async function operations({ module, file, rule }) {
     },
 
     /** What the worker would answer to messages of the page: all steps, then the answer. */
-    async answers({ folder, messages }) {
-      const one = await translator(folder);
+    async answers({ messages, ...job }) {
+      const one = await translator(job);
       const given = [];
       for (const { task, ...asked } of messages) {
         const said = [];
@@ -143,6 +144,12 @@ async function operations({ module, file, rule }) {
       }
       // Typed arrays as lists.
       return JSON.parse(JSON.stringify(given, (_, value) => (ArrayBuffer.isView(value) ? [...value] : value)));
+    },
+
+    /** The rare words of texts, by what known_words.json may hold. */
+    rare_words({ words, texts }) {
+      const one = new KnownWords(words, unicode());
+      return texts.map((text) => one.rare(text));
     },
 
     async tokenize({ description, texts }) {

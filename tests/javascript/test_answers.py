@@ -96,6 +96,7 @@ def test_between_two_answers_the_model_is_as_it_was() -> None:
         ("post", "a b c", ("layer:decoder.0", "residual:encoder.1", "scale:0.3")),
         ("bare", "g a", ("positions:off", "average:decoder.1.0")),
         ("gelu", "d e c", ("weight:cross.1.0.1.0.-0.5", "temperature:0.3")),
+        ("subwords", "A bad ab. Bad!", ()),
     ],
 )
 def test_python_answers_as_the_worker_does(name, text, changes, odd, rules) -> None:

@@ -32,6 +32,7 @@ from tests.javascript.test_series import answer, expressions
 from transformer_book import masks, pretrained
 from transformer_book.attention import scaled_dot_product_attention
 from transformer_book.decoding import greedy_search
+from transformer_book.known_words import KnownWords, words
 from transformer_book.layers import LayerNorm
 from transformer_book.tokens import EOS, PAD, SOS, uniform
 
@@ -149,6 +150,15 @@ DAMAGES = {
     "the first token chosen after all": ("decoding", "forced[length - 1] ??", "null ??"),
     "the limit of the text not checked": ("translator", "if (ids.length > limit)", "if (false)"),
     "known words called unknown": ("translator", "[0] === UNK", "[0] !== UNK"),
+    "rare words not told": ("translator", "if (this.known_words) return", "if (false) return"),
+    "nothing called rare where nobody knows": ("translator", "? null : unknown", "? [] : unknown"),
+    "unknown words not called rare": ("translator", "? null : unknown", "? null : []"),
+    "known words called rare": ("known_words", "!this.source.has(", "this.source.has("),
+    "capitals count in lower case": ("known_words", "this.lowercase ?", "false ?"),
+    "capitals never count": ("known_words", "this.lowercase ?", "true ?"),
+    "a rare word named twice": ("known_words", "[...new Set(this.words", "[...(this.words"),
+    "an underscore taken for a letter": ("known_words", "[^%W_]", "[^%W]"),
+    "words of a text that is not uniform": ("known_words", "this.unicode.uniform(text)", "text"),
     "another longest word": ("tokens", "LONGEST_WORD = 256", "LONGEST_WORD = 255"),
     "the last of equal merges first": ("tokens", "if (rank < first)", "if (rank <= first)"),
     "not lower-cased": ("tokens", "this.lowercase ? this.unicode.lower(text) : text", "text"),
@@ -176,7 +186,7 @@ DAMAGES = {
     "addresses taken apart": ("spacy", "if (this.url.test(run)) return [run];", ""),
 }
 # What the damages of a module show in, what is quick first; those of all others in small models.
-TEXT = ("tokens", "unicode", "spacy", "translator")
+TEXT = ("tokens", "unicode", "spacy", "translator", "known_words")
 MODELS = ("parts", "first", "others")
 KINDS = {
     "safetensors": ("halves",),
@@ -297,6 +307,7 @@ def search(proof: Proof, folder: Path, texts: list[str], options: dict[str, Any]
                 "text": one.text,
                 "tokens": list(one.tokens),
                 "unknown": list(one.unknown),
+                "rare": None if one.rare is None else list(one.rare),
                 "probabilities": list(map(float, one.probabilities)),
                 "score": float(one.score),
             }
@@ -340,6 +351,11 @@ def of_texts() -> Proof:
     for tokenizer in tokenizers().values():
         job = {"operation": "tokenize", "description": tokenizer.to_dict(), "texts": texts}
         proof.add(job, [tokenized(tokenizer, text) for text in texts])
+    for lowercase in (False, True):
+        known = KnownWords(frozenset(words(" ".join(texts[::2]))), frozenset(), lowercase)
+        listed = {"source": sorted(known.source), "lowercase": lowercase}
+        job = {"operation": "rare_words", "words": listed, "texts": texts}
+        proof.add(job, [list(known.rare(text)) for text in texts])
     right = [[uniform(t), t.lower(), unicodedata.normalize("NFC", t), repr(t)] for t in texts]
     proof.add({"operation": "text", "texts": texts}, right)
     return proof
@@ -351,6 +367,8 @@ def of_sentences(odd: dict[str, Path]) -> Proof:
     folder = pretrained.find("captions-de-en")
     search(proof, folder, ["Der Drache schläft."], {})
     search(proof, odd["tied"], ["a <eos> b", "a b"], {"beam_size": 1, "max_length": 5})
+    for name in ("subwords", "silent"):
+        search(proof, odd[name], ["Bad fee bad bad"], {"beam_size": 1, "max_length": 5})
     text = "Hund " * 100
     job = {"operation": "search", "folder": str(folder), "texts": [text], "options": {}}
     with pytest.raises(ValueError) as error:

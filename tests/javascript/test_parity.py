@@ -22,6 +22,7 @@ from browser_parity import (
     translator_of,
     unpacked,
     wrong_pieces,
+    wrong_rare_words,
     wrong_texts,
 )
 
@@ -238,6 +239,19 @@ def test_text_is_treated_as_python_does(node) -> None:
     ]
     lines = ["a".join(characters[i : i + 500]) for i in range(0, len(characters), 500)]
     assert not wrong_texts([*random_strings(500, seed=1), *lines], node)
+
+
+def test_rare_words_are_the_packages(node) -> None:
+    assert not wrong_rare_words(list(random_strings(500, seed=1)), node)
+
+
+def test_a_translation_names_the_rare_words_if_its_model_can(odd, node) -> None:
+    texts = ["A bad FEE", "ab. ab!", "bad_egg, bad", "日"]
+    for name in ("subwords", "silent"):
+        assert not differences(odd[name], texts, {"beam_size": 2}, node)
+    named = [one.rare for one in translator_of(odd["subwords"]).search(texts)]
+    assert named == [("bad",), (), ("bad", "egg"), ("日",)]
+    assert {one.rare for one in translator_of(odd["silent"]).search(texts)} == {None}
 
 
 # --- as short as Python's -------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from transformer_book.tokens import SOS
 from transformer_book.translator import Translator
 from transformer_book.widgets import BeamExplorer, EmbeddingMap, Explorer, HeadExplorer, NeuronView
 from transformer_book.widgets.beam import LONGEST
-from transformer_book.widgets.talk import answers
+from transformer_book.widgets.talk import EXAMPLES, answers
 
 # The model and the explorers of each page; those in TYPED are tried in the browser.
 PAGES = {
@@ -113,6 +113,9 @@ def test_an_explorer_takes_a_sentence(page, site: Path, serve, visit) -> None:
                 assert told == right, path
             else:
                 assert float(told.replace("−", "-")) == pytest.approx(right, abs=0.051), path
+        odd = EXAMPLES[model][-1]  # with a word that the captions lack
+        (rare,) = translator.rare_words(odd)
+        assert ask(place, odd) == f"Shown: {odd} Seldom or never seen in training: {rare}."
     last = place.get_by_role("button", name="Back to the chapter's sentence")
     if page == "chapters/21_looking_inside":
         assert ask(place, " ") == "There is nothing to translate: the text is empty."

@@ -143,6 +143,7 @@ def switch_off(page: Page, *, layer: int, head: int) -> None:
         ("captions-de-en", CAPTION),
         ("captions-en-it", "The boy isn't sleeping on the small sofa."),
         ("multi30k-de-en", PHOTOGRAPH),
+        ("multi30k-de-en", "Ein Eisvogel isst Käsespätzle, ein Eisvogel nicht."),
         ("multi30k-en-de", "An old man with a red cap doesn't look into the camera."),
         ("series", "exp(a*x) * sin(b*x)"),
     ],
@@ -158,6 +159,11 @@ def test_the_page_says_what_the_package_says(name, text, talk, package, tell) ->
     agree(steps(seen.page, "candidate"), list(greedy.candidates[0]))
     if translator.decoding.beam_size > 1:
         assert shipped(seen.page) == translator.translate(text)
+    rare = seen.page.locator(".talk .columns .note", has_text="Seldom or never seen in training")
+    named = greedy.rare if translator.known_words else ()  # of unknown words, the frames tell
+    assert rare.all_inner_texts() == [
+        f"Seldom or never seen in training: {', '.join(named)}." for _ in named[:1]
+    ]
     assert greedy.text in seen.page.locator(".talk > .status").inner_text()
     assert seen.problems == []
     note = seen.page.locator(".talk .note", has_text="tokens per second").inner_text()

@@ -23,6 +23,7 @@ LISTS = {
     "code": (),
     "chapters": (),
     "book/prerequisites.ipynb": (),
+    "book/twelve_recipes.ipynb": (),
     "book/extension": ("book",),
     "tools": ("book",),
     "tests": ("test", "book", "course"),  # they look at everything

@@ -90,17 +90,17 @@ async function translate(translator, { text, changes = [], forced = [] }, { say,
   };
 }
 
-/** A recorded search: {name, max_length, nodes}, as the beam explorer takes it. */
+/** A recorded search: {name, max_length, nodes}, as the beam explorer takes it; and rare words. */
 async function beam(translator, { text, changes = [] }, { say, rest }) {
   const { hooks, cached } = compiled(changes, translator.model.config);
-  const { ids } = translator.encode(text);
+  const { ids, rare } = translator.encode(text);
   const limit = translator.decoding.max_length ?? Math.min(ids.length + 50, translator.model.config.max_length - 1);
   const max_length = Math.min(limit, LONGEST);
   translator.hooks.hooks = hooks;
   const step = (beginnings) => say({ beginnings });
   const nodes = await searched(recorded_search(translator.model, ids, { max_length, cached }), { rest, step });
   const names = translator.target_vocabulary.tokens;
-  return { search: { name: text, max_length, nodes: nodes.map(([parent, id, log_p]) => [parent, names[id], log_p]) } };
+  return { search: { name: text, max_length, nodes: nodes.map(([parent, id, log_p]) => [parent, names[id], log_p]) }, rare };
 }
 
 const SHOWN = ["stream", "query", "key", "value", "scores", "weights", "heads", "hidden", "change", "sum"];
@@ -166,13 +166,13 @@ async function vectors(translator, { text, kind, changes = [] }, { rest }) {
 async function words(translator, { text, words: others }) {
   const { weight } = translator.model.source_embedding; // (V, D)
   const D = weight.size(-1);
-  const { tokens, unknown } = translator.encode(text);
+  const { tokens, unknown, rare } = translator.encode(text);
   const yours = [...new Set(tokens)].filter((token) => !unknown.includes(token));
   if (!yours.length) throw new Error("The model knows none of these words.");
   const ids = new Map(translator.source_vocabulary.tokens.map((token, id) => [token, id]));
   const known = [...new Set([...yours, ...others])].filter((word) => ids.has(word));
   const rows = known.map((word) => weight.data.slice(ids.get(word) * D, (ids.get(word) + 1) * D));
-  return { words: known, rows, yours };
+  return { words: known, rows, yours, rare };
 }
 
 export const TASKS = { translate, beam, steps, vectors, words };

@@ -1,6 +1,7 @@
 // A sentence of the reader's in the explorers of the chapters: the model computes what they show.
 
 import { WorkerClient } from "./client.js";
+import { seldom_met } from "./widgets/asking.js";
 import { button, dot, html, sum, uniqueId, upTo } from "./widgets/shared.js";
 import { standalone } from "./widgets/standalone.js";
 
@@ -44,7 +45,10 @@ function plane_of(rows) {
   return { places, share: Math.min(1, sum(places.map((place) => dot(place, place))) / (total || 1)) };
 }
 
-/** For each explorer: its module, and from the reader's text to what it shows, or a sentence. */
+/**
+ * For each explorer: its module, and from the reader's text to what it shows, or a sentence: its
+ * traits, what it begins with, and the words of the text that training seldom or never met.
+ */
 const EXPLORERS = {
   HeadExplorer: {
     module: "heads.js",
@@ -56,7 +60,7 @@ const EXPLORERS = {
         ["encoder", "decoder", "cross"].map((kind) => [kind, kinds.includes(kind) ? attention[kind].map(nested) : []]),
       );
       const start = { kind: kinds.includes(state.kind) ? state.kind : kinds[0], layer: 0, head: 0, side: "query", token: -1, threshold: 0.05 };
-      return [{ ...read_of(translation), ...maps }, start];
+      return [{ ...read_of(translation), ...maps }, start, translation.rare];
     },
   },
   NeuronView: {
@@ -65,21 +69,22 @@ const EXPLORERS = {
       const { q, k, translation } = await ask("vectors", { text, kind: "cross" });
       const { source, target } = read_of(translation);
       const traits = { q, k, query_tokens: target, key_tokens: source, mask: [], scale: state.scale };
-      return [traits, { layer: 0, head: 0, query: 0, key: 0, order: "advantage", kept: 4, turned: false }];
+      const start = { layer: 0, head: 0, query: 0, key: 0, order: "advantage", kept: 4, turned: false };
+      return [traits, start, translation.rare];
     },
   },
   BeamExplorer: {
     module: "beam.js",
     async show(ask, text, state) {
-      const { search } = await ask("beam", { text });
+      const { search, rare } = await ask("beam", { text });
       const start = { example: 0, beam_size: state.beam_size, length_penalty: state.length_penalty, step: 1 };
-      return [{ searches: [search, ...state.searches] }, start];
+      return [{ searches: [search, ...state.searches] }, start, rare];
     },
   },
   EmbeddingMap: {
     module: "embeddings.js",
     async show(ask, text, state) {
-      const { words, rows: found, yours } = await ask("words", { text, words: state.words });
+      const { words, rows: found, yours, rare } = await ask("words", { text, words: state.words });
       const rows = found.map((row) => Array.from(row));
       const unit = rows.map((row) => row.map((x) => x / Math.sqrt(dot(row, row))));
       const { places, share } = plane_of(rows);
@@ -93,7 +98,7 @@ const EXPLORERS = {
         width: rows[0].length,
       };
       const start = { table, grouping: "your sentence", word: words.indexOf(yours[0]), near: Math.min(5, words.length - 1) };
-      return [traits, start];
+      return [traits, start, rare];
     },
   },
 };
@@ -166,14 +171,14 @@ export async function open({ root, place, about }) {
     status.textContent = "Computing.";
     try {
       const text = input.value;
-      const [traits, start] = await show(asked, text, state);
+      const [traits, start, rare] = await show(asked, text, state);
       if (now !== turn) return;
       shown?.remove();
       shown = standalone(explorer, traits, start);
       root.hidden = true;
       root.after(shown);
       again.hidden = false;
-      status.textContent = `Shown: ${text.trim()}`;
+      status.textContent = `Shown: ${text.trim()} ${seldom_met(rare)}`.trim();
     } catch (error) {
       if (now === turn) status.textContent = error.message;
     }

@@ -1,6 +1,7 @@
 // A trained model that takes text and gives text (chapters 1 and 17).
 
 import { beam_search, finished, greedy_search } from "./decoding.js";
+import { KnownWords } from "./known_words.js";
 import { load_tensors } from "./safetensors.js";
 import { series_of } from "./series.js";
 import { Hooks } from "./tensors.js";
@@ -18,14 +19,14 @@ export const languages_of = ({ source_tokenizer, target_tokenizer }) => [
 /**
  * Model, tokenizers, vocabularies and search as one object.
  *
- * files: {config, source_vocabulary, target_vocabulary} as the JSON files hold them, and {weights},
- * the ArrayBuffer of model.safetensors. rules: {unicode, spacy: {de, …}} as the site's build
- * writes them.
+ * files: {config, source_vocabulary, target_vocabulary} as the JSON files hold them, {weights}, the
+ * ArrayBuffer of model.safetensors, and perhaps {known_words}. rules: {unicode, spacy: {de, …}} as
+ * the site's build writes them.
  *
  * Throws an Error, one sentence, if the files are damaged or do not belong together.
  */
 export class Translator {
-  constructor({ config, source_vocabulary, target_vocabulary, weights }, { unicode, spacy }) {
+  constructor({ config, source_vocabulary, target_vocabulary, weights, known_words = null }, { unicode, spacy }) {
     if (config?.format !== FORMAT) throw new Error("config.json does not describe a model of this book.");
     this.unicode = new Unicode(unicode);
     this.hooks = new Hooks();
@@ -44,11 +45,14 @@ export class Translator {
     this.source_sos = config.source_sos;
     this.of_series = config.recipe?.task?.name === "series";
     this.decoding = config.decoding;
+    this.subwords = config.source_tokenizer.type === "subword";
+    this.known_words = known_words && new KnownWords(known_words, this.unicode);
   }
 
   /**
-   * The ids of a source text, made uniform, its tokens, those that the vocabulary lacks, and the
-   * right answer where it is known: the series of an expression.
+   * The ids of a source text, made uniform, its tokens, those that the vocabulary lacks, the words
+   * that training seldom or never met, and the right answer where it is known: the series of an
+   * expression.
    *
    * Throws an Error, one sentence, for an empty text, one that is longer than the model can read,
    * one that its tokenizer refuses, and, for a model of series, an expression that has none.
@@ -66,8 +70,15 @@ export class Translator {
           `most ${limit}; translate it sentence by sentence.`,
       );
     }
-    const unknown = tokens.filter((token) => this.source_vocabulary.encode([token])[0] === UNK);
-    return { ids, tokens, unknown: [...new Set(unknown)], right };
+    const lacking = tokens.filter((token) => this.source_vocabulary.encode([token])[0] === UNK);
+    const unknown = [...new Set(lacking)];
+    return { ids, tokens, unknown, rare: this.rare_words(text, unknown), right };
+  }
+
+  /** As in Python; null where it is not known. `unknown` is what the vocabulary lacks. */
+  rare_words(text, unknown) {
+    if (this.known_words) return this.known_words.rare(text);
+    return this.subwords ? null : unknown;
   }
 
   /**
@@ -82,8 +93,8 @@ export class Translator {
     return chosen.n_best === 1 ? found[0] : found;
   }
 
-  /** A hypothesis as text: {text, source_tokens, tokens, ids, pieces, unknown, probabilities, …}. */
-  translation(hypothesis, { ids, tokens, unknown }) {
+  /** A hypothesis as text: {text, source_tokens, tokens, ids, pieces, unknown, rare, …}. */
+  translation(hypothesis, { ids, tokens, unknown, rare }) {
     const names = this.target_vocabulary.tokens;
     return {
       text: this.target_tokenizer.detokenize(this.target_vocabulary.decode(hypothesis.tokens)),
@@ -92,6 +103,7 @@ export class Translator {
       ids: hypothesis.tokens,
       pieces: [...(this.source_sos ? ["<sos>"] : []), ...tokens], // of the text, known or not
       unknown,
+      rare,
       probabilities: hypothesis.log_probabilities.map(Math.exp),
       score: hypothesis.score,
       finished: hypothesis.finished,

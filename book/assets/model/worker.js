@@ -54,17 +54,18 @@ async function load({ model, rules }, { signal, say }) {
   };
   const get = (name) => file(`pretrained/${model.name}/${name}?${model.version}`, { signal, count });
   const rule = async (name) => json(await file(`rules/${name}.json?${rules}`, { signal }));
-  const [config, source_vocabulary, target_vocabulary, weights] = await Promise.all(Object.keys(model.files).map(get));
+  const names = Object.keys(model.files);
+  const bytes = await Promise.all(names.map(get));
+  const weights = bytes[names.indexOf("model.safetensors")];
   distrust = true;
-  const read = json(config);
-  const languages = languages_of(read);
+  const files = Object.fromEntries(names.flatMap((name, i) => (name.endsWith(".json") ? [[name.slice(0, -5), json(bytes[i])]] : [])));
+  const { config } = files;
+  const languages = languages_of(config);
   const [unicode, ...spacy] = await Promise.all(["unicode", ...languages.map((each) => `spacy-${each}`)].map(rule));
-  translator = new Translator(
-    { config: read, source_vocabulary: json(source_vocabulary), target_vocabulary: json(target_vocabulary), weights },
-    { unicode, spacy: Object.fromEntries(languages.map((each, i) => [each, spacy[i]])) },
-  );
+  const by_language = Object.fromEntries(languages.map((each, i) => [each, spacy[i]]));
+  translator = new Translator({ ...files, weights }, { unicode, spacy: by_language });
   distrust = false; // all could be read
-  return { config: read.model, decoding: read.decoding };
+  return { config: config.model, decoding: config.decoding };
 }
 
 /** Do one task and post its answers; `signal` says that it has been cancelled. */

@@ -15,10 +15,12 @@ from transformer_book.cli.messages import columns, of_the_system, warn
 SHARES = {
     "exact_match": "exact match",
     "exact_match_lowercase": "exact match, lower-cased",
+    "rare_words": "rare words found",
     "mathematically_equal": "mathematically equal",
+    "repetitions": "three words in a row twice",
 }
 SIGNED = {
-    "bleu": "BLEU",
+    "bleu": "BLEU, cased",
     "bleu_lowercase": "BLEU, lower case",
     "bleu_tokens": "BLEU, tokens in lower case",
 }
@@ -114,7 +116,8 @@ def _table(model: str, result: Mapping[str, Any]) -> str:
 
 def measured(result: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What was measured, for reading: (name, value) of each metric."""
-    rows = [
+    rows = [(name, f"{result[key]['value']:.1f}") for key, name in SIGNED.items() if key in result]
+    rows += [
         (name, f"{100 * result[key]['value']:.1f} ± {100 * result[key]['error']:.1f} %")
         for key, name in SHARES.items()
         if key in result
@@ -123,5 +126,4 @@ def measured(result: Mapping[str, Any]) -> list[tuple[str, str]]:
         rows.append(("too long for the model", f"{result['too_long']:,} pairs"))
     if "perplexity" in result:
         rows.append(("perplexity", f"{result['perplexity']['value']:.3f}"))
-    rows += [(name, f"{result[key]['value']:.1f}") for key, name in SIGNED.items() if key in result]
     return rows

@@ -41,6 +41,10 @@ def translate(
     probabilities: Annotated[
         bool, typer.Option("--probabilities", help="Print each token with its probability.")
     ] = False,
+    mark_rare: Annotated[
+        bool,
+        typer.Option("--mark-rare", help="Print the words seldom or never seen in training."),
+    ] = False,
     device: options.Device = "cpu",
     threads: options.Threads = None,
 ) -> None:
@@ -51,12 +55,18 @@ def translate(
     2. Input and output are UTF-8: at a line that is not, reading ends. A text that begins with a
     dash needs -- before it.
 
+    What else is printed of a translation stands behind it, each after a tab: with --probabilities
+    its tokens, with --mark-rare the rare words of the source, with spaces between them. Those are
+    the words that training had fewer than 3 times (for a model of whole words: that it does not
+    know); what becomes of them is a guess.
+
     \b
     Examples:
       transformer-book translate captions-de-en "Ein Hund schläft auf dem Sofa."
       transformer-book translate captions-de-en < german.txt > english.txt
       transformer-book translate captions-de-en --n-best 3 --probabilities "Zwei Hunde schlafen."
       transformer-book translate captions-de-en --temperature 1.2 --seed 7 "Ein Hund schläft."
+      transformer-book translate multi30k-de-en --mark-rare "Ein Eisvogel sitzt auf einem Ast."
     """
     draws = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p}
     random = any(value is not None for value in draws.values())
@@ -67,13 +77,18 @@ def translate(
     from transformer_book.translator import Translator
 
     translator = Translator.from_pretrained(model, choose_device(device))
+    if mark_rare and translator.rare_words("") is None:
+        raise ValueError(
+            f"--mark-rare marks nothing: {model} has no known_words.json, which says what words it "
+            "met in training; train --resume writes that file into the folder of a run."
+        )
     one = sys.stdin is None or sys.stdin.isatty() if not texts else len(texts) == 1
     use_threads(translator.model, "one sentence" if one else "many sentences", threads)
     if not random and n_best and beam_size is None:
         beam_size = max(n_best, translator.decoding.beam_size)
     search = draws if random else {"beam_size": beam_size, "n_best": n_best or 1}
     search |= {"length_penalty": length_penalty}
-    session = _Session(translator, search, seed, n_best is not None, probabilities)
+    session = _Session(translator, search, seed, n_best is not None, probabilities, mark_rare)
     # Which draws belong to which line must not depend on when the lines arrive.
     _translate_all(session, texts, full=random)
     session.name_unknown()
@@ -116,9 +131,10 @@ class _Session:
         seed: int,
         several: bool,
         probabilities: bool,
+        mark_rare: bool,
     ) -> None:
         self.translator, self.search, self.seed = translator, search, seed
-        self.several, self.probabilities = several, probabilities
+        self.several, self.probabilities, self.mark_rare = several, probabilities, mark_rare
         self.what = "line"
         self.count = 0
         self.failed = False
@@ -184,6 +200,8 @@ class _Session:
         if self.probabilities:
             each = zip(translation.tokens, translation.probabilities, strict=True)
             fields.append("  ".join(f"{one_line(token)} {p:.2f}" for token, p in each))
+        if self.mark_rare:
+            fields.append(" ".join(translation.rare))
         return fields
 
 

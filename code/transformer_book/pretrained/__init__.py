@@ -2,6 +2,7 @@
 
     captions-de-en/
       config.json, source_vocabulary.json, target_vocabulary.json   what the model is
+      known_words.json                                              what a model of subwords met
       model.safetensors                                             its weights
       results.json                                                  what was measured of it
       test_looks.jsonl                                              every look at a test split

@@ -1,5 +1,8 @@
 // Questions to a model and their answers, whoever gives them: a worker of the page, or Python.
 
+/** The sentence about the rare words of a text; empty if there are none, or nobody knows. */
+export const seldom_met = (rare) => (rare?.length ? `Seldom or never seen in training: ${rare.join(", ")}.` : "");
+
 /** Asks through `post`; an answer is a promise, and steps on the way are handed to `step`. */
 export class Asking {
   /** `name` begins each question's id, where others may hear the answers, too. */

@@ -2,7 +2,7 @@
 //
 // On the website a worker answers, which holds the model in JavaScript; in a notebook Python does.
 
-import { Asking } from "./asking.js";
+import { Asking, seldom_met } from "./asking.js";
 import beamExplorer from "./beam.js";
 import { button, choice, html, number, panel, svg, table, upTo, uniqueId } from "./shared.js";
 import { standalone } from "./standalone.js";
@@ -362,7 +362,7 @@ export class Talk {
   }
 
   translation(column, title, { translation, shipped, right, state, first, rate }) {
-    const { tokens, probabilities, text, finished } = translation;
+    const { tokens, probabilities, text, finished, rare } = translation;
     const other = this.results.trained?.translation?.tokens ?? [];
     const steps = oneStop(
       tokens.map((token, i) => {
@@ -384,6 +384,8 @@ export class Talk {
     );
     const done = state === "done";
     const lines = [];
+    // Of a model of words, the frames above say it.
+    if (column === "trained" && this.model.subwords && rare?.length) lines.push(seldom_met(rare));
     if (done && !finished) lines.push("It did not come to an end: the limit of its length came first.");
     if (shipped) {
       const same = shipped.text === text;

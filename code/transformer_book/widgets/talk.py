@@ -171,6 +171,7 @@ def _translate(translator: Translator, text: str, forced: Sequence[int] = ()) ->
         "source_tokens": [translator.source_vocabulary.tokens[i] for i in ids],
         "pieces": ["<sos>"] * translator.source_sos + translator.source_tokenizer(uniform(text)),
         "unknown": list(unknown),
+        "rare": _rare(translator, text),
     }
     began = time.perf_counter()
     first = None
@@ -231,6 +232,11 @@ def _translate(translator: Translator, text: str, forced: Sequence[int] = ()) ->
     }
 
 
+def _rare(translator: Translator, text: str) -> list[str] | None:
+    rare = translator.rare_words(text)
+    return None if rare is None else list(rare)
+
+
 def _array(x: Tensor) -> np.ndarray:
     return x.detach().float().contiguous().numpy().ravel()
 
@@ -283,7 +289,7 @@ def _beam(translator: Translator, text: str) -> Iterator[Answer]:
         before, beginnings = beginnings, len({parent for parent, _, _ in search["nodes"]})
         if beginnings > before:
             yield {"beginnings": beginnings}
-    yield {"state": "done", "search": search}
+    yield {"state": "done", "search": search, "rare": _rare(translator, text)}
 
 
 def _steps(
