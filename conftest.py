@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from tests import copied_kernels
+
 CELL_SECONDS = 600.0  # of processor time: for what hangs
 CELL_ASLEEP = 600.0
 TICK = 1.0  # seconds between two looks
@@ -16,10 +18,12 @@ OUTPUT = 300  # seconds for an output to arrive after its cell has ended
 def pytest_configure(config: pytest.Config) -> None:
     """nbval asks the kernel for a reply until its clock says stop; here a meter says so."""
     try:
-        from nbval.kernel import RunningKernel
+        import nbval.kernel
     except ImportError:  # notebooks are not tested then
         return
-    RunningKernel.await_reply = _await_reply
+    nbval.kernel.RunningKernel.await_reply = _await_reply
+    if copied_kernels.POSSIBLE:
+        nbval.kernel.KernelManager = copied_kernels.manager
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -59,18 +60,34 @@ def built(root: Path, output: Path) -> Path:
         pytest.fail("The website does not build:\n" + "\n".join(wrong), pytrace=False)
 
 
+def built_once(factory: pytest.TempPathFactory, name: str, build: Callable[[], Path]) -> Path:
+    """The folder that `build` gives, called by one of the processes that test side by side."""
+    base = factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        base = base.parent  # of this run, and of all its processes
+    note = base / f"{name}-is-built"
+    with FileLock(base / f".{name}"):
+        if not note.exists():
+            note.write_text(str(build()), encoding="utf-8")
+    return Path(note.read_text(encoding="utf-8"))
+
+
 @pytest.fixture(scope="session")
-def site() -> Path:
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The book, built from the committed outputs; warnings are errors."""
-    return built(ROOT, ROOT / "_build" / "tests")
+    return built_once(tmp_path_factory, "site", lambda: built(ROOT, ROOT / "_build" / "tests"))
 
 
 @pytest.fixture(scope="session")
 def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small book with the real configuration: one notebook of boxes, figures and widgets."""
-    root = tmp_path_factory.mktemp("scratch")
-    write_scratch_book(root)
-    return built(root, root)
+
+    def build() -> Path:
+        root = tmp_path_factory.mktemp("scratch")
+        write_scratch_book(root)
+        return built(root, root)
+
+    return built_once(tmp_path_factory, "scratch", build)
 
 
 @pytest.fixture(scope="session")
