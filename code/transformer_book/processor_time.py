@@ -20,7 +20,9 @@ PATIENCE = 900.0  # seconds without processor time, where it is not
 
 
 class Meter:
-    """What something has computed, and slept, since this was made. Any thread may ask.
+    """What something has computed since this was made, and slept since it was first asked.
+
+    Any thread may ask.
 
     Args:
         clock: the processor time it has used, in seconds.
@@ -38,10 +40,11 @@ class Meter:
         turns: Callable[[], float | None],
         asleep: float | None = None,
     ) -> None:
-        self._clock, self._turns = clock, turns
-        self._limit = asleep or (PATIENCE if turns() is None else ASLEEP)
+        self._clock, self._turns, self._asleep = clock, turns, asleep
         self._start = clock()
-        self._last = time.monotonic(), clock(), turns()
+        # Of the last question. Most of what is measured ends before the first: to read the turns
+        # costs more than all else here, and until then nothing counts as sleep.
+        self._last: tuple[float, float, float | None] | None = None
         self.slept = 0.0
 
     def computed(self) -> float:
@@ -52,11 +55,13 @@ class Meter:
         """Whether it has slept too long. Ask often: what lies between two questions counts as a
         second at most, for then the whole program was stopped, and perhaps the machine."""
         now = time.monotonic(), self._clock(), self._turns()
-        passed, computed = now[0] - self._last[0], now[1] - self._last[1]
-        turns = computed if now[2] is None else now[2] - (self._last[2] or 0.0)
-        self.slept += min(max(0.0, passed - max(computed, turns, 0.0)), 1.0)
+        if self._last is not None:
+            passed, computed = now[0] - self._last[0], now[1] - self._last[1]
+            turns = computed if now[2] is None else now[2] - (self._last[2] or 0.0)
+            self.slept += min(max(0.0, passed - max(computed, turns, 0.0)), 1.0)
         self._last = now
-        return self.slept >= self._limit
+        limit = self._asleep or (PATIENCE if now[2] is None else ASLEEP)
+        return self.slept >= limit
 
 
 def meter_of_this_thread(asleep: float | None = None) -> Meter:
