@@ -21,6 +21,14 @@ CASES: dict[tuple[str, str], tuple[Case, ...]] = {}
 KNOWN: dict[tuple[str, str, tuple[str, ...], bool], _Known] = {}
 
 
+def _cases_of(component: Component) -> tuple[Case, ...]:
+    """The inputs for our own versions, made once in a process; a learner's are made anew."""
+    key = component.name, component.form
+    if key not in CASES:
+        CASES[key] = tuple(component.cases())
+    return CASES[key]
+
+
 class _Known(Sequence[Outcome]):
     """What a component gives with some mistakes, or with none: each case when it is asked for.
 
@@ -33,7 +41,7 @@ class _Known(Sequence[Outcome]):
         version = component.version(wrong)
         self.version = component.observe(version) if component.form == "function" else version
         self.gradients = component.differentiable and not group
-        self.cases = CASES.setdefault((component.name, component.form), tuple(component.cases()))
+        self.cases = _cases_of(component)
         self.found: dict[int, Outcome] = {}
         self.compared: dict[int, tuple[Outcome, bool]] = {}
 
@@ -76,7 +84,7 @@ def explain(
     pairs = [
         (a, b) for a, b in itertools.combinations(known, 2) if not a.steps.keys() & b.steps.keys()
     ]
-    cases = component.cases()
+    cases = _cases_of(component)
     for groups, alike, loosely in (
         (singles, False, ()),
         (singles, True, ()),
