@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -12,16 +13,29 @@ from set_repository import set_addresses, strays, text_files
 from tests.tools.running import run_tool
 
 
-@pytest.fixture
-def small_copy(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def unchanged(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of every file that names the repository or the website."""
+    folder = tmp_path_factory.mktemp("unchanged")
     for path in text_files(ROOT):
         text = path.read_text(encoding="utf-8")
         if repository_url() in text or configuration()["html"]["baseurl"] in text:
-            copied = tmp_path / path.relative_to(ROOT)
+            copied = folder / path.relative_to(ROOT)
             copied.parent.mkdir(parents=True, exist_ok=True)
             copied.write_text(text, encoding="utf-8")
-    return tmp_path
+    return folder
+
+
+@pytest.fixture
+def small_copy(unchanged: Path, tmp_path: Path) -> Path:
+    """The same, to be changed."""
+    return Path(shutil.copytree(unchanged, tmp_path / "copy"))
+
+
+@pytest.fixture(scope="module")
+def contents(unchanged: Path) -> dict[Path, bytes]:
+    """What must still be there when an address has been refused."""
+    return {path: path.read_bytes() for path in text_files(unchanged)}
 
 
 def test_every_file_names_the_one_repository() -> None:
@@ -67,11 +81,12 @@ def test_an_address_that_differs_is_named(small_copy: Path) -> None:
         ("--site", "ada.github.io/book/"),
     ],
 )
-def test_an_address_of_another_form_is_refused(small_copy: Path, option: str, value: str) -> None:
-    before = {path: path.read_bytes() for path in text_files(small_copy)}
-    refused = run_tool("set_repository.py", "--root", small_copy, option, value)
+def test_an_address_of_another_form_is_refused(
+    unchanged: Path, contents: dict[Path, bytes], option: str, value: str
+) -> None:
+    refused = run_tool("set_repository.py", "--root", unchanged, option, value)
     assert refused.returncode == 2 and repr(value) in refused.stderr
-    assert {path: path.read_bytes() for path in before} == before
+    assert {path: path.read_bytes() for path in contents} == contents
 
 
 def test_the_social_card_is_as_drawn() -> None:

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from dataclasses import asdict
+from pathlib import Path
 from types import SimpleNamespace
 
 import check_results
@@ -299,15 +300,21 @@ def test_a_card_shows_the_model_as_it_is_shipped(measured):
     assert text.count("| test |") == 1 and "| 3.0 |" not in text and "| 4.0 |" not in text
 
 
-@pytest.fixture
-def run(tmp_path):
+@pytest.fixture(scope="module")
+def made_run(tmp_path_factory):
     """The folder of a run of two updates, made as a user makes it."""
-    folder = tmp_path / "run"
+    folder = tmp_path_factory.mktemp("made") / "run"
     small = ["training.updates=2", "training.warmup=1", "data.train=40", "data.validation=8"]
     changes = [part for change in small for part in ("--set", change)]
     command = [sys.executable, "-m", "transformer_book", "train", "copy", "--output", str(folder)]
     subprocess.run([*command, "--threads", "1", *changes], check=True, stdin=subprocess.DEVNULL)
     return folder
+
+
+@pytest.fixture
+def run(made_run, tmp_path):
+    """A copy of it, to be changed."""
+    return Path(shutil.copytree(made_run, tmp_path / "run"))
 
 
 def test_a_finished_run_is_recorded_once(run, tmp_path, monkeypatch):
@@ -465,11 +472,11 @@ def test_renamings_are_counted_in_the_training_split(tmp_path, monkeypatch):
     (asked,) = make_task("series", size="two-terms").pairs("test", 1, 18)
     other = Pair(("x",), ("x",))
     splits = {"train": [asked, other, other], "validation": [other], "test": [other]}
-    recipe = recipes.load_recipe(LONG, ["data.train=300"])
+    recipe = recipes.load_recipe(LONG, ["data.train=100"])
     monkeypatch.setattr(public, "pairs", lambda: splits)
     monkeypatch.setattr(recipes, "FOLDER", tmp_path)
     monkeypatch.setattr(recipes, "load_recipe", lambda name: recipe)
-    monkeypatch.setattr(sys, "argv", ["count_renamings.py", "--n", "1", "--long", "20"])
+    monkeypatch.setattr(sys, "argv", ["count_renamings.py", "--n", "1", "--long", "10"])
     count_renamings.main()
     found = json.loads((tmp_path / "renamings.json").read_text())
     assert found["series-two-terms-best"] == {
@@ -478,10 +485,10 @@ def test_renamings_are_counted_in_the_training_split(tmp_path, monkeypatch):
         "counts": {"".join(asked.source): [1, 1]},
     }
     long = found[LONG]
-    training = make_task(**recipe.to_dict()["task"]).pairs("train", 300)
+    training = make_task(**recipe.to_dict()["task"]).pairs("train", 100)
     shapes = {shape(read("".join(pair.source))) for pair in training}
-    assert long["pairs"] == 300 > long["shapes"] == len(shapes)
-    assert sum(v["n"] for v in long["by_functions"].values()) == 20
+    assert long["pairs"] == 100 > long["shapes"] == len(shapes)
+    assert sum(v["n"] for v in long["by_functions"].values()) == 10
     assert any(v["renamed"] for v in long["by_functions"].values())
 
 
