@@ -128,11 +128,19 @@ class Visit:
 
 @pytest.fixture
 def visit(browser: Browser) -> Iterator:
-    """A function that opens an address, allowing no host but this machine."""
+    """A function that opens an address, allowing no host but this machine.
+
+    begin: a script that runs before any of the page.
+    """
     contexts = []
 
     def opened(
-        address: str, *, width: int = 1280, scheme: str = "light", folded: bool = False
+        address: str,
+        *,
+        width: int = 1280,
+        scheme: str = "light",
+        folded: bool = False,
+        begin: str = "",
     ) -> Visit:
         context = browser.new_context(
             viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce"
@@ -141,6 +149,8 @@ def visit(browser: Browser) -> Iterator:
         contexts.append(context)
         if not folded:  # the questions are about all of a page
             context.add_init_script(UNFOLDED)
+        if begin:
+            context.add_init_script(begin)
         page = context.new_page()
         seen = Visit(page)
 
