@@ -125,6 +125,14 @@ class Visit:
         self.page.wait_for_load_state("load")
         self.page.evaluate("document.fonts.ready.then(() => window.MathJax?.startup?.promise)")
 
+    def go(self, address: str) -> None:
+        """Another page in place of this one: what both load is not read and compiled anew."""
+        self.page.goto("about:blank")  # what is cut off by leaving is no problem of the next page
+        self.requests.clear()
+        self.problems.clear()
+        self.page.goto(address)
+        self.settle()
+
 
 @pytest.fixture
 def visit(browser: Browser) -> Iterator:

@@ -15,7 +15,7 @@ from common import ROOT
 from normalise_notebooks import WIDGET_STATE
 from playwright.sync_api import Browser, ElementHandle, Locator, Page
 
-from tests.site.accessibility import NARROW, violations, width_of
+from tests.site.accessibility import NARROW, OF_SIZES, violations, width_of
 from tests.site.widget_cases import CASES, Case
 from transformer_book import widgets
 
@@ -340,6 +340,8 @@ def misfits(seen, root: Locator, scheme: str) -> list[str]:
     around = root.evaluate("e => getComputedStyle(e.closest('.widget-subarea')).backgroundColor")
     if around != "rgba(0, 0, 0, 0)":
         problems.append(f"has a frame of {around} when the page is {scheme}")
+    if scheme == "light":
+        problems += violations(page, ".explorer", OF_SIZES)
     page.set_viewport_size({"width": NARROW, "height": 800})
     if width_of(page) > NARROW:
         problems.append(f"scrolls sideways, {width_of(page)} px at {NARROW}")
