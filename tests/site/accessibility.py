@@ -1,11 +1,11 @@
 """What axe-core finds on a page, and whether the page fits: each part of a page is checked once.
 
-axe-core takes seconds for a chapter, so it checks the parts of a page once. When the width changes,
-it checks only what surrounds the article, which changes too, and what depends on sizes. Of the
-words of code, which are most of a chapter, one of each kind keeps its markup: the others share its
-colours and have nothing else to check. Inline formulas, half of all elements, are treated alike:
-the others leave a gap of their size. Colours take the longest by far, and come from one set of
-styles: of the elements of one kind, on whatever pages, one is checked in each scheme.
+axe-core takes seconds for a chapter, whatever it is asked about, so it reads a whole page once, and
+when the width changes only what surrounds the article, which changes too. Of the words of code,
+which are most of a chapter, one of each kind keeps its markup: the others share its colours and
+have nothing else to check. Inline formulas, half of all elements, are treated alike: the others
+leave a gap of their size. Colours come from one set of styles: of the elements of one kind, on
+whatever pages, one is checked in each scheme.
 """
 
 from __future__ import annotations
@@ -21,17 +21,29 @@ AXE = ROOT / "tests" / "site" / "vendor" / "axe.min.js"
 NARROW = 360
 OF_COLOURS = ["color-contrast", "link-in-text-block"]
 OF_SIZES = ["scrollable-region-focusable", "target-size"]
-# A word's class, what it stands in, and whether that is an input, an output or text.
-ONE_OF_EACH = """() => {
+# A word's class, what it stands in, and whether that is an input, an output or text. All words of a
+# line are replaced at once: scripts of the theme look at every change.
+ONE_WORD_OF_EACH = """() => {
     const seen = new Set();
-    for (const word of document.querySelectorAll(".highlight pre span")) {
-        if (word.firstElementChild || word.getAttributeNames().join() !== "class") continue;
-        const around = word.closest("[class*=cell], .output")?.className;
-        const kind = [word.className, word.parentElement.className, around].join("|");
-        if (seen.has(kind)) word.replaceWith(word.textContent);
-        else seen.add(kind);
+    for (const code of document.querySelectorAll(".highlight pre")) {
+        const around = code.closest("[class*=cell], .output")?.className;
+        for (const line of [code, ...code.querySelectorAll("span")]) {
+            const thinner = [...line.childNodes].map(word => {
+                if (word.nodeType !== Node.ELEMENT_NODE || word.firstElementChild) return word;
+                if (word.localName !== "span" || word.getAttributeNames().join() !== "class") return word;
+                const kind = [word.className, line.className, around].join("|");
+                return seen.has(kind) || !seen.add(kind) ? word.textContent : word;
+            });
+            if (thinner.every((part, i) => part === line.childNodes[i])) continue;
+            line.replaceChildren(...thinner);
+            line.normalize();
+        }
     }
-    for (const code of document.querySelectorAll(".highlight pre")) code.normalize();
+}"""
+# Before the page's own scripts run: a page of fewer elements is laid out sooner.
+THIN = f'document.addEventListener("readystatechange", {ONE_WORD_OF_EACH}, {{once: true}})'
+ONE_FORMULA_OF_EACH = """() => {
+    const seen = new Set();
     const repeated = [...document.querySelectorAll("mjx-container:not([display])")].filter(formula => {
         const around = formula.closest("[class*=admonition], [class*=output], summary, td, th, figcaption");
         const kind = [formula.getAttributeNames(), formula.parentElement.tagName,
@@ -46,26 +58,46 @@ ONE_OF_EACH = """() => {
     });
 }"""
 
-# One element with words of each kind not yet known. A kind is the tag, classes, style and attribute
-# names of an element and of all its ancestors. Every second row of a table is shaded.
+# One element with words of each kind not yet known. A kind is a tag and classes, and what colours
+# depend on, of the element and of each around it that differs from the one around that.
 OF_NEW_KINDS = """known => {
     const kinds = new Set(known), found = [];
-    const one = e => [e.tagName, e.getAttribute("class"), e.getAttribute("style"),
-        e.getAttributeNames().sort(), e.tagName === "TR" && e.rowIndex % 2].join("|");
-    const of = new Map([[document.documentElement, ""]]);
-    const kind = e => {
-        if (!of.has(e)) of.set(e, kind(e.parentElement) + ">" + one(e));
+    const one = e => {
+        const s = getComputedStyle(e), size = parseFloat(s.fontSize), bold = s.fontWeight >= 700;
+        return [s.color, s.backgroundColor, s.backgroundImage, s.opacity, s.position, s.textShadow,
+            s.filter, s.mixBlendMode, s.textDecorationLine, s.borderBottomStyle, s.fontStyle,
+            s.fontWeight, size === 0, size >= (bold ? 18.66 : 24), e.matches(":disabled"),
+            e.getAttribute("aria-disabled"), e.matches("a[href]")].join("|");
+    };
+    const last = new Map(), of = new Map([[null, ""]]);
+    const colours = e => {
+        if (!of.has(e)) {
+            const around = colours(e.parentElement);
+            last.set(e, one(e));
+            const same = last.get(e) === last.get(e.parentElement);
+            of.set(e, same ? around : around + ">" + last.get(e));
+        }
         return of.get(e);
     };
     for (const e of document.body.querySelectorAll("*")) {
         const says = [...e.childNodes].some(n => n.nodeType === Node.TEXT_NODE && n.data.trim());
         if (!says && !e.matches("input, select, textarea, button, a")) continue;
-        if (!e.checkVisibility() || kinds.has(kind(e))) continue;
-        kinds.add(kind(e));
+        if (!e.checkVisibility()) continue;
+        const kind = [e.tagName, e.getAttribute("class"), colours(e)].join("|");
+        if (kinds.has(kind)) continue;
+        kinds.add(kind);
         found.push(e);
     }
     window.ofNewKinds = found;
     return [...kinds].slice(known.length);
+}"""
+
+
+# The rules of colours look at these alone, until axe-core is reset.
+ONLY_NEW_KINDS = """() => {
+    for (const e of window.ofNewKinds) e.setAttribute("data-new-kind", "");
+    axe.configure({rules: [{id: "color-contrast", selector: "[data-new-kind]"},
+        {id: "link-in-text-block", selector: "a[href][data-new-kind]"}]});
 }"""
 
 
@@ -111,7 +143,8 @@ def prepare(page: Page) -> None:
     """Bring axe-core onto the page, once."""
     if not page.evaluate("'axe' in window"):
         page.add_script_tag(path=str(AXE))
-        page.evaluate(ONE_OF_EACH)
+        page.evaluate(ONE_WORD_OF_EACH)
+        page.evaluate(ONE_FORMULA_OF_EACH)
 
 
 def violations_of_colour(page: Page, known: list[str]) -> list[str]:
@@ -122,21 +155,38 @@ def violations_of_colour(page: Page, known: list[str]) -> list[str]:
     return violations(page, "ofNewKinds", OF_COLOURS) if new else []
 
 
-def violations_around(page: Page, rules: list[str] | None = None) -> list[str]:
-    """What axe-core finds outside the article, of which only the title is left: ask this last."""
+def violations_with_colour(page: Page, known: list[str]) -> list[str]:
+    """What axe-core finds on a page; in colours, of kinds that are not known. Read once for both."""
+    prepare(page)
+    known += page.evaluate(OF_NEW_KINDS, known)
+    page.evaluate(ONLY_NEW_KINDS)
+    found = violations(page)
+    page.evaluate("axe.reset()")
+    return found
+
+
+def violations_around(page: Page) -> list[str]:
+    """What axe-core finds outside the article, of which only the title is left: ask this last.
+
+    Of colours it is not asked.
+    """
     page.evaluate(
         """() => {
             const article = document.querySelector(".bd-article");
             article?.replaceChildren(...article.querySelectorAll("h1"));
         }"""
     )
-    return violations(page, rules=rules)
+    return violations(page, without=OF_COLOURS)
 
 
 def in_scheme(page: Page, scheme: str) -> None:
     """The page as a reader sees it whose system turns dark, or light, while it is open."""
     page.emulate_media(color_scheme=scheme)
     page.wait_for_function(f"document.documentElement.dataset.theme === '{scheme}'")
+    # No colour is half way between two.
+    page.evaluate(
+        "document.getAnimations().forEach(each => each instanceof CSSTransition && each.finish())"
+    )
 
 
 def resize(page: Page, width: int, height: int) -> None:

@@ -125,14 +125,30 @@ class Visit:
         self.page.wait_for_load_state("load")
         self.page.evaluate("document.fonts.ready.then(() => window.MathJax?.startup?.promise)")
 
+    def go(self, address: str) -> None:
+        """Another page in place of this one: what both load is not read and compiled anew."""
+        self.page.goto("about:blank")  # what is cut off by leaving is no problem of the next page
+        self.requests.clear()
+        self.problems.clear()
+        self.page.goto(address)
+        self.settle()
+
 
 @pytest.fixture
 def visit(browser: Browser) -> Iterator:
-    """A function that opens an address, allowing no host but this machine."""
+    """A function that opens an address, allowing no host but this machine.
+
+    begin: a script that runs before any of the page.
+    """
     contexts = []
 
     def opened(
-        address: str, *, width: int = 1280, scheme: str = "light", folded: bool = False
+        address: str,
+        *,
+        width: int = 1280,
+        scheme: str = "light",
+        folded: bool = False,
+        begin: str = "",
     ) -> Visit:
         context = browser.new_context(
             viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce"
@@ -141,6 +157,8 @@ def visit(browser: Browser) -> Iterator:
         contexts.append(context)
         if not folded:  # the questions are about all of a page
             context.add_init_script(UNFOLDED)
+        if begin:
+            context.add_init_script(begin)
         page = context.new_page()
         seen = Visit(page)
 

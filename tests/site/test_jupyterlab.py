@@ -40,6 +40,7 @@ from tests.site.test_widgets import (
     by_pointer,
     control,
     disagreeing,
+    names_and_places,
     names_of_controls,
     saved,
     shown,
@@ -274,7 +275,8 @@ def test_python_sees_what_a_hand_moves(case: Case, opened: Lab) -> None:
     # By pointer: the same control, dragged or pressed.
     root.locator("button.reset").click()
     assert opened.python_says(case)[0] == start
-    by_pointer(page, control(root, names.index(name)), case.drag.get(name, (23, -17)))
+    place = dict(names_and_places(root))[name]
+    by_pointer(page, root.element_handle(), place, case.drag.get(name, (23, -17)))
     seen, numbers = opened.python_says(case)
     assert seen == state(root) != start, "Python sees another state"
     assert shown(root) != first

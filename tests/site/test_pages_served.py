@@ -1,6 +1,8 @@
 """Every page of the website in a real browser, from a server: wide and narrow, light and dark.
 
-A page is opened once for all that is asked of it.
+A page is opened once for all that is asked of it. Of its article, axe-core is asked when it is
+narrow, since nothing has more room then, and of what surrounds it also when it is wide. How wide
+explorers arrange their controls, test_widgets asks.
 """
 
 from __future__ import annotations
@@ -15,17 +17,17 @@ from normalise_notebooks import WIDGET_STATE
 
 from tests.site.accessibility import (
     NARROW,
-    OF_COLOURS,
-    OF_SIZES,
+    THIN,
     in_scheme,
     page_names,
     resize,
-    violations,
     violations_around,
     violations_of_colour,
+    violations_with_colour,
     width_of,
 )
 
+WIDE = 1280
 HEAVIEST = 2_500_000  # bytes, gzipped, of a page with widgets
 
 
@@ -65,25 +67,26 @@ def test_every_page_from_a_server(site: Path, serve, visit, tell) -> None:
     names = page_names(site)
     light, dark = [], []  # the kinds of elements whose colours are known
     assert heavy <= set(names) and len(heavy) > 10
+    seen = visit("about:blank", width=WIDE, begin=THIN)
+    page = seen.page
     for name in names:
-        seen = visit(f"{serve(site)}/{name}")
+        seen.go(f"{serve(site)}/{name}")
         if name in heavy:
             bytes_, late = weight(seen, site)
             tell(f"{name}: {bytes_ / 1e6:.2f} MB, gzipped, at the first load")
             problems += [f"{name}: {each}" for each in late]
             if bytes_ > HEAVIEST:
                 problems.append(f"{name}: weighs {bytes_:,} bytes at the first load")
-        found = violations(seen.page, without=OF_COLOURS)
-        found += violations_of_colour(seen.page, light)
-        in_scheme(seen.page, "dark")
-        found += [f"dark: {each}" for each in violations_of_colour(seen.page, dark)]
-        resize(seen.page, NARROW, 800)
-        if width_of(seen.page) > NARROW:
-            found.append(f"scrolls sideways, {width_of(seen.page)} px at {NARROW}")
-        found += [f"{NARROW} px: {each}" for each in violations(seen.page, rules=OF_SIZES)]
-        found += [f"{NARROW} px, dark: {each}" for each in violations_around(seen.page, OF_COLOURS)]
-        in_scheme(seen.page, "light")
-        found += [f"{NARROW} px: {each}" for each in violations_around(seen.page)]
+        resize(page, NARROW, 800)
+        found = []
+        if width_of(page) > NARROW:
+            found.append(f"scrolls sideways, {width_of(page)} px at {NARROW}")
+        found += [f"{NARROW} px: {each}" for each in violations_with_colour(page, light)]
+        in_scheme(page, "dark")
+        found += [f"{NARROW} px, dark: {each}" for each in violations_of_colour(page, dark)]
+        resize(page, WIDE, 900)
+        found += [f"dark: {each}" for each in violations_of_colour(page, dark)]
+        in_scheme(page, "light")
+        found += violations_of_colour(page, light) + violations_around(page)
         problems += [f"{name}: {each}" for each in seen.problems + found]
-        seen.page.context.close()
     assert not problems, "\n" + "\n".join(problems)

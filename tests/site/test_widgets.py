@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from common import ROOT
 from normalise_notebooks import WIDGET_STATE
-from playwright.sync_api import Browser, Locator, Page
+from playwright.sync_api import Browser, ElementHandle, Locator, Page
 
-from tests.site.accessibility import NARROW, violations, width_of
+from tests.site.accessibility import NARROW, OF_SIZES, violations, width_of
 from tests.site.widget_cases import CASES, Case
 from transformer_book import widgets
 
@@ -99,17 +99,25 @@ def test_explorers_write_no_markup() -> None:
 
 
 @cache
-def saved_on(page: str, name: str) -> dict:
+def models_on(page: str) -> dict[str, dict]:
+    """The state of every widget that a page holds, by the name of its model."""
     notebook = json.loads((ROOT / f"{page}.ipynb").read_text(encoding="utf-8"))
-    models = notebook["metadata"]["widgets"][WIDGET_STATE]["state"].values()
-    states = [m["state"] for m in models if m["state"].get("_anywidget_id") == name]
-    assert states, f"{page} shows no {name}"
-    return states[0]
+    models = notebook["metadata"]["widgets"][WIDGET_STATE]["state"]
+    return {name: model["state"] for name, model in models.items()}
+
+
+def model_of(case: Case) -> str:
+    """The name of the model of the explorer that a page holds."""
+    kind = f"{case.widget.__module__}.{case.widget.__name__}"
+    for name, held in models_on(case.page).items():
+        if held.get("_anywidget_id") == kind:
+            return name
+    pytest.fail(f"{case.page} shows no {kind}")
 
 
 def saved(case: Case) -> dict:
     """The state of the explorer that its page holds."""
-    return saved_on(case.page, f"{case.widget.__module__}.{case.widget.__name__}")
+    return models_on(case.page)[model_of(case)]
 
 
 def twin(case: Case, moved: dict) -> object:
@@ -119,9 +127,22 @@ def twin(case: Case, moved: dict) -> object:
     return case.widget(**{**{name: start[name] for name in names}, **moved})
 
 
+# Of the article the explorer's cell and the headings alone, before any deferred script of the page
+# runs: no formula is set and no other widget drawn. A browser lays out the whole page again at each
+# step, axe-core reads all of it, and chapters are long. test_pages_served looks at whole pages.
+ALONE = """model => document.addEventListener("readystatechange", () => {
+    const views = [...document.querySelectorAll("script[type$='widget-view+json']")];
+    const view = views.find(each => JSON.parse(each.text).model_id === model);
+    for (const part of document.querySelectorAll("article section > *"))
+        if (!part.matches("section, h1, h2, h3, h4, h5, h6, .sentence-models") && !part.contains(view))
+            part.remove();
+}, {once: true})"""
+
+
 def opened(case: Case, visit, address: str, **options: object) -> tuple:
-    """The page, and the explorer in it once it is there."""
-    seen = visit(f"{address}/{case.page}.html", **options)
+    """The page with nothing but the explorer on it, and the explorer once it is there."""
+    alone = f"({ALONE})({json.dumps(model_of(case))})"
+    seen = visit(f"{address}/{case.page}.html", begin=alone, **options)
     root = seen.page.locator(f'[data-explorer="{case.widget.__name__}"]').first
     root.wait_for()
     root.scroll_into_view_if_needed()
@@ -130,7 +151,8 @@ def opened(case: Case, visit, address: str, **options: object) -> tuple:
 
 @dataclass(frozen=True)
 class Look:
-    """All that an explorer says at one moment; asked for at once, for each question takes time."""
+    """All that an explorer says at one moment; asked for at once and in one text: each question, and
+    each value of an answer, takes Playwright time."""
 
     state: str
     shown: list[list]  # of each number: its path, its text and the digits after its point
@@ -139,7 +161,7 @@ class Look:
 
 # What a control says of itself.
 VALUE = "e => [e.getAttribute('aria-valuetext'), e.checked, e.value, e.getAttribute('aria-pressed')].join(' ')"
-LOOK = f"""root => ({{
+LOOK = f"""root => JSON.stringify({{
     state: root.dataset.state,
     shown: [...root.querySelectorAll("[data-number]")].map(
         e => [e.dataset.number, e.textContent, Number(e.dataset.digits)]),
@@ -151,8 +173,8 @@ RESET_AND_LOOK = f"""root => {{
 }}"""
 
 
-def look(root: Locator) -> Look:
-    return Look(**root.evaluate(LOOK))
+def look(root: Locator | ElementHandle, script: str = LOOK) -> Look:
+    return Look(**json.loads(root.evaluate(script)))
 
 
 def state(root: Locator) -> dict:
@@ -223,11 +245,13 @@ GRIP = """(element => {
     return null;
 })"""
 KIND = "(e => e.getAttribute('role') ?? e.type ?? e.tagName.toLowerCase())"
-FOCUS = f"""e => {{
+FOCUS = f"""(root, place) => {{
+    const e = root.querySelectorAll("{CONTROLS}")[place];
     e.focus();
-    return [{KIND}(e), e === document.activeElement, ({VALUE})(e)];
+    return [{KIND}(e), e === document.activeElement];
 }}"""
-TAKE_HOLD = f"""e => {{
+TAKE_HOLD = f"""(root, place) => {{
+    const e = root.querySelectorAll("{CONTROLS}")[place];
     e.scrollIntoView({{block: "center", inline: "nearest", behavior: "instant"}});
     const {{left, width}} = e.getBoundingClientRect();
     const other = [...e.options ?? []].find(option => option.value !== e.value);
@@ -238,49 +262,55 @@ TAKE_HOLD = f"""e => {{
 KEYS = {"checkbox": ["Space"], "button": ["Enter"], "select-one": ["ArrowDown", "ArrowUp"]}
 
 
-def by_keyboard(page: Page, target: Locator) -> str:
-    """The key that changes a control; the other way where it stands at its end. What kind it is."""
-    kind, focused, before = target.evaluate(FOCUS)
+def by_keyboard(page: Page, root: ElementHandle, place: int, first: Look) -> tuple[str, Look]:
+    """The key that changes a control; the other way where it stands at its end.
+
+    Returns what kind of control it is, and what the explorer then says.
+    """
+    kind, focused = root.evaluate(FOCUS, place)
     assert focused, "cannot be focused"
     for key in KEYS.get(kind, ["ArrowRight", "ArrowLeft"]):
         page.keyboard.press(key)
-        if kind == "button" or target.evaluate(VALUE) != before:
+        now = look(root)
+        if kind == "button" or now.controls[place] != first.controls[place]:
             break
-    return kind
+    return kind, now
 
 
-def by_pointer(page: Page, target: Locator, way: tuple[int, int]) -> str:
-    """A click at a control, or a drag. What kind it is."""
-    kind, place, left, width, share, other = target.evaluate(TAKE_HOLD)
-    assert place, "lies wholly under something else"
+def by_pointer(
+    page: Page, root: ElementHandle, place: int, way: tuple[int, int]
+) -> tuple[str, Look]:
+    """A click at a control, or a drag. What kind it is, and what the explorer then says."""
+    kind, grip, left, width, share, other = root.evaluate(TAKE_HOLD, place)
+    assert grip, "lies wholly under something else"
     if kind == "select-one":  # its list is drawn by the system, outside the page
-        target.select_option(other)
+        root.query_selector_all(CONTROLS)[place].select_option(other)
     elif kind == "range":
-        page.mouse.click(left + (0.25 if share > 0.5 else 0.85) * width, place[1])
+        page.mouse.click(left + (0.25 if share > 0.5 else 0.85) * width, grip[1])
     elif kind == "slider":
-        page.mouse.move(*place)
+        page.mouse.move(*grip)
         page.mouse.down()
-        page.mouse.move(place[0] + way[0] / 2, place[1] + way[1] / 2)
-        page.mouse.move(place[0] + way[0], place[1] + way[1])
+        page.mouse.move(grip[0] + way[0] / 2, grip[1] + way[1] / 2)
+        page.mouse.move(grip[0] + way[0], grip[1] + way[1])
         page.mouse.up()
     else:
-        page.mouse.click(*place)
-    return kind
+        page.mouse.click(*grip)
+    return kind, look(root)
 
 
 def drive(case: Case, page: Page, root: Locator, way: str, only: str | None = None) -> list[str]:
     """Use every control (or one) in one way, each from the start; what is wrong, as sentences."""
     problems = []
+    controls = names_and_places(root)
+    root = root.element_handle()  # a locator looks for it anew at each question
     first = look(root)
-    for name, place in names_and_places(root):
+    for name, place in controls:
         if only not in (None, name):
             continue
-        target = root.locator(CONTROLS).nth(place)
         if way == "keyboard":
-            kind = by_keyboard(page, target)
+            kind, now = by_keyboard(page, root, place, first)
         else:
-            kind = by_pointer(page, target, case.drag.get(name, (23, -17)))
-        now = look(root)
+            kind, now = by_pointer(page, root, place, case.drag.get(name, (23, -17)))
         if kind != "button" and now.controls[place] == first.controls[place]:
             problems.append(f"{name} does not move by {way}")
         if name not in case.silent:
@@ -289,17 +319,9 @@ def drive(case: Case, page: Page, root: Locator, way: str, only: str | None = No
             if now.shown == first.shown:
                 problems.append(f"{name} changes no number by {way}")
         problems += [f"after {name} by {way}: {each}" for each in differing(case, now)]
-        if Look(**root.evaluate(RESET_AND_LOOK)) != first:
+        if look(root, RESET_AND_LOOK) != first:
             problems.append(f"Reset after {name} by {way} does not lead back")
     return problems
-
-
-# A browser lays out the whole page again at each step, and axe-core reads all of it, whatever it is
-# asked about: long chapters take a long time.
-ALONE = """root => {
-    for (let at = root; at.tagName !== "ARTICLE" && at !== document.body; at = at.parentElement)
-        for (const other of [...at.parentElement.children]) if (other !== at) other.remove();
-}"""
 
 
 def misfits(seen, root: Locator, scheme: str) -> list[str]:
@@ -318,6 +340,8 @@ def misfits(seen, root: Locator, scheme: str) -> list[str]:
     around = root.evaluate("e => getComputedStyle(e.closest('.widget-subarea')).backgroundColor")
     if around != "rgba(0, 0, 0, 0)":
         problems.append(f"has a frame of {around} when the page is {scheme}")
+    if scheme == "light":
+        problems += violations(page, ".explorer", OF_SIZES)
     page.set_viewport_size({"width": NARROW, "height": 800})
     if width_of(page) > NARROW:
         problems.append(f"scrolls sideways, {width_of(page)} px at {NARROW}")
@@ -327,7 +351,6 @@ def misfits(seen, root: Locator, scheme: str) -> list[str]:
     if cut:
         problems.append(f"{cut} parts are cut off at {NARROW} px")
     if scheme == "light":
-        root.evaluate(ALONE)
         problems += [f"narrow: {each}" for each in violations(page, ".explorer")]
     return problems
 
@@ -354,7 +377,6 @@ def test_every_control_changes_numbers_to_those_of_python(
     root.locator("button.reset").click()  # once by hand
     if look(root) != first:
         problems.append("a click at Reset does not lead back")
-    root.evaluate(ALONE)
     problems += drive(case, page, root, "keyboard") + drive(case, page, root, "pointer")
     for grid in root.locator(".cells").all():  # one Tab stop, and arrows within
         assert grid.locator("button[tabindex='0']").count() == 1
