@@ -67,7 +67,9 @@ def test_every_page_from_a_server(site: Path, serve, visit, tell) -> None:
     names = page_names(site)
     light, dark = [], []  # the kinds of elements whose colours are known
     assert heavy <= set(names) and len(heavy) > 10
-    seen = visit("about:blank", width=WIDE, begin=THIN)
+    # As for one who comes from elsewhere: the theme keeps how far its contents were scrolled.
+    forget = "try { sessionStorage.clear() } catch {}"
+    seen = visit("about:blank", width=WIDE, begin=f"{forget}\n{THIN}")
     page = seen.page
     for name in names:
         seen.go(f"{serve(site)}/{name}")
