@@ -124,13 +124,16 @@ def violations(
 ) -> list[str]:
     """What axe-core finds in these elements, one line for each kind.
 
-    rules: these alone; without: all but these.
+    rules: these alone; without: all but these. By itself axe-core would not look at sizes.
     """
     prepare(page)
     run = "([where, options]) => axe.run(window[where] ?? where, options)"
     options = {"resultTypes": ["violations"], "preload": False}
     options |= {"runOnly": {"type": "rule", "values": rules}} if rules else {}
-    options |= {"rules": {rule: {"enabled": False} for rule in without}}
+    enabled = dict.fromkeys(OF_SIZES, True) | dict.fromkeys(without, False)
+    options |= (
+        {"rules": {rule: {"enabled": on} for rule, on in enabled.items()}} if not rules else {}
+    )
     found = page.evaluate(run, [where, options])["violations"]
     return [
         f"axe {each['id']} ({each['impact']}): {each['nodes'][0]['html'][:120]}"

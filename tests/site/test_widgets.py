@@ -127,15 +127,16 @@ def twin(case: Case, moved: dict) -> object:
     return case.widget(**{**{name: start[name] for name in names}, **moved})
 
 
-# Of the article the explorer's cell and the headings alone, before any deferred script of the page
+# Of the article the explorer's cell, headings and styles alone, before any deferred script of the page
 # runs: no formula is set and no other widget drawn. A browser lays out the whole page again at each
 # step, axe-core reads all of it, and chapters are long. test_pages_served looks at whole pages.
 ALONE = """model => document.addEventListener("readystatechange", () => {
     const views = [...document.querySelectorAll("script[type$='widget-view+json']")];
     const view = views.find(each => JSON.parse(each.text).model_id === model);
-    for (const part of document.querySelectorAll("article section > *"))
-        if (!part.matches("section, h1, h2, h3, h4, h5, h6, .sentence-models") && !part.contains(view))
-            part.remove();
+    const article = view.closest("article");
+    article.append(...article.querySelectorAll("style, .sentence-models"));
+    for (const part of article.querySelectorAll("section > *"))
+        if (!part.matches("section, h1, h2, h3, h4, h5, h6") && !part.contains(view)) part.remove();
 }, {once: true})"""
 
 
@@ -327,9 +328,8 @@ def drive(case: Case, page: Page, root: Locator, way: str, only: str | None = No
 def misfits(seen, root: Locator, scheme: str) -> list[str]:
     """What is wrong with how an explorer stands on its page, wide and narrow, as sentences.
 
-    Of the wide page, light and dark, and of the narrow page's sizes axe-core is asked elsewhere,
-    with all that stands on it; here of the narrow explorer in the light. The last thing to ask: the
-    rest of the article is gone afterwards.
+    Of colours axe-core is asked elsewhere, with all that stands on the page; here of sizes on the
+    wide page, and of everything on the narrow one, in the light.
     """
     page, problems = seen.page, []
     paper, ink = root.evaluate(
