@@ -95,5 +95,7 @@ os.kill(os.getpid(), 9)
 
 def test_no_kernel_outlives_the_tests_that_it_was_made_for() -> None:
     done = subprocess.run([sys.executable, "-c", LEFT_ALONE], capture_output=True, text=True)
-    with suppress(psutil.NoSuchProcess):
-        psutil.Process(int(done.stdout)).wait(PATIENCE)
+    pid = int(done.stdout)
+    with suppress(psutil.NoSuchProcess, psutil.TimeoutExpired):
+        psutil.Process(pid).wait(PATIENCE)
+    assert not psutil.pid_exists(pid)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from common import ROOT
 from playwright.sync_api import Page, TimeoutError
@@ -128,12 +129,12 @@ def violations(
     """
     prepare(page)
     run = "([where, options]) => axe.run(window[where] ?? where, options)"
-    options = {"resultTypes": ["violations"], "preload": False}
-    options |= {"runOnly": {"type": "rule", "values": rules}} if rules else {}
-    enabled = dict.fromkeys(OF_SIZES, True) | dict.fromkeys(without, False)
-    options |= (
-        {"rules": {rule: {"enabled": on} for rule, on in enabled.items()}} if not rules else {}
-    )
+    options: dict[str, Any] = {"resultTypes": ["violations"], "preload": False}
+    if rules:
+        options["runOnly"] = {"type": "rule", "values": rules}
+    else:
+        enabled = dict.fromkeys(OF_SIZES, True) | dict.fromkeys(without, False)
+        options["rules"] = {rule: {"enabled": on} for rule, on in enabled.items()}
     found = page.evaluate(run, [where, options])["violations"]
     return [
         f"axe {each['id']} ({each['impact']}): {each['nodes'][0]['html'][:120]}"

@@ -75,16 +75,15 @@ def test_every_page_from_a_server(site: Path, serve, visit, tell) -> None:
         address = f"{serve(site)}/{name}"
         if name in heavy:  # as for a first visit: what it loads, and when, is asked
             seen = visit(address, width=WIDE)
-        else:
-            seen = window
-            seen.go(address)
-        page = seen.page
-        if name in heavy:
             bytes_, late = weight(seen, site)
             tell(f"{name}: {bytes_ / 1e6:.2f} MB, gzipped, at the first load")
             problems += [f"{name}: {each}" for each in late]
             if bytes_ > HEAVIEST:
                 problems.append(f"{name}: weighs {bytes_:,} bytes at the first load")
+        else:
+            seen = window
+            seen.go(address)
+        page = seen.page
         prepare(page)  # a page of fewer elements is sooner laid out anew
         resize(page, NARROW, 800)
         found = []
