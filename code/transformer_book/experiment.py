@@ -27,10 +27,17 @@ class Experiment:
 
     Args:
         recipe: see `transformer_book.recipes`.
+        made: texts of pairs that trained models made of the training split (`diversification`),
+            to be trained on, too. Tokenizers and vocabularies are those of the true pairs.
+
+    Raises:
+        ValueError: when it is to train: the recipe asks for teachers and nothing is made, or the
+            other way round.
     """
 
-    def __init__(self, recipe: Recipe) -> None:
+    def __init__(self, recipe: Recipe, made: Sequence[tuple[str, str]] = ()) -> None:
         self.recipe = recipe
+        self.made = made
         self.task: Task = make_task(**recipe.task)
         self.training = TrainingConfig(**recipe.training)
 
@@ -59,8 +66,12 @@ class Experiment:
         """Pairs of tokens as the model reads them: the task's own words, or subwords."""
         if self.recipe.tokens.kind == "words":
             return [(pair.source, pair.target) for pair in pairs]
+        return self._tokens_of_texts([texts_of(self.task, pair) for pair in pairs])
+
+    def _tokens_of_texts(
+        self, texts: Sequence[tuple[str, str]]
+    ) -> list[tuple[Sequence[str], Sequence[str]]]:
         source, target = self.tokenizers
-        texts = (texts_of(self.task, pair) for pair in pairs)
         return [(source(source_text), target(target_text)) for source_text, target_text in texts]
 
     @cached_property
@@ -97,12 +108,17 @@ class Experiment:
         """A split, encoded; by default as many pairs as the recipe says."""
         data = self.recipe.data
         if split == "train" and n is None:
-            pairs = self.train_pairs
+            if bool(self.made) != bool(data.teachers):
+                raise ValueError(
+                    f"The recipe asks for {data.teachers} teachers (data.teachers), and there are "
+                    f"{len(self.made)} pairs that teachers made."
+                )
+            tokens = self._tokens(self.train_pairs) + self._tokens_of_texts(self.made)
         else:
             n = n if n is not None else data.validation
-            pairs = self.task.pairs(split, n=n, seed=data.seed)
+            tokens = self._tokens(self.task.pairs(split, n=n, seed=data.seed))
         return PairDataset(
-            self._tokens(pairs),
+            tokens,
             *self.vocabularies,
             max_length=data.max_length or self.model_config.max_length,
             too_long="drop" if data.max_length else "raise",

@@ -6,7 +6,7 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,8 +17,11 @@ from transformer_book.cli.messages import command_line, counted, task_with_optio
 from transformer_book.cli.options import BestDevice, Threads, positive
 
 if TYPE_CHECKING:
+    import torch
+
     from transformer_book.distributed import Processes
     from transformer_book.experiment import Experiment
+    from transformer_book.recipes import Recipe
     from transformer_book.training import Trainer
 
 
@@ -39,6 +42,14 @@ def train(
         typer.Option(metavar="DIR", help="The folder of the run.", show_default="runs/RECIPE"),
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run there.")] = False,
+    teacher: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="MODEL",
+            help="A trained model whose translations of the training split are trained on, too, "
+            "for recipes with data.teachers; may be repeated.",
+        ),
+    ] = None,
     device: BestDevice = None,
     minutes: Annotated[
         float | None,
@@ -72,12 +83,14 @@ def train(
 
     folder = Path("runs", Path(recipe).stem) if output is None else output
     command = ["train", recipe, *([] if output is None else ["--output", str(output)])]
+    command += [part for name in teacher or () for part in ("--teacher", name)]
     with processes() as here:
         say = _nothing if quiet or here.rank else print
         kept = run_folder.kept_recipe(folder, Path(recipe).stem, resume)
         chosen = run_folder.chosen_recipe(recipe, changes or (), kept, folder)
         run_folder.check_writable(folder)
-        experiment = Experiment(chosen)
+        made = _what_teachers_make(chosen, teacher or (), folder, here.device(device), say)
+        experiment = Experiment(chosen, made)
         trainer = _trainer(experiment, folder, device, here, quiet)
         if kept is not None:
             run_folder.check_vocabularies(experiment, folder)
@@ -99,6 +112,49 @@ def train(
             say(_what_to_do_next(experiment, folder))
     if signalled and not finished:
         raise typer.Exit(128 + signalled)
+
+
+def _what_teachers_make(
+    recipe: Recipe,
+    names: Sequence[str],
+    folder: Path,
+    device: torch.device,
+    say: Callable[[str], None],
+) -> list[tuple[str, str]]:
+    """The pairs that trained models make of the training split; kept in the folder of the run."""
+    import torch
+
+    from transformer_book.diversification import new_pairs, translated
+    from transformer_book.tasks import make_task, texts_of
+    from transformer_book.threads import use_threads
+    from transformer_book.translator import Translator
+
+    if len(names) != recipe.data.teachers:
+        wanted = counted(recipe.data.teachers, "trained model")
+        raise ValueError(
+            f"{recipe.name} trains on what {wanted} make of its pairs, too; name each of them "
+            f"with --teacher ({len(names)} given)."
+            if recipe.data.teachers
+            else f"{recipe.name} has no teachers (data.teachers = 0): leave --teacher out."
+        )
+    if not names:
+        return []
+    task = make_task(**recipe.task)
+    pairs = task.pairs("train", n=recipe.data.train, seed=recipe.data.seed)
+    texts = [texts_of(task, pair) for pair in pairs]
+    made, threads = [], torch.get_num_threads()
+    for number, name in enumerate(names, 1):
+        teacher = Translator.from_pretrained(name, device=device)
+        use_threads(teacher.model, "many sentences")
+
+        def tell(done: int, name: str = name) -> None:
+            if done % 5000 == 0 or done == len(texts):
+                say(f"{name}: {done:,} of {len(texts):,} translations")
+
+        file = folder / "translations" / f"{number}.jsonl"
+        made.append(translated(task, texts, teacher, file, tell))
+        torch.set_num_threads(threads)
+    return new_pairs(texts, made)
 
 
 def _trainer(

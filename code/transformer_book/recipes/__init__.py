@@ -45,6 +45,8 @@ class DataConfig:
             and is shuffled with any other.
         max_length: longest source and target that is trained on, special tokens included; longer
             ones are left out. `None`: as long as the model allows, and a longer one is an error.
+        teachers: number of trained models whose translations of the training split are trained on,
+            too (`diversification`).
 
     Raises:
         ValueError: for a value out of range.
@@ -54,9 +56,11 @@ class DataConfig:
     validation: int = 1000
     seed: int = 0
     max_length: int | None = None
+    teachers: int = 0
 
     def __post_init__(self) -> None:
         check_whole(1, **{"data.train": self.train, "data.validation": self.validation})
+        check_whole(0, **{"data.teachers": self.teachers})
         check_whole(**{"data.seed": self.seed})
         if self.max_length is not None:
             check_whole(3, **{"data.max_length": self.max_length})
