@@ -35,7 +35,7 @@ RECIPES = {
     "multi30k-tutorial": TransformerConfig(
         7855, 5893, d_model=256, d_ff=512, max_length=100, **layers(3), **TUTORIAL
     ),
-    "multi30k-best": TransformerConfig(
+    "multi30k-teacher": TransformerConfig(
         8000,
         8000,
         d_model=128,

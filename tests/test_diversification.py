@@ -103,7 +103,8 @@ def test_made_pairs_are_trained_on_and_nothing_else_changes():
     plain = Experiment(recipe)
     source, target = texts_of(plain.task, plain.train_pairs[0])
     more = load_recipe("captions-de-en", ["data.train=30", "data.validation=5", "data.teachers=1"])
-    made = [(source, target + " again"), ("unbekannt", target)]
+    long = " ".join([target] * 20)  # more than the model reads
+    made = [(source, target + " again"), (source, long), ("unbekannt", target)]
     taught = Experiment(more, made)
     assert taught.vocabularies[0].tokens == plain.vocabularies[0].tokens
     assert taught.vocabularies[1].tokens == plain.vocabularies[1].tokens

@@ -59,7 +59,7 @@ CARD = """# {name}
 | model | encoder–decoder Transformer, {layers} layers, d_model {d_model}, {n_heads} heads |
 | parameters | {parameters:,}, stored in half precision |
 | training | {train:,} pairs, {updates:,} updates, seed {seed}; recipe, search: `config.json` |
-| again | `transformer-book train {again}` |
+| again | `transformer-book train {again}`{taught} |
 | licence | {licence} |
 
 ## Results
@@ -107,6 +107,9 @@ def table(first: str, rows: list[tuple[str, dict]]) -> str:
         cells = [shown(kind, result[key]) if key in result else "—" for key, _, kind in metrics]
         lines.append(f"| {name} | {result['n']} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
+
+
+TAUGHT = ", with {teachers} times `--teacher`; `make models` trains the teachers first"
 
 
 def again(recipe: dict, known: dict) -> str:
@@ -276,6 +279,7 @@ def card(folder: Path) -> str:
         updates=recipe["training"]["updates"],
         seed=recipe["training"]["seed"],
         again=again(recipe, load_recipe(recipe["name"]).to_dict()),
+        taught=TAUGHT.format(**recipe["data"]) if recipe["data"].get("teachers") else "",
         licence=licence,
         signatures=signatures(final),
         measuring=measuring(folder.name, final, config["decoding"], recipe),

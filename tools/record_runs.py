@@ -19,7 +19,6 @@ of before stay.
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 
 from common import split_sizes
@@ -42,14 +41,14 @@ def check_settings(folder: Path) -> None:
     """A run of other settings must not take the place of one of the recipe itself.
 
     Raises:
-        ValueError: it is such a run. Only the seed may differ.
+        ValueError: it is such a run. Only the seed may differ, and the number of updates.
     """
     from transformer_book.atomic_files import read_json
-    from transformer_book.recipes import load_recipe
+    from transformer_book.recipes import load_recipe, recipe_from_dict
 
     recipe = read_json(folder / "config.json")["recipe"]
-    usual = load_recipe(recipe["name"], [f"training.seed={recipe['training']['seed']}"]).to_dict()
-    if json.loads(json.dumps(usual)) != recipe:
+    own = [f"training.{name}={recipe['training'][name]}" for name in ("seed", "updates")]
+    if load_recipe(recipe["name"], own) != recipe_from_dict(recipe):
         raise ValueError(f"{folder} is a run with other settings than {recipe['name']!r} has.")
 
 

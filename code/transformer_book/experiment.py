@@ -107,20 +107,26 @@ class Experiment:
     def dataset(self, split: str, n: int | None = None) -> PairDataset:
         """A split, encoded; by default as many pairs as the recipe says."""
         data = self.recipe.data
+        longest = data.max_length or self.model_config.max_length
         if split == "train" and n is None:
             if bool(self.made) != bool(data.teachers):
                 raise ValueError(
                     f"The recipe asks for {data.teachers} teachers (data.teachers), and there are "
                     f"{len(self.made)} pairs that teachers made."
                 )
-            tokens = self._tokens(self.train_pairs) + self._tokens_of_texts(self.made)
+            tokens = self._tokens(self.train_pairs)
+            tokens += [  # a model may write more than another can read
+                (source, target)
+                for source, target in self._tokens_of_texts(self.made)
+                if max(len(source) + self.recipe.tokens.source_sos, len(target) + 1) < longest
+            ]
         else:
             n = n if n is not None else data.validation
             tokens = self._tokens(self.task.pairs(split, n=n, seed=data.seed))
         return PairDataset(
             tokens,
             *self.vocabularies,
-            max_length=data.max_length or self.model_config.max_length,
+            max_length=longest,
             too_long="drop" if data.max_length else "raise",
             source_sos=self.recipe.tokens.source_sos,
         )

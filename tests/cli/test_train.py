@@ -6,6 +6,7 @@ import errno
 import itertools
 import json
 import math
+import re
 import signal
 import sys
 from pathlib import Path
@@ -14,7 +15,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from tests.cli.small import left_by, python, tiny
+from tests.cli.small import files, left_by, python, refused, tiny
 
 pytestmark = pytest.mark.usefixtures("hears_ctrl_c")
 
@@ -53,6 +54,38 @@ def test_train_evaluate_translate(call, tmp_path, book):
     answer = call("translate", "run", stdin="\n".join(sources).encode())
     copied = sum(map(str.__eq__, answer.out.splitlines(), sources))
     assert copied / 12 == pytest.approx(result["exact_match"]["value"])
+
+
+def test_what_teachers_make_of_the_pairs_is_trained_on_too(call, tmp_path):
+    assert call(*tiny(Path("teacher"))).status == 0
+    taught = tiny(Path("run"), data__teachers=1, training__schedule="constant")
+    assert refused(call(*taught)) == (
+        "copy also trains on what other models make of its pairs: name 1 trained model with "
+        "--teacher (0 given)."
+    )
+    assert refused(call(*tiny(Path("run")), "--teacher", "teacher")) == (
+        "copy has no teachers (data.teachers = 0): leave --teacher out."
+    )
+    assert "nobody" in refused(call(*taught, "--teacher", "nobody"))
+    assert not (tmp_path / "run").exists()
+    begun = call(*taught, "--teacher", "teacher", "--set", "training.updates=5")
+    told, trained, *_ = begun.out.splitlines()
+    assert told == "teacher: 200 of 200 translations"
+    pairs = int(re.search(r"\), (\d+) pairs", trained)[1])
+    assert 200 < pairs <= 400
+    rows = (tmp_path / "run" / "translations" / "1.jsonl").read_text().splitlines()
+    assert len(rows) == 1 + 200
+    gone_on = call(*taught, "--teacher", "teacher", "--resume", "--set", "training.updates=9")
+    assert (
+        gone_on.status == 0 and f"{pairs} pairs" in gone_on.out and "9 updates made" in gone_on.out
+    )
+    # Other teachers than those it began with: nothing is lost.
+    assert call(*tiny(Path("other"), training__seed=5)).status == 0
+    before = files(tmp_path / "run")
+    assert "holds what another teacher made" in refused(
+        call(*taught, "--teacher", "other", "--resume", "--set", "training.updates=9")
+    )
+    assert files(tmp_path / "run") == before
 
 
 def test_a_change_without_a_value_leaves_the_key_out(book):

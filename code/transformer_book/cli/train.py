@@ -132,8 +132,8 @@ def _what_teachers_make(
     if len(names) != recipe.data.teachers:
         wanted = counted(recipe.data.teachers, "trained model")
         raise ValueError(
-            f"{recipe.name} trains on what {wanted} make of its pairs, too; name each of them "
-            f"with --teacher ({len(names)} given)."
+            f"{recipe.name} also trains on what other models make of its pairs: name {wanted} with "
+            f"--teacher ({len(names)} given)."
             if recipe.data.teachers
             else f"{recipe.name} has no teachers (data.teachers = 0): leave --teacher out."
         )
@@ -148,7 +148,7 @@ def _what_teachers_make(
         use_threads(teacher.model, "many sentences")
 
         def tell(done: int, name: str = name) -> None:
-            if done % 5000 == 0 or done == len(texts):
+            if done and (done % 5000 == 0 or done == len(texts)):
                 say(f"{name}: {done:,} of {len(texts):,} translations")
 
         file = folder / "translations" / f"{number}.jsonl"
