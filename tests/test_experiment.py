@@ -48,8 +48,12 @@ def small_changes(recipe: Any) -> list[str]:
 def test_a_recipe_trains_and_its_loss_falls(book, name):
     recipe = book.recipes.load_recipe(name)
     recipe = book.recipes.load_recipe(name, small_changes(recipe))
-    experiment = book.experiment.Experiment(recipe)
+    task = book.tasks.make_task(**recipe.task)
+    taught = recipe.data.teachers > 0  # what they would have made
+    made = [book.tasks.texts_of(task, pair) for pair in task.pairs("validation", n=9)] * taught
+    experiment = book.experiment.Experiment(recipe, made)
     trainer = experiment.trainer()
+    assert len(trainer.train) == recipe.data.train + len(made)
     size = {"batch_size": 50}
     before = book.training.mean_loss(trainer.model, trainer.train, **size)
     assert trainer.fit()
