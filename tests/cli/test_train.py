@@ -67,7 +67,9 @@ def test_what_teachers_make_of_the_pairs_is_trained_on_too(call, tmp_path):
         "copy has no teachers (data.teachers = 0): leave --teacher out."
     )
     assert "nobody" in refused(call(*taught, "--teacher", "nobody"))
-    assert not (tmp_path / "run").exists()
+    two = ["--set", "data.teachers=2", "--teacher", "teacher", "--teacher", "captions-de-en"]
+    assert refused(call(*taught, *two)).startswith("A teacher was trained on the task {'name': 'ca")
+    assert not (tmp_path / "run").exists()  # nothing was translated before the second was looked at
     begun = call(*taught, "--teacher", "teacher", "--set", "training.updates=5")
     told, trained, *_ = begun.out.splitlines()
     assert told == "teacher: 200 of 200 translations"

@@ -124,7 +124,7 @@ def _what_teachers_make(
     """The pairs that trained models make of the training split; kept in the folder of the run."""
     import torch
 
-    from transformer_book.diversification import new_pairs, translated
+    from transformer_book.diversification import new_pairs, side_read, translated
     from transformer_book.tasks import make_task, texts_of
     from transformer_book.threads import use_threads
     from transformer_book.translator import Translator
@@ -142,9 +142,11 @@ def _what_teachers_make(
     task = make_task(**recipe.task)
     pairs = task.pairs("train", n=recipe.data.train, seed=recipe.data.seed)
     texts = [texts_of(task, pair) for pair in pairs]
+    teachers = [Translator.from_pretrained(name, device=device) for name in names]
+    for teacher in teachers:  # before the first of them spends minutes
+        side_read(task, teacher)
     made, threads = [], torch.get_num_threads()
-    for number, name in enumerate(names, 1):
-        teacher = Translator.from_pretrained(name, device=device)
+    for number, (name, teacher) in enumerate(zip(names, teachers, strict=True), 1):
         use_threads(teacher.model, "many sentences")
 
         def tell(done: int, name: str = name) -> None:
