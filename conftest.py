@@ -1,12 +1,8 @@
-"""How many processes test side by side; how long nbval waits for the cells of a notebook.
-
-It waits for what they compute, and not by the clock.
-"""
+"""How long nbval waits for the cells of a notebook: by what they compute, and not by the clock."""
 
 from __future__ import annotations
 
 import queue
-from collections.abc import Generator
 from typing import Any
 
 import pytest
@@ -28,15 +24,6 @@ def pytest_configure(config: pytest.Config) -> None:
     nbval.kernel.RunningKernel.await_reply = _await_reply
     if copied_kernels.POSSIBLE:
         nbval.kernel.KernelManager = copied_kernels.manager
-
-
-@pytest.hookimpl(wrapper=True, optionalhook=True)
-def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
-    """One more than cores: with as many, a tenth of the time of two quiet cores was idle.
-
-    Some tests wait: for a browser, for another process, for a submission that only sleeps.
-    """
-    return (yield) + 1
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

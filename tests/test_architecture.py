@@ -237,6 +237,7 @@ MAY_IMPORT = {
         "transformer",
         "translator",
     },
+    "diversification": {"atomic_files", "checkpoints", "tasks", "translator"},
     "interventions": {"attention", "inspection", "layers", "transformer"},
     # Explorers: each may use the package's own formulas for its numbers.
     "widgets/__init__": set(),
@@ -282,7 +283,10 @@ MAY_IMPORT = {
     "cli/__init__": {"__version__", "cli"},
     "cli/messages": {"distributed"},
     "cli/options": set(),
-    "cli/train": {"cli", "distributed", "experiment", "metrics", "threads", "training"},
+    "cli/train": {
+        *("cli", "distributed", "diversification", "experiment", "metrics", "recipes", "tasks"),
+        *("threads", "training", "translator"),
+    },
     "cli/run_folder": {"checkpoints", "cli", "experiment", "atomic_files", "recipes", "tokens"},
     "cli/evaluate": {"cli", "evaluation", "pretrained", "threads", "training", "translator"},
     "cli/grade": {"cli", "course"},

@@ -61,7 +61,9 @@ def test_a_kernel_ends_is_interrupted_and_leaves_nothing(tmp_path) -> None:
     with kernel(tmp_path) as (made, client):
         assert made.is_alive()
         process = psutil.Process(made.provisioner.pid)
-        asked = client.execute("import time\nprint('asleep')\ntime.sleep(600)")
+        # After an error a kernel would throw away what it is asked at once.
+        sleep = "import time\nprint('asleep')\ntime.sleep(600)"
+        asked = client.execute(sleep, stop_on_error=False)
         while client.get_iopub_msg(timeout=PATIENCE)["msg_type"] != "stream":
             pass
         made.interrupt_kernel()
