@@ -31,7 +31,8 @@ LIMITS = {
     "corpus; a longer series gets an answer that looks\nright and is not. Check what it writes.\n\n"
     "One choice was not made on the validation split: that its search may write 99 tokens. The "
     "first look\nat the test showed that this was missing (`test_looks.jsonl`).",
-    "multi30k": "It has read 29,000 descriptions of photographs and nothing else.\n\nA sentence of "
+    "multi30k": "It has read 29,000 descriptions of photographs{made}and nothing else.\n\nA "
+    "sentence of "
     "another kind (news, questions, a long one) becomes something like a caption, fluently;\nrare "
     "words are guessed from their pieces; numbers, names and what the photographs seldom show "
     "are\noften wrong (counted in chapter 19{twin}).\n\nWhat people look like is described as the "
@@ -58,7 +59,7 @@ CARD = """# {name}
 | task | {task} |
 | model | encoder–decoder Transformer, {layers} layers, d_model {d_model}, {n_heads} heads |
 | parameters | {parameters:,}, stored in half precision |
-| training | {train:,} pairs, {updates:,} updates, seed {seed}; recipe, search: `config.json` |
+| training | {pairs}, {updates:,} updates, seed {seed}; recipe, search: `config.json` |
 | again | `transformer-book train {again}`{taught} |
 | licence | {licence} |
 
@@ -109,6 +110,7 @@ def table(first: str, rows: list[tuple[str, dict]]) -> str:
     return "\n".join(lines)
 
 
+MADE = " and what {teachers} trained models made of them"
 TAUGHT = ", with {teachers} times `--teacher`; `make models` trains the teachers first"
 
 
@@ -260,6 +262,7 @@ def card(folder: Path) -> str:
     task = dict(recipe["task"])
     kind = task["name"]
     licence, limits = about(task)
+    made = MADE.format(**recipe["data"]) if recipe["data"].get("teachers") else ""
     final = pretrained.results_as_shipped(folder, chosen=True)
     others = [r for r in results if r["split"] == "validation" and r not in final]
     steps = [(f"{r.get('weights', 'as shipped')}, {search_of(r)}", r) for r in others]
@@ -275,11 +278,11 @@ def card(folder: Path) -> str:
         d_model=model["d_model"],
         n_heads=model["n_heads"],
         parameters=pretrained.describe(folder)["parameters"],
-        train=recipe["data"]["train"],
+        pairs=f"{recipe['data']['train']:,} pairs{made}",
         updates=recipe["training"]["updates"],
         seed=recipe["training"]["seed"],
         again=again(recipe, load_recipe(recipe["name"]).to_dict()),
-        taught=TAUGHT.format(**recipe["data"]) if recipe["data"].get("teachers") else "",
+        taught=TAUGHT.format(**recipe["data"]) if made else "",
         licence=licence,
         signatures=signatures(final),
         measuring=measuring(folder.name, final, config["decoding"], recipe),
@@ -287,6 +290,7 @@ def card(folder: Path) -> str:
         ladder=LADDER.format(rows=table("weights and search", steps)) if others else "",
         limits=limits.format(
             twin=TWIN.get(task.get("target"), ""),
+            made=f"{made}, " if made else " ",
             **(renamed() if kind == "series" else {}),
         )
         + rare_words(final),
