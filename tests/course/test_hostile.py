@@ -563,7 +563,7 @@ def hand_in(course: Path, student: str, attack: Attack) -> None:
 
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Class]:
-    """The class, graded once by the command line, two at a time."""
+    """The class, graded once by the command line, four at a time: many only sleep."""
     if sandbox.fork_server() is None:
         pytest.skip("this system does not isolate processes")
     course = make_course(tmp_path_factory.mktemp("hostile") / "course")
@@ -578,7 +578,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Class]:
         for name, (answers, _) in HONEST.items():
             hand_in(course, name, Attack(answer=answers["double"]))
         before = hashes(course)
-        command = [sys.executable, "-m", "transformer_book", "grade", str(course), "--jobs", "2"]
+        command = [sys.executable, "-m", "transformer_book", "grade", str(course), "--jobs", "4"]
         command += ["--memory", "1", "--minutes", "1", "--cell-seconds", "20"]
         done = subprocess.run(command, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr[-3000:]
