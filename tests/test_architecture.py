@@ -176,8 +176,7 @@ MAY_IMPORT = {
     },
     # What learners' code is held against stands on its own: nothing of the model.
     "processor_time": set(),
-    "lean_jsonschema": set(),
-    "kernels": {"lean_jsonschema", "processor_time"},
+    "kernels": {"processor_time"},
     "checks/watchdog": {"checks", "processor_time"},
     **{
         name: {"checks"}
@@ -272,7 +271,7 @@ MAY_IMPORT = {
         "translator",
         "widgets",
     },
-    "course/__init__": {"checks", "arguments", "lean_jsonschema"},
+    "course/__init__": {"checks", "arguments"},
     "course/isolation": set(),
     "course/forkserver": {"course"},
     "course/second_look": {"checks"},

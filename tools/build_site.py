@@ -24,7 +24,7 @@ from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
 from side_by_side import Failure, execute_all, read, tell
 
-BUILD = "import transformer_book.lean_jsonschema; from jupyter_book.cli.main import main; main()"
+BUILD = "from jupyter_book.cli.main import main; main()"
 EXECUTED = ("code", "requirements.txt")  # what the outputs depend on, besides the cells
 RENDERED = ("_config.yml", "_toc.yml", "book/extension", "requirements.txt")
 

@@ -10,10 +10,6 @@ import argparse
 import json
 import sys
 
-# isort: off
-import transformer_book.lean_jsonschema  # noqa: F401 - before nbformat
-
-# isort: on
 import nbformat
 from common import notebooks
 from normalise_notebooks import Refused, normalise, written

@@ -21,10 +21,6 @@ import re
 import sys
 from pathlib import Path
 
-# isort: off
-import transformer_book.lean_jsonschema  # noqa: F401 - before nbformat
-
-# isort: on
 import nbformat
 from common import notebooks
 

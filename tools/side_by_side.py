@@ -18,10 +18,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-# isort: off
-import transformer_book.lean_jsonschema  # noqa: F401 - before nbformat
-
-# isort: on
 import nbformat
 from nbclient.exceptions import CellExecutionError, DeadKernelError
 

@@ -17,10 +17,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-# isort: off
-import transformer_book.lean_jsonschema  # noqa: F401 - before nbformat
-
-# isort: on
 import nbformat
 from common import ROOT
 from core_path import chapters, core_of, headings, plain

@@ -12,10 +12,6 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
 
-# isort: off
-import transformer_book.lean_jsonschema  # noqa: F401 - before nbformat
-
-# isort: on
 import psutil
 from nbclient import NotebookClient
 from nbclient.util import run_sync

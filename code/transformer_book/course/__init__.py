@@ -17,7 +17,6 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import transformer_book.lean_jsonschema  # noqa: F401 - for what grades, in any order
 from transformer_book.arguments import check_choice
 
 PUBLIC = "public"  # the secret of a set that was not instantiated: what the repository shows

@@ -35,7 +35,6 @@ from transformer_book import course
 from transformer_book.course import isolation
 
 NEEDED = (
-    "transformer_book.lean_jsonschema",
     "transformer_book.kernels",
     "transformer_book.course.sandbox",
     "ipykernel.kernelapp",
