@@ -340,6 +340,9 @@ def test_old_checkpoints_and_leftovers_are_deleted(tmp_path):
 
 # --- faults ---------------------------------------------------------------------------------------
 
+# Hundreds of runs; tests/test_training.py makes the same updates with the annotations enforced.
+hundreds = pytest.mark.usefixtures("unenforced")
+
 
 @pytest.fixture(scope="module")
 def begun(tmp_path_factory) -> Path:
@@ -396,6 +399,7 @@ def assert_nothing_is_lost(trainer: Trainer, kind: str, uninterrupted: Trainer) 
         assert not leftovers(one.folder)
 
 
+@hundreds
 @pytest.mark.parametrize("kind", ["full", "interrupted", "killed"])
 def test_a_fault_at_any_step_loses_nothing(tmp_path, begun, uninterrupted, kind):
     """Within one update: validation, best weights, metrics, a checkpoint, an old one deleted."""
@@ -415,6 +419,7 @@ def test_a_fault_at_any_step_loses_nothing(tmp_path, begun, uninterrupted, kind)
     )
 
 
+@hundreds
 @pytest.mark.parametrize("kind", ["full", "killed"])
 def test_a_fault_in_the_first_save_loses_nothing(tmp_path, kind):
     options = {"updates": 2, "average": 1}
@@ -424,6 +429,7 @@ def test_a_fault_in_the_first_save_loses_nothing(tmp_path, kind):
         assert_nothing_is_lost(trainer, kind, uninterrupted)
 
 
+@hundreds
 def test_a_fault_while_averaging_loses_nothing(tmp_path):
     options = {"learning_rate": 0.2, "schedule": "constant"}
     uninterrupted = small.trainer(tmp_path / "whole", **options)

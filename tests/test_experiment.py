@@ -34,7 +34,7 @@ def book(tmp_path_factory) -> Iterator[SimpleNamespace]:
 
 def small_changes(recipe: Any) -> list[str]:
     """Few pairs, few updates; a narrow model in place of one that takes seconds an update."""
-    changes = ["data.train=200", "data.validation=10", "training.updates=8"]
+    changes = ["data.train=100", "data.validation=10", "training.updates=8"]
     changes += [f"training.warmup={min(2, recipe.training['warmup'])}"]
     if recipe.model["d_model"] > 64:
         changes += ["model.d_model=32", "model.d_ff=64"]

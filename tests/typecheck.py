@@ -1,22 +1,65 @@
-"""The type checker behind the annotations' hook: beartype, with int accepted where float is."""
+"""The type checker behind the annotations' hook: beartype, with int accepted where float is.
+
+jaxtyping compares the sizes that the annotations of a call name, such as `Float[Tensor, "B T D"]`.
+For that it binds the arguments and checks them twice. Most functions name no sizes: their arguments
+and results go to beartype alone, which takes a fraction of the time.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+import re
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FunctionType
+from typing import Any
 
+import jaxtyping
 from beartype import BeartypeConf, beartype
-from jaxtyping import config, install_import_hook
+from jaxtyping import TypeCheckError, config, install_import_hook
 
 # It makes millions of short calls and uses no tensors: hooked, its first sentence takes 15 seconds
 # in every process. `test_captions_annotations.py` hooks it as well, for some sentences.
 SPARED = "transformer_book.tasks.captions"
 
 typechecker = beartype(conf=BeartypeConf(is_pep484_tower=True))
+_alone = beartype(conf=BeartypeConf(is_pep484_tower=True, violation_type=TypeCheckError))
+_with_sizes = jaxtyping.jaxtyped
+_SIZES = re.compile(r"\b(Bool|Complex|Float|Inexact|Int|Integer|Num|Real|Shaped|UInt)\d*\[")
+
+
+def names_sizes(function: FunctionType) -> bool:
+    """Whether an annotation of a function is one of jaxtyping's."""
+    return any(
+        _SIZES.search(annotation)
+        if isinstance(annotation, str)
+        else "jaxtyping" in type(annotation).__module__ + str(annotation)
+        for annotation in function.__annotations__.values()
+    )
+
+
+def _jaxtyped(*, typechecker: Callable[..., Any]) -> Callable[[Any], Any]:
+    """In the place of `jaxtyping.jaxtyped`, which the hook applies to functions and classes."""
+
+    def decorate(thing: Any) -> Any:
+        if not isinstance(thing, FunctionType) or names_sizes(thing):
+            return _with_sizes(typechecker=typechecker)(thing)
+        if not thing.__annotations__:
+            return thing
+        checked = _alone(thing)
+
+        @functools.wraps(thing)
+        def call(*arguments: Any, **keywords: Any) -> Any:
+            return (thing if config.jaxtyping_disable else checked)(*arguments, **keywords)
+
+        return call
+
+    return decorate
 
 
 def enforce_annotations(spared: str | None = SPARED) -> None:
     """From now on the package is imported with its annotations enforced, but for one part."""
+    jaxtyping.jaxtyped = _jaxtyped
     finder = install_import_hook("transformer_book", f"{__name__}.typechecker").hook
     every = finder.should_instrument
 

@@ -107,13 +107,14 @@ class Experiment:
     def dataset(self, split: str, n: int | None = None) -> PairDataset:
         """A split, encoded; by default as many pairs as the recipe says."""
         data = self.recipe.data
+        whole = split == "train" and n is None
+        if whole and bool(self.made) != bool(data.teachers):  # before minutes of work
+            raise ValueError(
+                f"The recipe asks for {data.teachers} teachers (data.teachers), and there are "
+                f"{len(self.made)} pairs that teachers made."
+            )
         longest = data.max_length or self.model_config.max_length
-        if split == "train" and n is None:
-            if bool(self.made) != bool(data.teachers):
-                raise ValueError(
-                    f"The recipe asks for {data.teachers} teachers (data.teachers), and there are "
-                    f"{len(self.made)} pairs that teachers made."
-                )
+        if whole:
             tokens = self._tokens(self.train_pairs)
             tokens += [  # a model may write more than another can read
                 (source, target)

@@ -39,11 +39,9 @@ def test_the_right_steps_put_in_the_same_way_change_nothing(component, right) ->
         assert losses() == pytest.approx(right, rel=1e-5)
 
 
-TRAINED = [pytest.param(load(name), id=name) for name in names()]
-
-
-@pytest.mark.parametrize("wrong", TRAINED)
-def test_a_mistake_is_made_inside_and_gone_outside(wrong, right) -> None:
+@pytest.mark.parametrize("name", names())
+def test_a_mistake_is_made_inside_and_gone_outside(name, right) -> None:
+    wrong = load(name)
     with made(wrong.component, wrong.mistake):
         inside = losses()
     # The sizes of ε and of Bessel's correction are small; the second update shows every mistake.

@@ -6,6 +6,7 @@ import itertools
 import json
 import random
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -152,6 +153,7 @@ def test_an_unknown_mistake_is_not_given_a_name() -> None:
 CHAPTERS = Path(__file__).parents[2] / "chapters"
 
 
+@cache
 def headings(chapter: int) -> list[str]:
     (path,) = CHAPTERS.glob(f"{chapter:02}_*.ipynb")
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]

@@ -94,6 +94,11 @@ def _apart_somewhere(got: Tensor, expected: Tensor) -> bool:
     """Whether two tensors of one shape differ by more than rounding."""
     if got.dtype == expected.dtype and torch.equal(got, expected):
         return False  # as most are, and a mask of a thousand places is large
+    if got.numel():  # what follows takes a fifth of the time of `apart`
+        mine, right = got.detach().double(), expected.detach().double()
+        largest = (mine - right).abs().max().item()
+        if math.isfinite(largest):  # then all numbers are
+            return largest > _rounding(right.abs().max().item())
     return bool(apart(got, expected).any())
 
 
@@ -110,7 +115,12 @@ def apart(got: Tensor, expected: Tensor) -> Tensor:
     if not math.isfinite(size):  # seldom
         finite = right[right.isfinite()]
         size = finite.abs().max().item() if finite.numel() else 1.0
-    return ~mine.isclose(right, rtol=0.0, atol=1e-4 * max(1e-3, size), equal_nan=True)
+    return ~mine.isclose(right, rtol=0.0, atol=_rounding(size), equal_nan=True)
+
+
+def _rounding(size: float) -> float:
+    """By how much rounding may move a number of a tensor whose largest is this."""
+    return 1e-4 * max(1e-3, size)
 
 
 def _index(place: tuple[int, ...]) -> str:

@@ -208,7 +208,10 @@ def _unchanged(now: Any, then: Any) -> bool:
         return (
             isinstance(now, Tensor)
             and now.shape == then.shape
-            and torch.equal(torch.nan_to_num(now.detach()), torch.nan_to_num(then))
+            and (
+                torch.equal(now, then)  # as most are
+                or torch.equal(torch.nan_to_num(now.detach()), torch.nan_to_num(then))
+            )
         )
     if isinstance(then, dict):
         return now.keys() == then.keys() and all(_unchanged(now[k], then[k]) for k in then)

@@ -145,8 +145,12 @@ class SeriesTask(Options):
         """Fetch the public corpus, if that is the size; returns where its file is."""
         return [public.download()] if self.size == PUBLIC else []
 
+    @cached_property
+    def _public_splits(self) -> dict[str, list[Pair]]:
+        return public.pairs()
+
     def _public_pairs(self, split: str, n: int, seed: int) -> list[Pair]:
-        found = public.pairs()[split]
+        found = list(self._public_splits[split])
         if n > len(found):
             raise too_few(n, len(found), split, "ask for fewer, or choose the size 'two-terms'")
         if seed:

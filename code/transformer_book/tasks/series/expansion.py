@@ -121,7 +121,7 @@ def expand(expression: Sum, order: int = ORDER) -> Laurent:
     Raises:
         NotInGrammar: it has no such series.
     """
-    evaluate = _Evaluation(_letters(expression))
+    evaluate = _evaluation(*_letters(expression))
     depth = order
     # Poles and divisors use up known terms: try, see how many are missing, start that much deeper.
     while depth <= _DEEPEST:
@@ -145,9 +145,11 @@ class _Unknown(Exception):
 class _Evaluation:
     """Evaluates expressions in given letters. Constants and letters are exact to any depth."""
 
-    def __init__(self, letters: list[str]):
+    def __init__(self, letters: tuple[str, ...]):
         last = len(letters) - 1
         self.monomials = {letter: 1 << _BITS * (last - i) for i, letter in enumerate(letters)}
+        # Those of a few functions come again and again; nothing changes a series once it is made.
+        self.power = lru_cache(maxsize=500)(self._power)
 
     def sum(self, expression: Sum, depth: int) -> Laurent:
         total = Laurent(depth, [])
@@ -158,7 +160,7 @@ class _Evaluation:
             total = _add(total, product)
         return total
 
-    def power(self, base: Base, exponent: int, depth: int) -> Laurent:
+    def _power(self, base: Base, exponent: int, depth: int) -> Laurent:
         if isinstance(base, str):
             if base == VARIABLE:
                 return Laurent(exponent, _constant(1, 1, depth).rows)
@@ -181,6 +183,11 @@ class _Evaluation:
                 f"{VARIABLE} = 0"
             )
         return _compose(base.function, argument)
+
+
+@lru_cache(maxsize=64)
+def _evaluation(*letters: str) -> _Evaluation:
+    return _Evaluation(letters)
 
 
 def _letters(expression: Sum) -> list[str]:
