@@ -54,7 +54,8 @@ def test_cells_share_a_kernel_and_bring_their_output_back() -> None:
 
 def test_an_endless_loop_is_stopped_and_the_rest_runs() -> None:
     stubborn = "while True:\n    try:\n        while True: pass\n    except BaseException: pass"
-    done = ran("x = 1", "while True: pass", "x += 1", stubborn, "assert x == 2", cell_seconds=3)
+    cells = ("x = 1", "while True: pass", "x += 1", stubborn, "assert x == 2")
+    done = ran(*cells, cell_seconds=1)  # of processor time: the others need almost none
     assert [event["kind"] for event in done.events] == ["timeout", "timeout"]
     assert [event["cell"] for event in done.events] == [1, 3]
     assert finished(done) == [True, False, True, False, True]
@@ -103,7 +104,7 @@ def test_too_much_memory_at_once_and_bit_by_bit() -> None:
 
 
 def test_endless_printing_fills_nothing() -> None:
-    done = ran("while True: print('x' * 1000)", "x = 1", cell_seconds=3)
+    done = ran("while True: print('x' * 1000)", "x = 1", cell_seconds=1)
     printed = sum(len(o.get("text", "")) for o in done.notebook["cells"][0]["outputs"])
     assert 0 < printed <= 2 * sandbox.OUTPUT
     assert finished(done) == [False, True]
@@ -139,7 +140,7 @@ def test_too_many_processes_end_the_kernel_not_the_grading() -> None:
 
 
 def test_when_all_time_is_used_up_the_rest_is_marked() -> None:
-    done = ran(*["import time; time.sleep(60)"] * 6, "x = 1", seconds=4, cell_seconds=30)
+    done = ran(*["import time; time.sleep(60)"] * 6, "x = 1", seconds=2, cell_seconds=30)
     assert {event["kind"] for event in done.events} == {"timeout", "not run"}
     assert "NotRun" in errors(done, 6)
 

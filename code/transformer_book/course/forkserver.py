@@ -38,6 +38,12 @@ NEEDED = (
     "transformer_book.kernels",
     "transformer_book.course.sandbox",
     "ipykernel.kernelapp",
+    # What a kernel imports when it starts, a quarter of a second in each.
+    "ipykernel.debugger",
+    "IPython.core.completerlib",
+    "IPython.core.debugger",
+    "IPython.extensions.storemagic",
+    "tornado.platform.asyncio",
     "torch.testing",
     "transformer_book.checks",
     "transformer_book.course.second_look",
@@ -109,10 +115,12 @@ def main() -> None:
     if not _tried():
         control.send(b"does not")
         return
+    gc.disable()  # nothing of what is imported is garbage
     for name in NEEDED:
         importlib.import_module(name)
     course.verify()  # what is imported when it is first used
     gc.freeze()  # what is shared with the copies stays shared
+    gc.enable()
     control.send(b"isolates")
     while True:
         request, files, _, _ = socket.recv_fds(control, 65536, 1)

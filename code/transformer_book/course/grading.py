@@ -27,9 +27,11 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-from jinja2 import Environment
+from jinja2 import BytecodeCache, Environment
+from jinja2.bccache import Bucket
 from nbformat.validator import NotebookValidationError as ValidationError
 from nbgrader.api import Gradebook
+from nbgrader.converters.generate_feedback import HTMLExporter
 from nbgrader.plugins import LateSubmissionPlugin
 from nbgrader.preprocessors import AssignLatePenalties, SaveAutoGrades
 from nbgrader.utils import compute_checksum, is_grade, is_locked, is_solution, parse_utc
@@ -77,6 +79,35 @@ class PerDay(LateSubmissionPlugin):
         if self.per_day <= 0 or total_seconds_late <= 0:
             return None
         return min(score, self.at_most, self.per_day * -(-total_seconds_late // 86400))
+
+
+class _Compiled(BytecodeCache):
+    """Templates that have been compiled, for as long as this process lives."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, bytes] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Fill the bucket, if its template was compiled before."""
+        if bucket.key in self._found:
+            bucket.bytecode_from_string(self._found[bucket.key])
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Keep what was compiled."""
+        self._found[bucket.key] = bucket.bytecode_to_string()
+
+
+class FeedbackExporter(HTMLExporter):
+    """nbgrader makes one for each submission; its templates are compiled once for a whole class."""
+
+    compiled = _Compiled()
+
+    @property
+    def environment(self) -> Environment:
+        """Where the templates are found, and kept."""
+        found = super().environment
+        found.bytecode_cache = self.compiled
+        return found
 
 
 @dataclass(frozen=True)
@@ -212,6 +243,7 @@ class Course:
         self.feedback = feedback
         self.sets = sets_of(folder)
         self._seen_twice: dict[str, dict[str, list[bool]]] = {}
+        self._locked: dict[str, tuple[float, dict[str, str]]] = {}
         self.api = application(folder)
         self.url = self.api.coursedir.db_url
 
@@ -313,17 +345,23 @@ class Course:
         return None, []
 
     def _max_score(self, name: str) -> float:
-        with self.gradebook() as book:
-            return float(book.find_assignment(name).max_score)
+        return self._of_set(name)[0]
 
     def _full_sources(self, name: str) -> dict[str, str]:
         """Every locked cell by its id, hidden tests included."""
-        with self.gradebook() as book:
-            return {
-                cell.name: cell.source
-                for cell in book.find_notebook(name, name).source_cells
-                if cell.locked
-            }
+        return self._of_set(name)[1]
+
+    def _of_set(self, name: str) -> tuple[float, dict[str, str]]:
+        """The most points, and the locked cells: the same for the whole class, and read once."""
+        if name not in self._locked:
+            with self.gradebook() as book:
+                locked = {
+                    cell.name: cell.source
+                    for cell in book.find_notebook(name, name).source_cells
+                    if cell.locked
+                }
+                self._locked[name] = float(book.find_assignment(name).max_score), locked
+        return self._locked[name]
 
     # --- after it ran -----------------------------------------------------------------------------
 

@@ -14,11 +14,13 @@ and is named by the feedback. The mistakes of a set stand in `mistakes/SET.toml`
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import shutil
 import sys
 import tempfile
 import tomllib
+import types
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -203,10 +205,16 @@ def _lost(cells: list[tuple[Any, str]], answers: Mapping[str, str]) -> dict[str,
         for data, source in cells:
             identity = data.get("grade_id", "")
             try:
-                exec(compile(answers.get(identity, source), identity, "exec"), names)
+                exec(_compiled(answers.get(identity, source), identity), names)
             except Exception as error:
                 lost[identity] = f"{type(error).__name__}: {error}"
     return lost
+
+
+@functools.cache
+def _compiled(source: str, name: str) -> types.CodeType:
+    """A cell is run for every mistake, and compiled once."""
+    return compile(source, name, "exec")
 
 
 if __name__ == "__main__":

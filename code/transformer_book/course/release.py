@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import functools
 import os
 import re
 import secrets
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+import nbgrader.api
 from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.utils import is_solution
 from sqlalchemy.exc import SAWarning
@@ -116,6 +118,7 @@ def configure(config: Any) -> None:
     steps = GenerateAssignment.class_traits()["preprocessors"].default()
     config.GenerateAssignment.preprocessors = [InstantiateSecret, *steps]
     config.AssignLatePenalties.plugin_class = "transformer_book.course.grading.PerDay"
+    config.GenerateFeedback.exporter_class = "transformer_book.course.grading.FeedbackExporter"
 
 
 def application(folder: Path) -> Any:
@@ -124,6 +127,7 @@ def application(folder: Path) -> Any:
     from traitlets.config import Config
     from traitlets.config.loader import PyFileConfigLoader
 
+    _open_quickly()
     # These warnings are about nbgrader's own use of its database: a teacher cannot act on them.
     warnings.filterwarnings("ignore", category=SAWarning)
     # nbgrader starts the command `alembic`, which lies beside this Python, activated or not.
@@ -141,6 +145,17 @@ def application(folder: Path) -> Any:
     api = NbGraderAPI(config=config)
     api.log.setLevel("ERROR")
     return api
+
+
+@functools.cache
+def _open_quickly() -> None:
+    """Let what nbgrader does anew for each gradebook that it opens be done once.
+
+    It opens one for every step of every submission. Each compiled its statements again, and each
+    new one started a program that says which version a new gradebook has.
+    """
+    nbgrader.api.create_engine = functools.lru_cache(nbgrader.api.create_engine)
+    nbgrader.api.get_alembic_version = functools.cache(nbgrader.api.get_alembic_version)
 
 
 def release(folder: Path, names: list[str] | None = None) -> list[Path]:

@@ -321,9 +321,8 @@ def _run_cells(order: dict[str, Any], maker: KernelMaker | None) -> dict[str, An
     from transformer_book.kernels import meter_of
 
     notebook = nbformat.from_dict(order["notebook"])
-    here = psutil.Process()
     # Its own children, orphans too: whatever a cell has started.
-    whole = meter_of(lambda: here.children(recursive=True), order["seconds"])
+    whole = meter_of(_below(psutil.Process()), order["seconds"])
 
     def used_up() -> str:
         too_long = whole.overslept() or whole.computed() > order["seconds"]
@@ -346,6 +345,24 @@ def _run_cells(order: dict[str, Any], maker: KernelMaker | None) -> dict[str, An
         unsafe = broken | {event["cell"] for event in events}
         again = _look_again(notebook, unsafe, order, maker, used_up)
     return {"notebook": dict(notebook), "events": events, "again": again}
+
+
+def _below(process: psutil.Process) -> Callable[[], list[psutil.Process]]:
+    """All processes below it, looked for once in a twentieth of a second.
+
+    To look reads a file for every process of the machine, and each limit asks several times.
+    """
+    found: list[psutil.Process] = []
+    looked = float("-inf")
+
+    def below() -> list[psutil.Process]:
+        nonlocal found, looked
+        if time.monotonic() - looked > 0.05:
+            found = process.children(recursive=True)
+            looked = time.monotonic()
+        return found
+
+    return below
 
 
 def _session(
@@ -492,7 +509,6 @@ def _client(
                 return None
             return super().output(outs, msg, display_id, cell_index)
 
-    here = psutil.Process()
     client = Client(
         notebook,
         kernel_name="python3",
@@ -506,7 +522,7 @@ def _client(
         on_cell_executed=note,
         cell_seconds=order["cell_seconds"],
         cell_asleep=order["cell_asleep"],
-        processes=lambda: here.children(recursive=True),
+        processes=_below(psutil.Process()),
         also=used_up,
     )
     return client, replies
