@@ -13,7 +13,7 @@ from typing import NamedTuple
 import pytest
 import torch
 
-from tests import small
+from tests import copied, small
 from tests.cli.small import TINY, settings
 from tests.fresh import fresh_package
 from transformer_book import distributed
@@ -43,17 +43,25 @@ class Done(NamedTuple):
         return [line.removeprefix(begins) for line in lines if line.startswith(begins)]
 
 
-def torchrun(*words: object, processes: int = 2, **environment: str) -> Done:
-    """Start a program in several processes; torchrun looks for a free port itself."""
-    start = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
-    done = subprocess.run(
-        [*start, "--nproc-per-node", str(processes), *map(str, words)],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=ROOT,
-        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT), **environment},
-    )
+# As `python -m torch.distributed.run`; the programs that it starts are copies, as it is itself.
+AGENT = """
+import subprocess
+from tests import copied
+subprocess.Popen = copied.popen
+from torch.distributed.run import main
+main()
+"""
+
+
+def torchrun(*words: object, real: bool = False) -> Done:
+    """Start a program in two processes; torchrun looks for a free port itself."""
+    given = ["--standalone", "--nproc-per-node", "2", *map(str, words)]
+    env = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+    if real or not copied.POSSIBLE:
+        start = [sys.executable, "-m", "torch.distributed.run", *given]
+        done = subprocess.run(start, capture_output=True, text=True, check=False, cwd=ROOT, env=env)
+    else:
+        done = copied.run("-c", AGENT, *given, cwd=ROOT, env=env)
     return Done(done.returncode, done.stdout, done.stderr)
 
 
@@ -271,7 +279,7 @@ def test_a_full_disk_ends_all_with_one_sentence(fatal, tmp_path):
 
 
 def test_the_same_command_trains_in_two_processes(command_line, tmp_path, capsys):
-    done = torchrun("-m", "transformer_book", *command(tmp_path / "two"))
+    done = torchrun("-m", "transformer_book", *command(tmp_path / "two"), real=True)
     assert done.status == 0 and done.sentences == [], done.err
     assert command_line(command(tmp_path / "one")) == 0
     said = capsys.readouterr().out.replace(str(tmp_path / "one"), str(tmp_path / "two"))

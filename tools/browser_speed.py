@@ -27,7 +27,6 @@ from common import ALONE, ROOT, installed_chromium, served
 from playwright.sync_api import Page, sync_playwright
 
 from transformer_book import pretrained
-from transformer_book.translator import Translator
 
 # Of the book's own making; those of Multi30k's models have twelve words.
 SENTENCES = {
@@ -108,6 +107,8 @@ def median_seconds(act: Callable[[], object], rounds: int) -> float:
 
 def in_pytorch(name: str, rounds: int) -> dict[str, object]:
     """The same with the package, on one thread."""
+    from transformer_book.translator import Translator
+
     translator = Translator.from_pretrained(name)
     search = partial(translator.search, [SENTENCES[name]])
     (one,) = search(beam_size=1)
@@ -126,8 +127,6 @@ def in_pytorch(name: str, rounds: int) -> dict[str, object]:
 
 
 def main() -> None:
-    import torch
-
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -141,6 +140,8 @@ def main() -> None:
         sys.exit(f"{wrong}; the models are {', '.join(SENTENCES)}.")
     if not (options.site / "book" / "talk.html").is_file():
         sys.exit(f"{options.site} holds no built site: run `make site`, or give --site.")
+    import torch
+
     torch.set_num_threads(1)
     found = {}
     with served(options.site) as base, sync_playwright() as playwright:

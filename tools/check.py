@@ -63,11 +63,19 @@ def imports(path: Path) -> frozenset[str]:
     return frozenset(names)
 
 
+@cache
+def files_of_tests() -> tuple[Path, ...]:
+    """Every file of tests/ that is Python."""
+    return tuple(sorted(TESTS.rglob("*.py")))
+
+
 def tests_of(module: str) -> list[str]:
     """The test files that import a module or one of its parts; the folder that is named like it."""
     found = []
     package, _, last = module.rpartition(".")
-    for path in sorted(TESTS.rglob("test_*.py")):
+    for path in files_of_tests():
+        if not path.name.startswith("test_"):
+            continue
         folder, own = path.parent.name, path.stem == f"test_{last}"
         if folder == "site" or (folder == "course" and package != "course"):
             continue
@@ -80,10 +88,11 @@ def tests_of(module: str) -> list[str]:
     return found
 
 
-def explorers(path: Path) -> list[str]:
+@cache
+def explorers(path: Path) -> tuple[str, ...]:
     """The explorers that a module of widgets defines: the website's tests are named after them."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    return [node.name for node in tree.body if isinstance(node, ast.ClassDef)]
+    return tuple(node.name for node in tree.body if isinstance(node, ast.ClassDef))
 
 
 @cache
@@ -119,6 +128,7 @@ def chapters_of(module: str, path: Path) -> list[str]:
     return [notebook.relative_to(ROOT).as_posix() for notebook in shown]
 
 
+@cache
 def is_part_of_the_model(module: str) -> bool:
     """Whether the proofs cover it: the mutants damage just these modules."""
     text = (TESTS / "test_mutants.py").read_text(encoding="utf-8")

@@ -33,8 +33,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import searches
-from boundaries import BOUNDARIES
 from common import ROOT
 from reference_mutants import mutants
 
@@ -53,6 +51,9 @@ def modules(checks: Any) -> tuple[Any, ...]:
 
 def families(checks: Any, component: Any) -> dict[str, list[Program]]:
     """The programs of each family, by name."""
+    import searches
+    from boundaries import BOUNDARIES
+
     known = [m for m in checks.MISTAKES if m.component == component.name and m.kind != "harmless"]
     pairs = [
         p for p in itertools.combinations(known, 2) if not p[0].steps.keys() & p[1].steps.keys()
@@ -212,6 +213,8 @@ def main() -> int:
     parser.add_argument("--models", type=int, metavar="N", help="hold the searches against others")
     parser.add_argument("--beams", type=int, metavar="N", help="look for inputs of beam_search")
     arguments = parser.parse_args()
+    import searches
+
     from transformer_book import checks
 
     if arguments.models:

@@ -26,6 +26,7 @@ from check import (
     PROOFS,
     TESTS,
     explorers,
+    files_of_tests,
     imports,
     is_part_of_the_model,
     modules,
@@ -179,9 +180,7 @@ def tests_of(definition: Definition) -> Iterator[str]:
     """
     name, module = definition.name.split(".")[0], definition.module
     using = [
-        path
-        for path in sorted(TESTS.rglob("*.py"))
-        if name in named_in(path) and module in imports(path)
+        path for path in files_of_tests() if name in named_in(path) and module in imports(path)
     ]
     own = list(TESTS.rglob(f"test_{module.split('.')[-1]}.py"))
     if not own and not using:  # it is proven as a part of those that are made of it
@@ -244,15 +243,17 @@ def recipes_of(name: str) -> list[str]:
     return named or [path for path, text in recipe_text().items() if setting.search(text)][:3]
 
 
-def calls_in(path: Path) -> list[tuple[int, str]]:
+@cache
+def calls_in(path: Path) -> tuple[tuple[int, str], ...]:
     """The calls of a file that begin with a text, or name one: a component, a known mistake."""
-    return sorted(
+    found = sorted(
         (node.lineno, given.value)
         for node in ast.walk(tree(path))
         if isinstance(node, ast.Call)
         for given in (*node.args[:1], *(k.value for k in node.keywords if k.arg == "name"))
         if isinstance(given, ast.Constant) and isinstance(given.value, str)
     )
+    return tuple(found)
 
 
 def runs_of(path: Path, component: str) -> list[str]:
@@ -322,7 +323,7 @@ def of_module(module: str) -> Idea:
     idea.add("package", f"{shown(path)}: {(ast.get_docstring(tree(path)) or '').splitlines()[0]}")
     idea.add("shown in", *(shown(each) for each in notebooks() if module in shown_in(each)))
     own = list(TESTS.rglob(f"test_{module.split('.')[-1]}.py"))
-    using = [path for path in sorted(TESTS.rglob("*.py")) if module in imports(path)]
+    using = [path for path in files_of_tests() if module in imports(path)]
     proofs = PROOFS if is_part_of_the_model(module) else ()
     if names := [name for name, of in explorer_modules().items() if of == path]:
         idea.add("explorer", *names)

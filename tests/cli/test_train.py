@@ -15,7 +15,8 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from tests.cli.small import files, left_by, python, refused, tiny
+from tests import copied
+from tests.cli.small import files, left_by, refused, tiny
 
 pytestmark = pytest.mark.usefixtures("hears_ctrl_c")
 
@@ -250,7 +251,7 @@ sys.exit(run(sys.argv[2:]))
 )
 def test_a_killed_run_goes_on_as_if_nothing_had_happened(call, book, tmp_path, whole, where, kept):
     run = tmp_path / "run"
-    killed = python(KILLED, where, *tiny(run))
+    killed = copied.run("-c", KILLED, where, *tiny(run))
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert [update for update, _ in book.checkpoints.list_checkpoints(run)] == kept
     assert (run / "metrics.jsonl").read_text() != whole[0]

@@ -42,14 +42,22 @@ def folder(tmp_path_factory):
     return folder
 
 
+@pytest.fixture(scope="module")
+def imported():
+    """The modules that `plain` has imported: what a grammar counts, it counts once."""
+    return {}
+
+
 @pytest.fixture
-def plain(folder, monkeypatch):
+def plain(folder, monkeypatch, imported):
     """`make_task` without the hook that checks annotations, as users have it."""
     with fresh_package():
+        sys.modules.update(imported)
         from transformer_book.tasks import make_task
 
         made_data.provide(monkeypatch, folder)
         yield make_task
+        imported |= {n: m for n, m in sys.modules.items() if n.startswith("transformer_book")}
 
 
 # --- every task -----------------------------------------------------------------------------------

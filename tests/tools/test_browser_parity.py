@@ -8,24 +8,26 @@ import pytest
 from tests.tools.running import run_tool
 
 
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        (["--models", "capitons"], "There is no model 'capitons'; they are captions-de-en"),
-        (["--sentences", "0"], "--logits and --sentences must be at least 1, and --strings"),
-    ],
-)
-def test_bad_input_is_answered_in_one_sentence(options, sentence) -> None:
-    done = run_tool("browser_parity.py", *options)
+def test_bad_input_is_answered_in_one_sentence() -> None:
+    done = run_tool("browser_parity.py", "--models", "capitons", real=True)
     assert done.returncode == 1
+    sentence = "There is no model 'capitons'; they are captions-de-en"
     assert done.stderr.startswith(sentence) and len(done.stderr.splitlines()) == 1
 
 
-def test_without_a_chromium_one_sentence_says_so(monkeypatch) -> None:
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--sentences", "0"], "--logits and --sentences must be at least 1, and --strings at lea"),
+        (["--browser", "chromium"], "No Chromium or Chrome is installed"),
+    ],
+)
+def test_other_refusals_end_the_program_likewise(monkeypatch, options, sentence) -> None:
     monkeypatch.setattr(browser_parity, "installed_chromium", lambda: None)
-    monkeypatch.setattr("sys.argv", ["browser_parity.py", "--browser", "chromium"])
-    with pytest.raises(SystemExit, match="No Chromium or Chrome is installed"):
+    monkeypatch.setattr("sys.argv", ["browser_parity.py", *options])
+    with pytest.raises(SystemExit) as end:
         browser_parity.main()
+    assert end.value.code.startswith(sentence) and "\n" not in end.value.code
 
 
 def test_an_error_in_a_job_is_raised_with_its_sentence() -> None:

@@ -8,6 +8,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -80,6 +81,7 @@ def modules_in(path: Path) -> Iterator[str]:
             yield node.module.split(".")[0]
 
 
+@cache
 def files() -> dict[str, list[Path]]:
     """The files of each entry of `LISTS`: a file belongs to the first that it lies in."""
     taken: set[Path] = set()
@@ -98,6 +100,7 @@ OWN = {"transformer_book", "tests", "benchmarks", "kit"} | {
 }
 
 
+@cache
 def asked_for(place: str) -> dict[str, set[str]]:
     """The distributions that the files of a place import, and which files do."""
     found: dict[str, set[str]] = {}
