@@ -5,13 +5,15 @@ when the width changes only what surrounds the article, which changes too. Of th
 which are most of a chapter, one of each kind keeps its markup: the others share its colours and
 have nothing else to check. Inline formulas, half of all elements, are treated alike: the others
 leave a gap of their size. Colours come from one set of styles: of the elements of one kind, on
-whatever pages, one is checked in each scheme.
+whatever pages, one is checked in each scheme; and since axe-core computes them for all elements at
+once, it sees a page of which only these and what is around them is left.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +63,7 @@ ONE_FORMULA_OF_EACH = """() => {
 
 # One element with words of each kind not yet known. A kind is a tag and classes, and what colours
 # depend on, of the element and of each around it that differs from the one around that.
-OF_NEW_KINDS = """known => {
+OF_NEW_KINDS = """([known, name]) => {
     const kinds = new Set(known), found = [];
     const one = e => {
         const s = getComputedStyle(e), size = parseFloat(s.fontSize), bold = s.fontWeight >= 700;
@@ -89,16 +91,23 @@ OF_NEW_KINDS = """known => {
         kinds.add(kind);
         found.push(e);
     }
-    window.ofNewKinds = found;
+    (window.ofNewKinds ??= {})[name] = found;
     return [...kinds].slice(known.length);
 }"""
 
-
-# The rules of colours look at these alone, until axe-core is reset.
-ONLY_NEW_KINDS = """() => {
-    for (const e of window.ofNewKinds) e.setAttribute("data-new-kind", "");
-    axe.configure({rules: [{id: "color-contrast", selector: "[data-new-kind]"},
-        {id: "link-in-text-block", selector: "a[href][data-new-kind]"}]});
+# Of the parts of an article, what is in those that hold none of these. The parts stay, since what
+# is beside an element may choose its colours.
+EMPTY_THE_OTHERS = """() => {
+    const kept = new Set();
+    for (let e of Object.values(window.ofNewKinds).flat())
+        for (; e && !kept.has(e); e = e.parentElement) kept.add(e);
+    const empty = place => {
+        for (const part of place.children)
+            if (part.matches("section, .further-body")) empty(part);
+            else if (!kept.has(part) && !part.matches("h1")) part.replaceChildren();
+    };
+    document.querySelectorAll(".bd-article").forEach(empty);
+    return [...kept].every(e => e.isConnected);
 }"""
 
 
@@ -125,10 +134,11 @@ def violations(
 ) -> list[str]:
     """What axe-core finds in these elements, one line for each kind.
 
-    rules: these alone; without: all but these. By itself axe-core would not look at sizes.
+    where: a selector, or the name of a list that `new_kinds` has found. rules: these alone;
+    without: all but these. By itself axe-core would not look at sizes.
     """
     prepare(page)
-    run = "([where, options]) => axe.run(window[where] ?? where, options)"
+    run = "([where, options]) => axe.run(window.ofNewKinds?.[where] ?? where, options)"
     options: dict[str, Any] = {"resultTypes": ["violations"], "preload": False}
     if rules:
         options["runOnly"] = {"type": "rule", "values": rules}
@@ -143,30 +153,69 @@ def violations(
     ]
 
 
+@cache
+def axe() -> str:
+    """axe-core, as text: a page that begins with it is spared an element, which scripts look at."""
+    return AXE.read_text(encoding="utf-8")
+
+
 def prepare(page: Page) -> None:
-    """Bring axe-core onto the page, once."""
+    """Bring axe-core onto the page, once, if it has not begun with it; and thin the page."""
+    if page.evaluate("window.isThin"):
+        return
     if not page.evaluate("'axe' in window"):
-        page.add_script_tag(path=str(AXE))
-        page.evaluate(ONE_WORD_OF_EACH)
-        page.evaluate(ONE_FORMULA_OF_EACH)
+        page.evaluate("text => { (0, eval)(text); }", axe())
+    thin = f"({ONE_WORD_OF_EACH})(); ({ONE_FORMULA_OF_EACH})(); window.isThin = true;"
+    page.evaluate(f"() => {{ {thin} }}")
+
+
+def new_kinds(page: Page, known: list[str], name: str) -> bool:
+    """Note, under a name, elements of kinds that are not known; they are known from now on.
+
+    Says whether there are any.
+    """
+    prepare(page)
+    new = page.evaluate(OF_NEW_KINDS, [known, name])
+    known += new
+    return bool(new)
 
 
 def violations_of_colour(page: Page, known: list[str]) -> list[str]:
     """What axe-core finds in the colours of kinds that are not known; they are from now on."""
-    prepare(page)
-    new = page.evaluate(OF_NEW_KINDS, known)
-    known += new
-    return violations(page, "ofNewKinds", OF_COLOURS) if new else []
+    return violations(page, "new", OF_COLOURS) if new_kinds(page, known, "new") else []
 
 
-def violations_with_colour(page: Page, known: list[str]) -> list[str]:
-    """What axe-core finds on a page; in colours, of kinds that are not known. Read once for both."""
-    prepare(page)
-    known += page.evaluate(OF_NEW_KINDS, known)
-    page.evaluate(ONLY_NEW_KINDS)
-    found = violations(page)
-    page.evaluate("axe.reset()")
+Look = tuple[int, str]  # how wide a page is, and its colour scheme
+
+
+def violations_of_page(page: Page, known: Mapping[str, list[str]], wide: int) -> dict[Look, list]:
+    """What axe-core finds on a page that is wide and light: narrow and wide, in light and dark.
+
+    In colours, of kinds that are not known in a scheme. What scrolls sideways is named, too. Each
+    step is a change of one thing, since each is laid out anew; ask this last.
+    """
+    looks = [(wide, "light"), (wide, "dark"), (NARROW, "dark"), (NARROW, "light")]
+    found: dict[Look, list] = {look: [] for look in looks}
+    new = {}
+    for look in looks:
+        show(page, *look)
+        new[look] = new_kinds(page, known[look[1]], name_of(look))
+    until_scrollable(page)
+    if width_of(page) > NARROW:
+        found[NARROW, "light"].append(f"scrolls sideways, {width_of(page)} px")
+    found[NARROW, "light"] += violations(page, without=OF_COLOURS)
+    assert page.evaluate(EMPTY_THE_OTHERS), "what was noted is no longer on the page"
+    for look in reversed(looks):
+        if new[look]:
+            show(page, *look)
+            found[look] += violations(page, name_of(look), OF_COLOURS)
+    show(page, wide, "light")
+    found[wide, "light"] += violations_around(page)
     return found
+
+
+def name_of(look: Look) -> str:
+    return f"{look[1]}, {look[0]} px"
 
 
 def violations_around(page: Page) -> list[str]:
@@ -183,24 +232,52 @@ def violations_around(page: Page) -> list[str]:
     return violations(page, without=OF_COLOURS)
 
 
+def show(page: Page, width: int, scheme: str) -> None:
+    """A page in a window of this width, when it has seen it, and in this scheme."""
+    size = {"width": width, "height": 800 if width == NARROW else 900}
+    if page.viewport_size != size:
+        page.set_viewport_size(size)
+        # The explorers measure themselves in the frame after.
+        page.evaluate(
+            """width => new Promise(done => {
+                const look = () => requestAnimationFrame(
+                    innerWidth === width ? () => requestAnimationFrame(done) : look);
+                look();
+            })""",
+            width,
+        )
+    if page.evaluate("document.documentElement.dataset.theme") != scheme:
+        in_scheme(page, scheme)
+    else:
+        page.evaluate(END_TRANSITIONS)  # a width may choose colours, too
+
+
+# No colour is half way between two.
+END_TRANSITIONS = (
+    "document.getAnimations().forEach(each => each instanceof CSSTransition && each.finish())"
+)
+
+
 def in_scheme(page: Page, scheme: str) -> None:
     """The page as a reader sees it whose system turns dark, or light, while it is open."""
     page.emulate_media(color_scheme=scheme)
     page.wait_for_function(f"document.documentElement.dataset.theme === '{scheme}'")
-    # No colour is half way between two.
-    page.evaluate(
-        "document.getAnimations().forEach(each => each instanceof CSSTransition && each.finish())"
-    )
+    page.evaluate(END_TRANSITIONS)
 
 
 def resize(page: Page, width: int, height: int) -> None:
-    """A window of another size, when the page has seen it.
-
-    The theme makes what scrolls reachable by keyboard 300 ms after the last resize, the explorers
-    their tables in the next frame, and both later on a busy machine; what is never made reachable
-    is left for axe-core to tell.
-    """
+    """A window of another size, when the page has seen it."""
     page.set_viewport_size({"width": width, "height": height})
+    until_scrollable(page)
+
+
+def until_scrollable(page: Page) -> None:
+    """Wait until what scrolls can be reached by keyboard.
+
+    The theme makes it so 300 ms after the last resize, the explorers their tables in the next
+    frame, and both later on a busy machine; what is never made reachable is left for axe-core to
+    tell.
+    """
     follows = """() => [...document.querySelectorAll(".bd-article [tabindex='-1']")].every(
         e => e.scrollWidth <= e.clientWidth && e.scrollHeight <= e.clientHeight)
         && [...document.querySelectorAll(".explorer .numbers")].every(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ import pytest
 from build_site import build_site
 from common import ALONE, ROOT, served
 from filelock import FileLock
-from playwright.sync_api import Browser, Page, Request, sync_playwright
+from playwright.sync_api import Browser, Error, Page, Request, sync_playwright
 
 from tests.site.scratch import write_scratch_book
 from tests.system import PATIENCE, chromium
@@ -27,6 +28,9 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+# Most pages are left after seconds: to optimise their scripts, and to look often for garbage, takes
+# longer than it saves.
+ROOM = "--min-semi-space-size=64 --max-semi-space-size=128"  # megabytes
 
 
 # As a reader has it who has once asked for all of a chapter (book/assets/js/further.js).
@@ -91,11 +95,29 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+def launch() -> Iterator[Callable[[str], Browser]]:
+    """A function that starts a browser: flags of its JavaScript -> it."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
+
+        def started(flags: str) -> Browser:
+            flags_ = [*FLAGS, f"--js-flags={flags}"]
+            return playwright.chromium.launch(executable_path=chromium(), args=flags_)
+
+        yield started
+
+
+@pytest.fixture(scope="session")
+def browser(launch: Callable[[str], Browser]) -> Iterator[Browser]:
+    """For pages that compute."""
+    with launch(ROOM) as browser:
         yield browser
-        browser.close()
+
+
+@pytest.fixture(scope="session")
+def reading_browser(launch: Callable[[str], Browser]) -> Iterator[Browser]:
+    """For pages that are looked at."""
+    with launch(f"--no-opt {ROOM}") as browser:
+        yield browser
 
 
 @pytest.fixture(scope="session")
@@ -134,13 +156,96 @@ class Visit:
         self.settle()
 
 
+# A visit begins with nothing kept, of whatever origin its pages are; within it, all is kept.
+FORGET = """try {
+    if (sessionStorage.getItem("visit") !== "NUMBER") {
+        localStorage.clear();
+        sessionStorage.clear();
+        sessionStorage.setItem("visit", "NUMBER");
+    }
+} catch {}"""
+
+
+class Tab:
+    """A window of the browser, for one visit after the other.
+
+    A new window has a process of its own, which reads and compiles anew what all pages load: that
+    is more than half of the work of showing one. So a visit takes a window that another has left,
+    as if it were new: nothing is kept, and the pointer is outside.
+    """
+
+    def __init__(self, browser: Browser) -> None:
+        self.context = browser.new_context(reduced_motion="reduce")
+        self.context.set_default_timeout(1000 * PATIENCE)
+        self.page = page = self.context.new_page()
+        self.session = self.context.new_cdp_session(page)
+        self.session.send("Page.enable")
+        self.begins: list[str] = []  # the scripts that run before any of a page
+        self.n_visits = 0
+        self.seen: Visit | None = None
+
+        def asked(request: Request) -> None:
+            if self.seen:
+                parts = urlsplit(request.url)
+                self.seen.requests.append(request.url)
+                if parts.scheme not in {"file", "data", "blob"} and parts.hostname != "127.0.0.1":
+                    self.seen.problems.append(f"asks another host: {request.url}")
+
+        def wrong(what: str) -> None:
+            if self.seen:
+                self.seen.problems.append(what)
+
+        page.on("request", asked)
+        page.on("requestfailed", lambda r: wrong(f"fails to load: {r.url}"))
+        page.on("response", lambda r: wrong(f"{r.status}: {r.url}") if r.status >= 400 else None)
+        page.on("pageerror", lambda error: wrong(f"script error: {error}"))
+        page.on("console", lambda m: wrong(f"console: {m.text}") if m.type == "error" else None)
+
+    def visit(self, address: str, width: int, scheme: str, begins: list[str]) -> Visit:
+        self.n_visits += 1
+        self.page.set_viewport_size({"width": width, "height": 900})
+        self.page.emulate_media(media="null", color_scheme=scheme, reduced_motion="reduce")
+        for script in (FORGET.replace("NUMBER", str(self.n_visits)), *begins):
+            added = self.session.send("Page.addScriptToEvaluateOnNewDocument", {"source": script})
+            self.begins.append(added["identifier"])
+        self.seen = Visit(self.page)
+        self.page.goto(address)
+        self.seen.settle()
+        return self.seen
+
+    def leave(self) -> bool:
+        """Make ready for another visit; say whether there can be one."""
+        self.seen = None
+        try:
+            self.page.unroute_all()
+            self.page.goto("about:blank")
+            self.page.mouse.up()  # a test that has failed may have left it down
+            self.page.mouse.move(-10, -10)
+            for script in self.begins:
+                known = {"identifier": script}
+                self.session.send("Page.removeScriptToEvaluateOnNewDocument", known)
+            self.begins.clear()
+            if self.context.pages == [self.page]:
+                return True
+        except Error:  # it has crashed, or is closed
+            pass
+        self.context.close()
+        return False
+
+
+@pytest.fixture(scope="session")
+def tabs() -> dict[str, list[Tab]]:
+    """The windows that are free, by the scheme of what they have shown: each has its process."""
+    return defaultdict(list)
+
+
 @pytest.fixture
-def visit(browser: Browser) -> Iterator:
+def visit(reading_browser: Browser, tabs: dict[str, list[Tab]]) -> Iterator:
     """A function that opens an address, allowing no host but this machine.
 
-    begin: a script that runs before any of the page.
+    begin: a script that runs before any of the page. new: in a window that has shown nothing.
     """
-    contexts = []
+    taken = []
 
     def opened(
         address: str,
@@ -149,40 +254,16 @@ def visit(browser: Browser) -> Iterator:
         scheme: str = "light",
         folded: bool = False,
         begin: str = "",
+        new: bool = False,
     ) -> Visit:
-        context = browser.new_context(
-            viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce"
-        )
-        context.set_default_timeout(1000 * PATIENCE)
-        contexts.append(context)
-        if not folded:  # the questions are about all of a page
-            context.add_init_script(UNFOLDED)
-        if begin:
-            context.add_init_script(begin)
-        page = context.new_page()
-        seen = Visit(page)
-
-        def asked(request: Request) -> None:
-            parts = urlsplit(request.url)
-            seen.requests.append(request.url)
-            if parts.scheme not in {"file", "data", "blob"} and parts.hostname != "127.0.0.1":
-                seen.problems.append(f"asks another host: {request.url}")
-
-        page.on("request", asked)
-        page.on("requestfailed", lambda r: seen.problems.append(f"fails to load: {r.url}"))
-        page.on(
-            "response",
-            lambda r: seen.problems.append(f"{r.status}: {r.url}") if r.status >= 400 else None,
-        )
-        page.on("pageerror", lambda error: seen.problems.append(f"script error: {error}"))
-        page.on(
-            "console",
-            lambda m: seen.problems.append(f"console: {m.text}") if m.type == "error" else None,
-        )
-        page.goto(address)
-        seen.settle()
-        return seen
+        free = tabs[urlsplit(address).scheme]
+        tab = free.pop() if free and not new else Tab(reading_browser)
+        taken.append((tab, free))
+        # The questions are about all of a page.
+        begins = [*([] if folded else [UNFOLDED]), *([begin] if begin else [])]
+        return tab.visit(address, width, scheme, begins)
 
     yield opened
-    for context in contexts:
-        context.close()
+    for tab, free in taken:
+        if tab.leave():
+            free.append(tab)

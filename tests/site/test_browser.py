@@ -13,7 +13,7 @@ from tests.site.accessibility import (
     violations,
     violations_around,
     violations_of_colour,
-    violations_with_colour,
+    violations_of_page,
     width_of,
 )
 
@@ -157,12 +157,12 @@ def test_code_of_a_pale_colour_is_found_although_each_kind_is_asked_about_once(
 def test_a_pale_colour_is_found_once_on_whatever_page(scratch: Path, visit) -> None:
     page = visit((scratch / "chapters/07_scratch.html").as_uri()).page
     known: list[str] = []
-    assert violations_with_colour(page, known) == [] and len(known) > 30
+    assert violations_of_colour(page, known) == [] and len(known) > 30
     for paler in (".bd-article p", ".bd-article a", "tbody tr:nth-child(odd) td"):
         style = page.add_style_tag(content=f"{paler} {{ color: #c8c8c8 !important; }}")
         assert violations_of_colour(page, known), paler
         assert violations_of_colour(page, known) == []  # they were asked about before
-        assert any("color-contrast" in each for each in violations_with_colour(page, [])), paler
+        assert any("color-contrast" in each for each in violations_of_colour(page, [])), paler
         style.evaluate("e => e.remove()")
     page.evaluate(
         """document.querySelector(".bd-article section").insertAdjacentHTML("beforeend",
@@ -173,6 +173,47 @@ def test_a_pale_colour_is_found_once_on_whatever_page(scratch: Path, visit) -> N
     assert violations_of_colour(page, known) == []
     page.add_style_tag(content=".bd-article section { background-color: #777 !important; }")
     assert violations_of_colour(page, known)  # the same ink on another paper
+
+
+FAULTS = """
+@media (max-width: 400px) {
+    html[data-theme=light] .bd-article ul li { color: #c8c8c8 !important; }
+    html[data-theme=dark] .bd-article ol li { color: #484848 !important; }
+    .bd-article blockquote { width: 500px; }
+}
+@media (min-width: 400px) {
+    html[data-theme=light] .bd-article td p { color: #c8c8c8 !important; }
+    html[data-theme=dark] .bd-article summary { color: #484848 !important; transition: color 1s; }
+}
+"""
+
+
+def test_each_look_of_a_page_is_asked_for_its_own_faults(scratch: Path, visit) -> None:
+    page = visit((scratch / "chapters/07_scratch.html").as_uri()).page
+    page.evaluate(
+        """faults => {
+            document.head.append(Object.assign(document.createElement("style"), {textContent: faults}));
+            document.querySelector(".bd-article section").insertAdjacentHTML("beforeend",
+                "<ul><li>One</li></ul><p>Or</p><ol><li>Two</li></ol><p><button></button></p>");
+            document.querySelector(".bd-sidebar-primary").insertAdjacentHTML("beforeend", "<button></button>");
+        }""",
+        FAULTS,
+    )
+    known: dict[str, list[str]] = {"light": [], "dark": []}
+    found = violations_of_page(page, known, 1280)
+    for look, pale in (
+        ((NARROW, "light"), "<li"),
+        ((NARROW, "dark"), "<li"),
+        ((1280, "light"), "<p>one"),
+        ((1280, "dark"), "<summary"),
+    ):
+        (one,) = (each for each in found[look] if "color-contrast" in each)
+        assert pale in one, look
+    told = [each.split(":")[0] for each in found[NARROW, "light"]]
+    assert sorted(told)[-1].startswith("scrolls sideways")
+    assert told.count("axe button-name (critical)") == 1
+    (around,) = (each for each in found[1280, "light"] if "button-name" in each)
+    assert "more" not in around  # the article's is told once
 
 
 def test_what_stands_around_an_article_is_asked_about_without_it(scratch: Path, visit) -> None:

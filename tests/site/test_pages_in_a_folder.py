@@ -34,12 +34,12 @@ def one_of_each_kind(site: Path) -> list[str]:
 def test_pages_open_from_a_folder_in_the_dark(site: Path, visit) -> None:
     problems, names = [], one_of_each_kind(site)
     assert 5 <= len(names) <= 12 and any(name.startswith("chapters/") for name in names)
+    seen = visit("about:blank", width=NARROW, scheme="dark")
     for name in names:
-        seen = visit((site / name).as_uri(), width=NARROW, scheme="dark")
+        seen.go((site / name).as_uri())
         problems += [f"{name}: {each}" for each in seen.problems]
         if width_of(seen.page) > NARROW:
             problems.append(f"{name}: scrolls sideways, {width_of(seen.page)} px at {NARROW}")
         if seen.page.evaluate("document.documentElement.dataset.theme") != "dark":
             problems.append(f"{name}: is not dark")
-        seen.page.context.close()
     assert not problems, "\n" + "\n".join(problems)

@@ -15,18 +15,7 @@ from urllib.parse import unquote, urlsplit
 from common import ROOT, notebooks
 from normalise_notebooks import WIDGET_STATE
 
-from tests.site.accessibility import (
-    NARROW,
-    THIN,
-    in_scheme,
-    page_names,
-    prepare,
-    resize,
-    violations_around,
-    violations_of_colour,
-    violations_with_colour,
-    width_of,
-)
+from tests.site.accessibility import THIN, axe, name_of, page_names, violations_of_page
 
 WIDE = 1280
 HEAVIEST = 2_500_000  # bytes, gzipped, of a page with widgets
@@ -43,14 +32,19 @@ def size(file: Path) -> int:
     return len(gzip.compress(file.read_bytes()))
 
 
+# Explorers, and the page on which one talks to a model, are drawn when all else is there.
+DRAWN = """() => {
+    const all = selector => [...document.querySelectorAll(selector)];
+    return all("script[type$='widget-view+json']").length
+        === all(".widget-subarea").filter(place => place.querySelector("[data-explorer]")).length
+        && all(".talk-place").every(place => place.querySelector("button"));
+}"""
+
+
 def weight(seen, site: Path) -> tuple[int, list[str]]:
     """What a page with widgets loads at first, in bytes; and what is wrong with the order."""
-    seen.page.wait_for_function(
-        """() => {
-            const places = [...document.querySelectorAll(".widget-subarea")];
-            return places.length && places.every(place => place.firstElementChild);
-        }"""
-    )
+    if not seen.page.locator(".widget-subarea").count():
+        return 0, ["shows no widgets"]
     paths = [parts.path for each in seen.requests if (parts := urlsplit(each)).scheme == "http"]
     files = {site / unquote(path).lstrip("/") for path in paths}
     if not any("embed-amd" in file.name for file in files):
@@ -66,37 +60,29 @@ def weight(seen, site: Path) -> tuple[int, list[str]]:
 def test_every_page_from_a_server(site: Path, serve, visit, tell) -> None:
     problems, heavy = [], pages_with_widgets()
     names = page_names(site)
-    light, dark = [], []  # the kinds of elements whose colours are known
+    known: dict[str, list[str]] = {"light": [], "dark": []}  # kinds whose colours are known
     assert heavy <= set(names) and len(heavy) > 10
     # As for one who comes from elsewhere: the theme keeps how far its contents were scrolled.
     forget = "try { sessionStorage.clear() } catch {}"
-    window = visit("about:blank", width=WIDE, begin=f"{forget}\n{THIN}")
+    # A page of fewer elements is sooner laid out anew.
+    window = visit("about:blank", width=WIDE, begin=f"{forget}\n{THIN}\n{axe()}")
     for name in names:
         address = f"{serve(site)}/{name}"
         if name in heavy:  # as for a first visit: what it loads, and when, is asked
-            seen = visit(address, width=WIDE)
+            seen = visit(address, width=WIDE, new=True)
+        else:
+            seen = window
+            seen.go(address)
+        seen.page.wait_for_function(DRAWN)
+        if name in heavy:
             bytes_, late = weight(seen, site)
             tell(f"{name}: {bytes_ / 1e6:.2f} MB, gzipped, at the first load")
             problems += [f"{name}: {each}" for each in late]
             if bytes_ > HEAVIEST:
                 problems.append(f"{name}: weighs {bytes_:,} bytes at the first load")
-        else:
-            seen = window
-            seen.go(address)
-        page = seen.page
-        prepare(page)  # a page of fewer elements is sooner laid out anew
-        resize(page, NARROW, 800)
-        found = []
-        if width_of(page) > NARROW:
-            found.append(f"scrolls sideways, {width_of(page)} px at {NARROW}")
-        found += [f"{NARROW} px: {each}" for each in violations_with_colour(page, light)]
-        in_scheme(page, "dark")
-        found += [f"{NARROW} px, dark: {each}" for each in violations_of_colour(page, dark)]
-        resize(page, WIDE, 900)
-        found += [f"dark: {each}" for each in violations_of_colour(page, dark)]
-        in_scheme(page, "light")
-        found += violations_of_colour(page, light) + violations_around(page)
-        problems += [f"{name}: {each}" for each in seen.problems + found]
+        for look, found in violations_of_page(seen.page, known, WIDE).items():
+            problems += [f"{name}, {name_of(look)}: {each}" for each in found]
+        problems += [f"{name}: {each}" for each in seen.problems]
         if seen is not window:
-            page.context.close()
+            seen.page.context.close()
     assert not problems, "\n" + "\n".join(problems)
