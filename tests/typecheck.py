@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FunctionType
-from typing import Any
+from typing import Any, get_type_hints
 
 import jaxtyping
 from beartype import BeartypeConf, beartype
@@ -38,19 +38,39 @@ def names_sizes(function: FunctionType) -> bool:
     )
 
 
+def _checked(function: FunctionType, typechecker: Callable[..., Any]) -> Callable[..., Any]:
+    try:
+        get_type_hints(function)
+    except NameError:  # imported for type checkers only, or local: jaxtyping passes over it
+        known = False
+    else:
+        known = True
+    if names_sizes(function) or not known:
+        return _with_sizes(typechecker=typechecker)(function)
+    return _alone(function)
+
+
 def _jaxtyped(*, typechecker: Callable[..., Any]) -> Callable[[Any], Any]:
-    """In the place of `jaxtyping.jaxtyped`, which the hook applies to functions and classes."""
+    """In the place of `jaxtyping.jaxtyped`, which the hook applies to functions and classes.
+
+    A function is made ready when it is called first: of thousands, most processes call few.
+    """
 
     def decorate(thing: Any) -> Any:
-        if not isinstance(thing, FunctionType) or names_sizes(thing):
+        if not isinstance(thing, FunctionType):
             return _with_sizes(typechecker=typechecker)(thing)
         if not thing.__annotations__:
             return thing
-        checked = _alone(thing)
+        checked = None
 
         @functools.wraps(thing)
         def call(*arguments: Any, **keywords: Any) -> Any:
-            return (thing if config.jaxtyping_disable else checked)(*arguments, **keywords)
+            nonlocal checked
+            if config.jaxtyping_disable:
+                return thing(*arguments, **keywords)
+            if checked is None:
+                checked = _checked(thing, typechecker)
+            return checked(*arguments, **keywords)
 
         return call
 

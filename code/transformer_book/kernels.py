@@ -22,6 +22,7 @@ from transformer_book.processor_time import Meter, turns_of
 
 TICK = 1  # seconds between two looks at a cell
 SLOW = 600  # seconds for what a kernel does by itself (start, hand over its outputs)
+LEFT = 3  # seconds for the outputs of a cell that was interrupted: it may not even notice
 
 
 class CellStopped(Exception):
@@ -97,7 +98,11 @@ class MeteredClient(NotebookClient):
     ) -> Any:
         """As `NotebookClient` does it; measured from the first tick on."""
         self.stopped, self.meter = "", None
-        return await super().async_execute_cell(cell, cell_index, *given, **named)
+        patience = self.iopub_timeout
+        try:
+            return await super().async_execute_cell(cell, cell_index, *given, **named)
+        finally:
+            self.iopub_timeout = patience
 
     execute_cell = run_sync(async_execute_cell)  # the inherited one calls the inherited coroutine
 
@@ -111,4 +116,5 @@ class MeteredClient(NotebookClient):
             return None
         if not self.interrupt_on_timeout:
             raise CellStopped(self.stopped)
+        self.iopub_timeout = min(self.iopub_timeout, LEFT)
         return await super()._async_handle_timeout(timeout, cell)

@@ -43,7 +43,7 @@ def uniform(line: str) -> str:
     >>> uniform(" Ein\\tZu\\u0308g\\x00f\\xe4hrt.\\ufeff ")
     'Ein Züg fährt.'
     """
-    line = unicodedata.normalize("NFC", line)
+    line = unicodedata.normalize("NFC", line).strip()  # the line break is not printable
     if not line.isprintable():  # few lines
         line = unicodedata.normalize("NFC", "".join(map(_printable, line)))
     return " ".join(line.split())

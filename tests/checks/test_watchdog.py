@@ -102,7 +102,7 @@ def counts_far(x):
 
 
 def waits_for_luck(x):
-    while random.random() < 0.999999999:
+    while random.random() < 1 - 1e-15:
         pass
     return x
 

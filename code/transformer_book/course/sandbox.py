@@ -37,7 +37,7 @@ OUTPUT = 100_000  # characters of output that are kept of a cell
 PICTURE = 2_000_000  # characters of one output that is no plain text
 RESTARTS = 3  # of a kernel that died or does not answer, for one submission
 TOO_LONG = "CellTimeout"
-GRACE = 5.0  # seconds to answer an interrupt, of processor time or asleep
+GRACE = 3.0  # seconds to answer an interrupt, of processor time or asleep
 
 
 @dataclass(frozen=True)
