@@ -94,7 +94,7 @@ def _apart_somewhere(got: Tensor, expected: Tensor) -> bool:
     """Whether two tensors of one shape differ by more than rounding."""
     if got.dtype == expected.dtype and torch.equal(got, expected):
         return False  # as most are, and a mask of a thousand places is large
-    if got.numel():  # what follows takes a fifth of the time of `apart`
+    if got.numel():  # what follows takes half the time of `apart`
         mine, right = got.detach().double(), expected.detach().double()
         largest = (mine - right).abs().max().item()
         if math.isfinite(largest):  # then all numbers are
