@@ -153,8 +153,12 @@ def run(
     *words: object,
     cwd: str | os.PathLike | None = None,
     env: Mapping[str, str] | None = None,
+    imported: tuple[str, ...] = PROGRAMS,
 ) -> subprocess.CompletedProcess[str]:
-    """What `python WORDS` answers, as `subprocess.run` tells it; with nothing on its stdin."""
+    """What `python WORDS` answers, as `subprocess.run` tells it; with nothing on its stdin.
+
+    imported: what the process has imported that is copied.
+    """
     given, environment = [str(word) for word in words], os.environ if env is None else env
     if not POSSIBLE or _differ(environment):
         command = [sys.executable, *given]
@@ -169,7 +173,7 @@ def run(
     ):
         streams = (nothing.fileno(), out.fileno(), err.fileno())
         program = of_original(
-            lambda control: Program(control, given, streams, cwd, environment), *PROGRAMS
+            lambda control: Program(control, given, streams, cwd, environment), *imported
         )
         try:
             status = program.wait()

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,18 @@ def _apt(*packages: str) -> bool:
             if command is install and done.returncode == 0:
                 return True
     return False
+
+
+def built_once(factory: pytest.TempPathFactory, name: str, build: Callable[[], Path]) -> Path:
+    """The folder that `build` gives, called by one of the processes that test side by side."""
+    base = factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        base = base.parent  # of this run, and of all its processes
+    note = base / f"{name}-is-built"
+    with FileLock(base / f".{name}"):
+        if not note.exists():
+            note.write_text(str(build()), encoding="utf-8")
+    return Path(note.read_text(encoding="utf-8"))
 
 
 def ensure_files(*paths: str, packages: tuple[str, ...], purpose: str) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy
 import csv
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -20,6 +19,7 @@ import psutil
 import pytest
 from nbformat.v4 import new_code_cell, new_output
 
+from tests import copied
 from tests.course.small import NAME, cell, make_course, remember_runs
 from transformer_book.course.grading import Outcome, grade
 from transformer_book.course.proof import Mistake, read_mistakes
@@ -236,49 +236,16 @@ def _again(folder: Path) -> dict[str, Outcome]:
     return found
 
 
-# Each set is rehearsed by a program of its own. The programs are copies of one that has imported
-# what is slow to import; nothing of the package is imported before it is copied.
-REHEARSE = """
-import gc, os, runpy, sys, traceback
-import nbformat, nbgrader.api, nbgrader.apps, nbgrader.plugins, nbgrader.preprocessors
-import torch, torch._dynamo
-course, place, *names = sys.argv[1:]
-gc.freeze()
-for name in names:
-    if pid := os.fork():
-        status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-        with open(f"{place}/{name}.status", "w") as file:
-            file.write(str(status))
-        continue
-    said = os.open(f"{place}/{name}.said", os.O_WRONLY | os.O_CREAT)
-    os.dup2(said, 1)
-    os.dup2(said, 2)
-    sys.argv = ["proof", course, name, "monday"]
-    status = 1
-    try:
-        runpy.run_module("transformer_book.course.proof", run_name="__main__", alter_sys=True)
-    except SystemExit as end:
-        status = int(end.code)
-    except BaseException:
-        traceback.print_exc()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(status)
-"""
-
-
-@pytest.fixture(scope="module")
-def rehearsed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """For each set, how its rehearsal ended and what it said."""
-    place = tmp_path_factory.mktemp("rehearsed")
-    command = [sys.executable, "-c", REHEARSE, str(COURSE), str(place), *sets_of(COURSE)]
-    subprocess.run(command, check=True)
-    return place
+REHEARSING = (
+    *(*copied.PROGRAMS, "nbformat", "nbgrader.api", "nbgrader.apps"),
+    *("nbgrader.plugins", "nbgrader.preprocessors"),
+)
 
 
 @pytest.mark.parametrize("name", sets_of(COURSE))
-def test_every_set_is_rehearsed(rehearsed: Path, name: str) -> None:
+def test_every_set_is_rehearsed(name: str) -> None:
     """Reference right, every planted mistake loses its own points and is named."""
-    said = (rehearsed / f"{name}.said").read_text(encoding="utf-8")
-    assert (rehearsed / f"{name}.status").read_text() == "0", said[-4000:]
-    assert f"{name}: rehearsed" in said
+    words = ("-m", "transformer_book.course.proof", COURSE, name, "monday")
+    done = copied.run(*words, imported=REHEARSING)
+    assert done.returncode == 0, done.stdout + done.stderr[-2000:]
+    assert done.stdout == f"{name}: rehearsed\n"

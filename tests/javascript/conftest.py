@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import csv
-import os
 from functools import partial
 from pathlib import Path
 
 import pytest
 import torch
 from browser_parity import Run, run
-from filelock import FileLock
 from transformer_book_model import write_rules
 
 from tests import small
+from tests.system import built_once
 from transformer_book.known_words import KnownWords
 from transformer_book.tasks.series import SeriesTask
 from transformer_book.tokens import SpaceTokenizer, SubwordTokenizer, Tokenizer, Vocabulary
@@ -56,19 +55,14 @@ def sentences(name: str, n: int, first: int = 0) -> list[str]:
 
 @pytest.fixture(scope="session")
 def rules(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder with unicode.json and spacy-….json, as the site's build writes them.
+    """The folder with unicode.json and spacy-….json, as the site's build writes them."""
 
-    It is made by the first of the processes that test at once.
-    """
-    shared = tmp_path_factory.getbasetemp()
-    shared = shared.parent if "PYTEST_XDIST_WORKER" in os.environ else shared
-    folder, done = shared / "rules", shared / "rules.done"
-    with FileLock(shared / "rules.lock"):
-        if not done.exists():
-            folder.mkdir(exist_ok=True)
-            write_rules(folder)
-            done.touch()
-    return folder
+    def build() -> Path:
+        folder = tmp_path_factory.mktemp("rules")
+        write_rules(folder)
+        return folder
+
+    return built_once(tmp_path_factory, "rules", build)
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -18,7 +17,7 @@ from filelock import FileLock
 from playwright.sync_api import Browser, Error, Page, Request, sync_playwright
 
 from tests.site.scratch import write_scratch_book
-from tests.system import PATIENCE, chromium
+from tests.system import PATIENCE, built_once, chromium
 
 FLAGS = [
     *ALONE,
@@ -62,18 +61,6 @@ def built(root: Path, output: Path) -> Path:
         said = (error.stdout + error.stderr).splitlines()
         wrong = [line for line in said if "WARNING" in line or "ERROR" in line] or said[-20:]
         pytest.fail("The website does not build:\n" + "\n".join(wrong), pytrace=False)
-
-
-def built_once(factory: pytest.TempPathFactory, name: str, build: Callable[[], Path]) -> Path:
-    """The folder that `build` gives, called by one of the processes that test side by side."""
-    base = factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        base = base.parent  # of this run, and of all its processes
-    note = base / f"{name}-is-built"
-    with FileLock(base / f".{name}"):
-        if not note.exists():
-            note.write_text(str(build()), encoding="utf-8")
-    return Path(note.read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="session")
