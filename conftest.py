@@ -6,8 +6,7 @@ import queue
 from typing import Any
 
 import pytest
-
-from tests import copied_kernels
+from copied_kernels import copied
 
 CELL_SECONDS = 600.0  # of processor time: for what hangs
 CELL_ASLEEP = 600.0
@@ -22,8 +21,7 @@ def pytest_configure(config: pytest.Config) -> None:
     except ImportError:  # notebooks are not tested then
         return
     nbval.kernel.RunningKernel.await_reply = _await_reply
-    if copied_kernels.POSSIBLE:
-        nbval.kernel.KernelManager = copied_kernels.manager
+    nbval.kernel.KernelManager = copied(nbval.kernel.KernelManager)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -1,19 +1,12 @@
-"""Programs and kernels that are copies of one process, in which what is slow to import is imported.
+"""Python programs that are copies of one process: see tools/copies.py.
 
-A Python program that imports PyTorch computes for two to four seconds before its first own line,
-and a chapter's kernel for four. Nothing of the package, of the tests and of the tools is imported
-before a process is copied, and none of them ever runs in the one that is: each copy starts as fresh
-as a program of its own. Hash seeds alone are the same in all copies. At least one test of each kind
-starts the real program.
+At least one test of each kind starts the real program.
 """
 
 from __future__ import annotations
 
 import atexit
-import gc
-import importlib
 import io
-import json
 import os
 import runpy
 import select
@@ -24,73 +17,21 @@ import sys
 import tempfile
 import threading
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-Made = TypeVar("Made")
-POSSIBLE = sys.platform == "linux"
-MESSAGE = 2**20  # bytes of a request, at most
+# By its path: a copy has folders of modules of its own.
+copies = types.SimpleNamespace(
+    **runpy.run_path(str(Path(__file__).parents[1] / "tools" / "copies.py"))
+)
+POSSIBLE, MESSAGE = copies.POSSIBLE, copies.MESSAGE
 # PyTorch imports the second when the first optimizer makes a step.
 PROGRAMS = ("torch", "torch._dynamo")
 # Variables that are read before a program's first line: a copy would not see that they differ.
 READ_AT_START = ("PYTHON", "OMP_", "MKL_", "OPENBLAS_", "KMP_", "LD_", "LC_", "LANG")
 OF_RUNPY = "<frozen runpy>"
 SHARED = "TESTS_COPIED"  # the socket on which a copy may ask for copies itself
-
-
-_originals: dict[tuple[str, ...], socket.socket] = {}
-
-
-def _original(imported: tuple[str, ...], variables: Mapping[str, str]) -> socket.socket:
-    """The process that is copied is behind it; it ends with this one, and its kernels with it."""
-    mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    with theirs:
-        subprocess.Popen(
-            [sys.executable, "-P", __file__, str(theirs.fileno()), *imported],
-            pass_fds=[theirs.fileno()],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            env={**_at_start(os.environ), **variables},
-        )
-    return mine
-
-
-def of_original(make: Callable[[socket.socket], Made], *imported: str, **variables: str) -> Made:
-    """What is made with a copy of the process that has imported this, and began with that."""
-    for _ in range(2):
-        if imported not in _originals:
-            _originals[imported] = _original(imported, variables)
-        try:
-            return make(_originals[imported])
-        except OSError:  # something ended it; not what the next copy is asked about
-            _originals.pop(imported).close()
-    raise OSError("the process that is copied ends before it is")
-
-
-def _at_start(environment: Mapping[str, str]) -> dict[str, str]:
-    """Without the folders of modules: a copy looks up its own."""
-    return {name: value for name, value in environment.items() if name != "PYTHONPATH"}
-
-
-def ask(
-    control: socket.socket, request: dict[str, Any], *streams: int
-) -> tuple[socket.socket, int]:
-    """What tells how a new copy ends, and its process.
-
-    Raises:
-        OSError: if there is nothing left to copy.
-    """
-    mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    with theirs:
-        message = json.dumps(request).encode()
-        socket.send_fds(control, [message], [theirs.fileno(), *streams])
-    answer = mine.recv(MESSAGE)
-    if not answer:
-        mine.close()
-        raise BrokenPipeError("the process that is copied has ended")
-    return mine, int(answer)
 
 
 class Program:
@@ -116,7 +57,7 @@ class Program:
             "variables": dict(variables),
             "deaf": signal.getsignal(signal.SIGINT) == signal.SIG_IGN,
         }
-        self._ended, self.pid = ask(control, request, *streams, control.fileno())
+        self._ended, self.pid = copies.ask(control, request, *streams, control.fileno())
 
     def wait(self, timeout: float | None = None) -> int:
         """Its status."""
@@ -172,8 +113,8 @@ def run(
         tempfile.TemporaryFile("w+") as err,
     ):
         streams = (nothing.fileno(), out.fileno(), err.fileno())
-        program = of_original(
-            lambda control: Program(control, given, streams, cwd, environment), *imported
+        program = copies.of_original(
+            lambda control: Program(control, given, streams, cwd, environment), __file__, *imported
         )
         try:
             status = program.wait()
@@ -204,7 +145,11 @@ def popen(
 def _differ(environment: Mapping[str, str]) -> bool:
     """Whether a program with this environment would start otherwise than the original did."""
     mine, theirs = (
-        {name: value for name, value in _at_start(each).items() if name.startswith(READ_AT_START)}
+        {
+            name: value
+            for name, value in copies.at_start(each).items()
+            if name.startswith(READ_AT_START)
+        }
         for each in (os.environ, environment)
     )
     return mine != theirs
@@ -213,43 +158,9 @@ def _differ(environment: Mapping[str, str]) -> bool:
 # --- in the process that is copied, and in its copies ---------------------------------------------
 
 
-def main() -> None:
-    """The process that is copied."""
-    control = socket.socket(fileno=int(sys.argv[1]))
-    for name in sys.argv[2:]:
-        importlib.import_module(name)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for a copy: it leaves no trace
-    gc.freeze()  # what is shared with the copies stays shared
-    while True:
-        message, descriptors, _, _ = socket.recv_fds(control, MESSAGE, 5)
-        if not message:
-            return
-        request, above, pid = json.loads(message), os.getpid(), os.fork()
-        if not pid:
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            control.close()
-            if "words" in request:
-                _program(descriptors, **request)
-            else:
-                _kernel(descriptors, above, **request)
-            return
-        if "words" not in request:
-            os.write(descriptors[0], str(pid).encode())
-        for descriptor in descriptors:
-            os.close(descriptor)
-
-
-def _become(folder: str, variables: dict[str, str]) -> None:
-    """Where and with what a copy works; random numbers are drawn anew, Python's by themselves."""
-    os.chdir(folder)
-    os.environ.clear()
-    os.environ.update(variables)
-    if numpy := sys.modules.get("numpy"):
-        numpy.random.seed()
-
-
 def _program(
     descriptors: list[int],
+    above: int,
     words: list[str],
     folder: str,
     variables: dict[str, str],
@@ -272,7 +183,7 @@ def _program(
         os.dup2(stream, number)
         os.close(stream)
     signal.signal(signal.SIGINT, signal.SIG_IGN if deaf else signal.default_int_handler)
-    _become(folder, {**variables, SHARED: str(control)})
+    copies.become(folder, {**variables, SHARED: str(control)})
     if words[0] == "-u":
         words = words[1:]
         raw = io.FileIO(1, "w", closefd=False)
@@ -324,24 +235,5 @@ def _status_of(first: str, *more: str) -> int:
     return status
 
 
-def _kernel(
-    descriptors: list[int],
-    above: int,
-    arguments: list[str],
-    folder: str,
-    variables: dict[str, str],
-) -> None:
-    from ipykernel.kernelapp import IPKernelApp
-
-    for descriptor in descriptors:
-        os.close(descriptor)
-    gc.unfreeze()
-    os.setsid()
-    _become(folder, variables)
-    sys.argv = ["ipykernel_launcher.py", *arguments]
-    # A kernel ends with the process above it.
-    IPKernelApp.launch_instance([*arguments, f"--IPKernelApp.parent_handle={above}"])
-
-
 if __name__ == "__main__":
-    main()
+    copies.serve(_program)

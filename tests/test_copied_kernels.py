@@ -1,4 +1,4 @@
-"""The kernels in which nbval runs the chapters are fresh ones, and end as others do."""
+"""The kernels of `make book` and of nbval are fresh ones, and end as others do."""
 
 from __future__ import annotations
 
@@ -11,17 +11,20 @@ from typing import Any
 
 import psutil
 import pytest
+from common import ROOT
+from copied_kernels import copied
+from copies import POSSIBLE
+from jupyter_client.manager import KernelManager
 
-from tests import copied_kernels
 from tests.system import PATIENCE
 
-if not copied_kernels.POSSIBLE:
+if not POSSIBLE:
     pytest.skip("kernels are copied on Linux", allow_module_level=True)
 
 
 @contextmanager
 def kernel(folder: Any) -> Iterator[tuple[Any, Any]]:
-    made = copied_kernels.manager(kernel_name="python3")
+    made = copied(KernelManager)(kernel_name="python3")
     made.start_kernel(cwd=str(folder))
     client = made.client()
     client.start_channels()
@@ -87,8 +90,9 @@ def test_if_the_original_is_ended_another_takes_its_place(tmp_path) -> None:
 
 LEFT_ALONE = """
 import os
-from tests import copied_kernels
-made = copied_kernels.manager(kernel_name="python3")
+from copied_kernels import copied
+from jupyter_client.manager import KernelManager
+made = copied(KernelManager)(kernel_name="python3")
 made.start_kernel()
 print(made.provisioner.pid, flush=True)
 os.kill(os.getpid(), 9)
@@ -96,7 +100,8 @@ os.kill(os.getpid(), 9)
 
 
 def test_no_kernel_outlives_the_tests_that_it_was_made_for() -> None:
-    done = subprocess.run([sys.executable, "-c", LEFT_ALONE], capture_output=True, text=True)
+    command = [sys.executable, "-c", LEFT_ALONE]
+    done = subprocess.run(command, cwd=ROOT / "tools", capture_output=True, text=True)
     pid = int(done.stdout)
     with suppress(psutil.NoSuchProcess, psutil.TimeoutExpired):
         psutil.Process(pid).wait(PATIENCE)

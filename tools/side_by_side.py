@@ -15,20 +15,22 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import nbformat
+from copied_kernels import ONE_THREAD, copied
+from jupyter_client.manager import AsyncKernelManager, KernelManager
 from nbclient.exceptions import CellExecutionError, DeadKernelError
 
 from transformer_book.kernels import CellStopped, MeteredClient
 
 AT_MOST = 4
+FEW = 3  # notebooks: starting their kernels is quicker than to make a process that is copied
 CELL_SECONDS = 600.0  # of processor time: for what hangs
 CELL_ASLEEP = 600.0  # seconds that a cell may sleep, or wait
 COSTS = {"half": 1, "under": 2, "a": 3, "about": 3, "two": 4, "three": 5}  # "two minutes to run"
-# One thread in each kernel; a second would only wait for the first (and spin meanwhile).
-ONE_THREAD = {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE"}
 
 
 @dataclass(frozen=True)
@@ -131,6 +133,7 @@ def execute(
     at: Callable[[str], None] = lambda where: None,
     seconds: float = CELL_SECONDS,
     asleep: float = CELL_ASLEEP,
+    kernels: type[KernelManager] = AsyncKernelManager,
 ) -> Executed | Failure:
     """Execute one notebook; whatever its cells do, an answer comes back."""
     notebook = read(path)
@@ -146,6 +149,7 @@ def execute(
     client = MeteredClient(
         notebook,
         kernel_name="python3",
+        kernel_manager_class=kernels,
         store_widget_state=True,
         record_timing=False,
         extra_arguments=["--log-level=ERROR"],
@@ -173,10 +177,12 @@ def execute_all(
 ) -> Iterator[Executed | Failure]:
     """Execute notebooks, the long ones first; give each as it ends."""
     progress = Progress([path.stem for path in paths])
+    kernels = copied(AsyncKernelManager) if len(paths) > FEW else AsyncKernelManager
 
     def run(path: Path) -> Executed | Failure:
         progress.at(path.stem)
-        found = execute(path, lambda where: progress.at(path.stem, where), seconds)
+        at = partial(progress.at, path.stem)
+        found = execute(path, at, seconds, kernels=kernels)
         failed = isinstance(found, Failure)
         progress.end(path.stem, "FAILED" if failed else f"{found.seconds:.0f} s")
         return found

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,8 +15,9 @@ import nbformat
 import pytest
 import yaml
 from common import ROOT
+from copies import POSSIBLE
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
-from side_by_side import ONE_THREAD, Executed, Failure, Progress, cost, execute, execute_all
+from side_by_side import FEW, ONE_THREAD, Executed, Failure, Progress, cost, execute, execute_all
 
 from tests.tools.running import run_tool
 
@@ -37,6 +40,20 @@ def test_each_notebook_has_a_kernel_of_its_own_with_one_thread(tmp_path: Path) -
     assert all(isinstance(done, Executed) for done in found.values())
     assert found[one].notebook.cells[2].outputs[0].text == ONE_THREAD["OMP_NUM_THREADS"] + "\n"
     assert found[two].notebook.cells[0].outputs[0].data["text/plain"] == "False"
+
+
+def test_many_have_copied_kernels_of_their_own_and_fail_alike(tmp_path: Path) -> None:
+    told = "import os, sys\nprint([os.getppid(), hasattr(sys, 'mark')])\nsys.mark = 1"
+    cells = {"1_a": told, "2_b": told, "3_c": told, "4_d": "1 / 0", "5_e": "import os\nos._exit(3)"}
+    paths = [book(tmp_path / f"{name}.ipynb", cell) for name, cell in cells.items()]
+    assert len(paths) > FEW
+    *answers, refused, ended = sorted(execute_all(paths, jobs=2), key=lambda done: done.path)
+    assert refused.reason == "ZeroDivisionError: division by zero"
+    assert ended.reason == "Kernel died"
+    told = {done.notebook.cells[0].outputs[0].text for done in answers}
+    (parent, marked), *others = [ast.literal_eval(line) for line in told]
+    assert not others and not marked
+    assert (parent != os.getpid()) == POSSIBLE  # that of the process that is copied
 
 
 def test_two_run_at_a_time(tmp_path: Path) -> None:

@@ -21,6 +21,8 @@ from tests.tools.running import run_tool
 MODULES = {
     "boundaries.py",
     "common.py",
+    "copied_kernels.py",
+    "copies.py",
     "model_cards.py",
     "reference_mutants.py",
     "searches.py",
