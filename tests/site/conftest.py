@@ -232,7 +232,7 @@ def tabs() -> dict[str, list[Tab]]:
 def visit(reading_browser: Browser, tabs: dict[str, list[Tab]]) -> Iterator:
     """A function that opens an address, allowing no host but this machine.
 
-    begin: a script that runs before any of the page. new: in a window that has shown nothing.
+    begin: a script that runs before any of the page.
     """
     taken = []
 
@@ -243,10 +243,9 @@ def visit(reading_browser: Browser, tabs: dict[str, list[Tab]]) -> Iterator:
         scheme: str = "light",
         folded: bool = False,
         begin: str = "",
-        new: bool = False,
     ) -> Visit:
         free = tabs[urlsplit(address).scheme]
-        tab = free.pop() if free and not new else Tab(reading_browser)
+        tab = free.pop() if free else Tab(reading_browser)
         taken.append((tab, free))
         # The questions are about all of a page.
         begins = [*([] if folded else [UNFOLDED]), *([begin] if begin else [])]
