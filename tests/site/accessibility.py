@@ -3,10 +3,10 @@
 axe-core takes seconds for a chapter, whatever it is asked about, so it reads a whole page once, and
 when the width changes only what surrounds the article, which changes too. Of the words of code,
 which are most of a chapter, one of each kind keeps its markup: the others share its colours and
-have nothing else to check. Inline formulas, half of all elements, are treated alike: the others
-leave a gap of their size. Colours come from one set of styles: of the elements of one kind, on
-whatever pages, one is checked in each scheme; and since axe-core computes them for all elements at
-once, it sees a page of which only these and what is around them is left.
+have nothing else to check. Formulas, half of all elements, are treated alike, and the drawings on
+buttons: the others leave a gap of their size. Colours come from one set of styles: of the elements
+of one kind, on whatever pages, one is checked in each scheme; and since axe-core computes them for
+all elements at once, it sees a page of which only these and what is around them is left.
 """
 
 from __future__ import annotations
@@ -47,24 +47,46 @@ ONE_WORD_OF_EACH = """() => {
 THIN = f'document.addEventListener("readystatechange", {ONE_WORD_OF_EACH}, {{once: true}})'
 ONE_FORMULA_OF_EACH = """() => {
     const seen = new Set();
-    const repeated = [...document.querySelectorAll("mjx-container:not([display])")].filter(formula => {
+    const repeated = [...document.querySelectorAll("mjx-container")].filter(formula => {
         const around = formula.closest("[class*=admonition], [class*=output], summary, td, th, figcaption");
         const kind = [formula.getAttributeNames(), formula.parentElement.tagName,
             formula.parentElement.className, around?.tagName, around?.className].join("|");
         return seen.has(kind) || !seen.add(kind);
     });
-    const sizes = repeated.map(formula => formula.getBoundingClientRect());
+    // A displayed formula is as wide as its line; what it holds may be wider, and scroll in it.
+    const sizes = repeated.map(formula => (formula.hasAttribute("display")
+        ? formula.querySelector("mjx-math") ?? formula : formula).getBoundingClientRect());
     repeated.forEach((formula, i) => {
         const place = document.createElement("span");
         place.style.cssText = `display: inline-block; width: ${sizes[i].width}px; height: ${sizes[i].height}px`;
         formula.replaceChildren(place);
     });
 }"""
+# The lines of an icon have nothing to check; its title names the button that it stands on.
+ONE_ICON_OF_EACH = """() => {
+    const seen = new Set();
+    for (const icon of document.querySelectorAll("button > svg")) {
+        const kind = icon.parentElement.className;
+        if (!seen.has(kind)) seen.add(kind);
+        else icon.replaceChildren(...icon.querySelectorAll(":scope > title"));
+    }
+}"""
 
 # One element with words of each kind not yet known. A kind is a tag and classes, and what colours
-# depend on, of the element and of each around it that differs from the one around that.
+# depend on, of the element and of each around it that differs from the one around that; it is known
+# by a number of 53 bits, since pages are told of all kinds that others have shown.
 OF_NEW_KINDS = """([known, name]) => {
-    const kinds = new Set(known), found = [];
+    const kinds = new Set(known), here = new Set(), found = [];
+    const number = text => {
+        let [a, b] = [0xdeadbeef, 0x41c6ce57];
+        for (let i = 0; i < text.length; i++) {
+            a = Math.imul(a ^ text.charCodeAt(i), 2654435761);
+            b = Math.imul(b ^ text.charCodeAt(i), 1597334677);
+        }
+        a = Math.imul(a ^ (a >>> 16), 2246822507) ^ Math.imul(b ^ (b >>> 13), 3266489909);
+        b = Math.imul(b ^ (b >>> 16), 2246822507) ^ Math.imul(a ^ (a >>> 13), 3266489909);
+        return 4294967296 * (2097151 & b) + (a >>> 0);
+    };
     const one = e => {
         const s = getComputedStyle(e), size = parseFloat(s.fontSize), bold = s.fontWeight >= 700;
         return [s.color, s.backgroundColor, s.backgroundImage, s.opacity, s.position, s.textShadow,
@@ -87,8 +109,10 @@ OF_NEW_KINDS = """([known, name]) => {
         if (!says && !e.matches("input, select, textarea, button, a")) continue;
         if (!e.checkVisibility()) continue;
         const kind = [e.tagName, e.getAttribute("class"), colours(e)].join("|");
-        if (kinds.has(kind)) continue;
-        kinds.add(kind);
+        if (here.has(kind)) continue;
+        here.add(kind);
+        if (kinds.has(number(kind))) continue;
+        kinds.add(number(kind));
         found.push(e);
     }
     (window.ofNewKinds ??= {})[name] = found;
@@ -138,6 +162,13 @@ def violations(
     without: all but these. By itself axe-core would not look at sizes.
     """
     prepare(page)
+    return found_by_axe(page, where, rules, without)
+
+
+def found_by_axe(
+    page: Page, where: str, rules: list[str] | None = None, without: Sequence[str] = ()
+) -> list[str]:
+    """As `violations`, on a page that is prepared."""
     run = "([where, options]) => axe.run(window.ofNewKinds?.[where] ?? where, options)"
     options: dict[str, Any] = {"resultTypes": ["violations"], "preload": False}
     if rules:
@@ -165,30 +196,31 @@ def prepare(page: Page) -> None:
         return
     if not page.evaluate("'axe' in window"):
         page.evaluate("text => { (0, eval)(text); }", axe())
-    thin = f"({ONE_WORD_OF_EACH})(); ({ONE_FORMULA_OF_EACH})(); window.isThin = true;"
-    page.evaluate(f"() => {{ {thin} }}")
+    steps = (ONE_WORD_OF_EACH, ONE_FORMULA_OF_EACH, ONE_ICON_OF_EACH)
+    thin = " ".join(f"({step})();" for step in steps)
+    page.evaluate(f"() => {{ {thin} window.isThin = true; }}")
 
 
-def new_kinds(page: Page, known: list[str], name: str) -> bool:
-    """Note, under a name, elements of kinds that are not known; they are known from now on.
+def new_kinds(page: Page, known: list[int], name: str) -> bool:
+    """Note, on a page that is prepared, elements of kinds that are not known; now they are.
 
-    Says whether there are any.
+    name: of the list in which they are noted. Says whether there are any.
     """
-    prepare(page)
     new = page.evaluate(OF_NEW_KINDS, [known, name])
     known += new
     return bool(new)
 
 
-def violations_of_colour(page: Page, known: list[str]) -> list[str]:
+def violations_of_colour(page: Page, known: list[int]) -> list[str]:
     """What axe-core finds in the colours of kinds that are not known; they are from now on."""
-    return violations(page, "new", OF_COLOURS) if new_kinds(page, known, "new") else []
+    prepare(page)
+    return found_by_axe(page, "new", OF_COLOURS) if new_kinds(page, known, "new") else []
 
 
 Look = tuple[int, str]  # how wide a page is, and its colour scheme
 
 
-def violations_of_page(page: Page, known: Mapping[str, list[str]], wide: int) -> dict[Look, list]:
+def violations_of_page(page: Page, known: Mapping[str, list[int]], wide: int) -> dict[Look, list]:
     """What axe-core finds on a page that is wide and light: narrow and wide, in light and dark.
 
     In colours, of kinds that are not known in a scheme. What scrolls sideways is named, too. Each
@@ -197,18 +229,19 @@ def violations_of_page(page: Page, known: Mapping[str, list[str]], wide: int) ->
     looks = [(wide, "light"), (wide, "dark"), (NARROW, "dark"), (NARROW, "light")]
     found: dict[Look, list] = {look: [] for look in looks}
     new = {}
+    prepare(page)
     for look in looks:
         show(page, *look)
         new[look] = new_kinds(page, known[look[1]], name_of(look))
     until_scrollable(page)
-    if width_of(page) > NARROW:
-        found[NARROW, "light"].append(f"scrolls sideways, {width_of(page)} px")
-    found[NARROW, "light"] += violations(page, without=OF_COLOURS)
+    if (width := width_of(page)) > NARROW:
+        found[NARROW, "light"].append(f"scrolls sideways, {width} px")
+    found[NARROW, "light"] += found_by_axe(page, "html", without=OF_COLOURS)
     assert page.evaluate(EMPTY_THE_OTHERS), "what was noted is no longer on the page"
     for look in reversed(looks):
         if new[look]:
             show(page, *look)
-            found[look] += violations(page, name_of(look), OF_COLOURS)
+            found[look] += found_by_axe(page, name_of(look), OF_COLOURS)
     show(page, wide, "light")
     found[wide, "light"] += violations_around(page)
     return found
@@ -233,36 +266,25 @@ def violations_around(page: Page) -> list[str]:
 
 
 def show(page: Page, width: int, scheme: str) -> None:
-    """A page in a window of this width, when it has seen it, and in this scheme."""
+    """A page in a window of this width, when it has seen it, and in this scheme.
+
+    As a reader sees it whose window, or whose system, changes while it is open.
+    """
     size = {"width": width, "height": 800 if width == NARROW else 900}
-    if page.viewport_size != size:
+    if is_resized := page.viewport_size != size:
         page.set_viewport_size(size)
-        # The explorers measure themselves in the frame after.
-        page.evaluate(
-            """width => new Promise(done => {
-                const look = () => requestAnimationFrame(
-                    innerWidth === width ? () => requestAnimationFrame(done) : look);
-                look();
-            })""",
-            width,
-        )
-    if page.evaluate("document.documentElement.dataset.theme") != scheme:
-        in_scheme(page, scheme)
-    else:
-        page.evaluate(END_TRANSITIONS)  # a width may choose colours, too
-
-
-# No colour is half way between two.
-END_TRANSITIONS = (
-    "document.getAnimations().forEach(each => each instanceof CSSTransition && each.finish())"
-)
-
-
-def in_scheme(page: Page, scheme: str) -> None:
-    """The page as a reader sees it whose system turns dark, or light, while it is open."""
     page.emulate_media(color_scheme=scheme)
-    page.wait_for_function(f"document.documentElement.dataset.theme === '{scheme}'")
-    page.evaluate(END_TRANSITIONS)
+    page.evaluate(SHOWN, [width, scheme, is_resized])
+
+
+# The explorers measure themselves in the frame after. No colour is half way between two; a width may
+# choose colours, too.
+SHOWN = """async ([width, scheme, isResized]) => {
+    const frame = () => new Promise(requestAnimationFrame);
+    while (innerWidth !== width || document.documentElement.dataset.theme !== scheme) await frame();
+    for (let i = 0; isResized && i < 2; i++) await frame();
+    for (const each of document.getAnimations()) if (each instanceof CSSTransition) each.finish();
+}"""
 
 
 def resize(page: Page, width: int, height: int) -> None:

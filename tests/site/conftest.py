@@ -35,8 +35,9 @@ ROOM = "--min-semi-space-size=64 --max-semi-space-size=128"  # megabytes
 # As a reader has it who has once asked for all of a chapter (book/assets/js/further.js).
 UNFOLDED = 'try { localStorage.setItem("transformer-book-further", "all") } catch {}'
 
-# What takes minutes begins first, so that no process ends long after the others.
-LONG = ("test_widgets", "test_pages_served")
+# What takes minutes begins first, so that no process ends long after the others. While one process
+# builds the site, for the explorers, another has those that need none.
+FIRST = ("test_widgets", "test_jupyterlab", "test_slides", "test_heads", "test_pages_served")
 
 
 @pytest.hookimpl(trylast=True)
@@ -47,7 +48,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     def place(item: pytest.Item) -> int:
         if here not in item.path.parents:
             return 0
-        return 1 + (LONG.index(item.path.stem) if item.path.stem in LONG else len(LONG))
+        name = item.path.stem
+        return 1 + (FIRST.index(name) if name in FIRST else len(FIRST))
 
     items.sort(key=place)
 
@@ -230,7 +232,7 @@ def tabs() -> dict[str, list[Tab]]:
 def visit(reading_browser: Browser, tabs: dict[str, list[Tab]]) -> Iterator:
     """A function that opens an address, allowing no host but this machine.
 
-    begin: a script that runs before any of the page. new: in a window that has shown nothing.
+    begin: a script that runs before any of the page.
     """
     taken = []
 
@@ -241,10 +243,9 @@ def visit(reading_browser: Browser, tabs: dict[str, list[Tab]]) -> Iterator:
         scheme: str = "light",
         folded: bool = False,
         begin: str = "",
-        new: bool = False,
     ) -> Visit:
         free = tabs[urlsplit(address).scheme]
-        tab = free.pop() if free and not new else Tab(reading_browser)
+        tab = free.pop() if free else Tab(reading_browser)
         taken.append((tab, free))
         # The questions are about all of a page.
         begins = [*([] if folded else [UNFOLDED]), *([begin] if begin else [])]

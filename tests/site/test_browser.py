@@ -10,6 +10,7 @@ import pytest
 from tests.site.accessibility import (
     NARROW,
     ONE_WORD_OF_EACH,
+    prepare,
     violations,
     violations_around,
     violations_of_colour,
@@ -154,9 +155,26 @@ def test_code_of_a_pale_colour_is_found_although_each_kind_is_asked_about_once(
     assert any("color-contrast" in each for each in violations(page))
 
 
+def test_formulas_and_buttons_of_fewer_elements_are_as_large_and_scroll_as_far(
+    site: Path, visit
+) -> None:
+    chapter = site / "chapters/07_scaled_dot_product_attention.html"
+    page = visit(chapter.as_uri(), width=NARROW).page
+    every = page.locator(".bd-article :is(mjx-container[display], .copybtn)")
+    sizes = "all => all.map(e => [e.offsetWidth, e.offsetHeight, e.scrollWidth, e.scrollHeight])"
+    before, n_before = every.evaluate_all(sizes), page.locator(".bd-article *").count()
+    assert any(width < scrolled for width, _, scrolled, _ in before)
+    prepare(page)
+    assert page.locator(".bd-article *").count() < n_before / 1.5
+    for old, new in zip(before, every.evaluate_all(sizes), strict=True):
+        assert new == pytest.approx(old, abs=1.01)
+    titles = page.locator(".copybtn svg > title")
+    assert titles.count() == page.locator(".copybtn").count()
+
+
 def test_a_pale_colour_is_found_once_on_whatever_page(scratch: Path, visit) -> None:
     page = visit((scratch / "chapters/07_scratch.html").as_uri()).page
-    known: list[str] = []
+    known: list[int] = []
     assert violations_of_colour(page, known) == [] and len(known) > 30
     for paler in (".bd-article p", ".bd-article a", "tbody tr:nth-child(odd) td"):
         style = page.add_style_tag(content=f"{paler} {{ color: #c8c8c8 !important; }}")
@@ -199,7 +217,7 @@ def test_each_look_of_a_page_is_asked_for_its_own_faults(scratch: Path, visit) -
         }""",
         FAULTS,
     )
-    known: dict[str, list[str]] = {"light": [], "dark": []}
+    known: dict[str, list[int]] = {"light": [], "dark": []}
     found = violations_of_page(page, known, 1280)
     for look, pale in (
         ((NARROW, "light"), "<li"),

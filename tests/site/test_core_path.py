@@ -47,16 +47,19 @@ def test_one_section_opens_by_its_button(scratch: Path, serve, visit) -> None:
 
 
 def test_a_link_opens_what_it_leads_into(scratch: Path, serve, visit) -> None:
-    address = serve(scratch)
+    address = f"{serve(scratch)}/{PAGE}"
+    seen = visit(address, folded=True)
+    page = seen.page
     for anchor in ("in-it", "a-branch-and-more", "further-a-branch-and-more"):
-        page = visit(f"{address}/{PAGE}#{anchor}", folded=True).page
+        seen.go(f"{address}#{anchor}")
         assert visible(page) == {SECRET, IN_IT, "Seen by all."}, anchor
-    page = visit(f"{address}/{PAGE}", folded=True).page
+    seen.go(address)
+    assert visible(page) == {"Seen by all."}
     page.evaluate("location.hash = 'in-it'")
     page.get_by_text(IN_IT).wait_for()
-    links = visit(f"{address}/chapters/07_scratch.html", folded=True).page
-    links.get_by_role("link", name="its part").click()
-    links.get_by_text(IN_IT).wait_for()
+    seen.go(f"{serve(scratch)}/chapters/07_scratch.html")
+    page.get_by_role("link", name="its part").click()
+    page.get_by_text(IN_IT).wait_for()
 
 
 def test_a_search_in_the_page_opens_what_it_finds(scratch: Path, serve, visit) -> None:

@@ -224,18 +224,18 @@ def test_a_printed_chapter_is_light_unfolded_and_without_buttons(site: Path, vis
         ".copybtn", ".headerlink", ".explorer .controls", ".explorer .hint",
     ):  # fmt: skip
         found = page.locator(selector)
-        assert found.count() and not any(each.is_visible() for each in found.all()), selector
-    for each in page.locator(
-        ".explorer svg, .explorer table, details .cell_input, details > p"
-    ).all():
-        hidden = each.evaluate("e => e.closest('.tag_hide-input') !== null")
-        assert each.is_visible() or hidden
+        assert found.count() and not found.locator("visible=true").count(), selector
+    unfolded = page.locator(
+        ":is(.explorer svg, .explorer table, details .cell_input, details > p)"
+        ":not(.tag_hide-input, .tag_hide-input *)"
+    )
+    n_visible = unfolded.locator("visible=true").count()
+    assert n_visible == unfolded.count() > 0
     faded = "all => all.filter(e => getComputedStyle(e).opacity < 1 || getComputedStyle(e).animationName !== 'none').length"
     assert page.locator(".bd-article details > *").evaluate_all(faded) == 0
     outside = page.locator(".bd-article a.external[href^=http]")
-    told = "e => getComputedStyle(e, '::after').content"
-    for link in outside.all():
-        assert link.get_attribute("href") in link.evaluate(told)
+    told = "all => all.map(e => [e.getAttribute('href'), getComputedStyle(e, '::after').content])"
+    assert all(address in said for address, said in outside.evaluate_all(told))
     page.evaluate("window.dispatchEvent(new Event('afterprint'))")
     assert folded.count() == n_folded
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"

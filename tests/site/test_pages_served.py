@@ -41,6 +41,10 @@ DRAWN = """() => {
 }"""
 
 
+# When a page has come, and a frame of it been drawn: in a used window, too, all code begins later.
+MARK = "addEventListener('load', () => requestAnimationFrame(() => performance.mark('painted')))"
+
+
 def weight(seen, site: Path) -> tuple[int, list[str]]:
     """What a page with widgets loads at first, in bytes; and what is wrong with the order."""
     if not seen.page.locator(".widget-subarea").count():
@@ -49,30 +53,28 @@ def weight(seen, site: Path) -> tuple[int, list[str]]:
     files = {site / unquote(path).lstrip("/") for path in paths}
     if not any("embed-amd" in file.name for file in files):
         return 0, ["loads no widgets"]
-    painted, loaded = seen.page.evaluate(
-        """[performance.getEntriesByName("first-contentful-paint")[0].startTime,
-            performance.getEntriesByType("resource").find(e => e.name.includes("require.js")).startTime]"""
+    in_order = seen.page.evaluate(
+        """() => {
+            const painted = performance.getEntriesByName("painted")[0]?.startTime ?? Infinity;
+            const code = performance.getEntriesByType("resource")
+                .filter(e => /require\\.js|html-manager|anywidget/.test(e.name));
+            return code.length > 1 && code.every(e => e.startTime >= painted);
+        }"""
     )
-    late = [] if painted <= loaded else ["loads widgets before it is painted"]
-    return sum(map(size, files)), late
+    return sum(map(size, files)), [] if in_order else ["loads widgets before it is painted"]
 
 
 def test_every_page_from_a_server(site: Path, serve, visit, tell) -> None:
     problems, heavy = [], pages_with_widgets()
     names = page_names(site)
-    known: dict[str, list[str]] = {"light": [], "dark": []}  # kinds whose colours are known
+    known: dict[str, list[int]] = {"light": [], "dark": []}  # kinds whose colours are known
     assert heavy <= set(names) and len(heavy) > 10
     # As for one who comes from elsewhere: the theme keeps how far its contents were scrolled.
     forget = "try { sessionStorage.clear() } catch {}"
     # A page of fewer elements is sooner laid out anew.
-    window = visit("about:blank", width=WIDE, begin=f"{forget}\n{THIN}\n{axe()}")
+    seen = visit("about:blank", width=WIDE, begin=f"{forget}\n{MARK}\n{THIN}\n{axe()}")
     for name in names:
-        address = f"{serve(site)}/{name}"
-        if name in heavy:  # as for a first visit: what it loads, and when, is asked
-            seen = visit(address, width=WIDE, new=True)
-        else:
-            seen = window
-            seen.go(address)
+        seen.go(f"{serve(site)}/{name}")
         seen.page.wait_for_function(DRAWN)
         if name in heavy:
             bytes_, late = weight(seen, site)
@@ -83,6 +85,4 @@ def test_every_page_from_a_server(site: Path, serve, visit, tell) -> None:
         for look, found in violations_of_page(seen.page, known, WIDE).items():
             problems += [f"{name}, {name_of(look)}: {each}" for each in found]
         problems += [f"{name}: {each}" for each in seen.problems]
-        if seen is not window:
-            seen.page.context.close()
     assert not problems, "\n" + "\n".join(problems)
