@@ -27,6 +27,7 @@ from side_by_side import Failure, execute_all, read, tell
 BUILD = "from jupyter_book.cli.main import main; main()"
 EXECUTED = ("code", "requirements.txt")  # what the outputs depend on, besides the cells
 RENDERED = ("_config.yml", "_toc.yml", "book/extension", "requirements.txt")
+COPIED = ("book/assets",)  # Sphinx copies them only when it writes a page
 
 
 def digest(root: Path, *names: str) -> str:
@@ -124,6 +125,7 @@ def build_site(
     forget_if_changed(build / ".code.sha256", code, build / ".jupyter_cache", build / ".doctrees")
     rendered = f"{execute} {digest(root, *RENDERED)}"
     forget_if_changed(build / ".pages.sha256", rendered, build / ".doctrees", build / "html")
+    forget_if_changed(build / ".assets.sha256", digest(root, *COPIED), build / "html")
     failed = []
     if execute == "cache":
         failed = fill_cache(build / ".jupyter_cache", pages(root), jobs)

@@ -134,8 +134,8 @@ def small_book(
 ) -> tuple[Path, subprocess.CompletedProcess]:
     """A book of one page and three chapters, one of which fails; built as `make book` does it."""
     root = tmp_path_factory.mktemp("book")
-    for name in ("book", "code", "chapters"):
-        (root / name).mkdir()
+    for name in ("book/assets", "code", "chapters"):
+        (root / name).mkdir(parents=True)
     (root / "book" / "landing.md").write_text("# A book\n", encoding="utf-8")
     (root / "requirements.txt").write_text("", encoding="utf-8")
     head = "# {}. A chapter"
@@ -155,7 +155,10 @@ def small_book(
         "title": "A book",
         "only_build_toc_files": True,
         "execute": {"execute_notebooks": "cache"},
-        "sphinx": {"local_extensions": {}, "config": {"nb_execution_raise_on_error": True}},
+        "sphinx": {
+            "local_extensions": {},
+            "config": {"nb_execution_raise_on_error": True, "html_static_path": ["book/assets"]},
+        },
     }
     (root / "_config.yml").write_text(yaml.safe_dump(config), encoding="utf-8")
     command = [sys.executable, str(ROOT / "tools" / "build_site.py"), "--execute", "cache"]
@@ -185,6 +188,16 @@ def test_what_is_cached_is_not_executed_again(small_book) -> None:
     assert [each.path.stem for each in failed] == ["02_x"]
     kept = json.loads(paths[0].read_text(encoding="utf-8"))
     assert kept["cells"][1]["outputs"] == []  # the chapters' own files are left alone
+
+
+def test_an_asset_is_renewed_although_no_page_has_changed(small_book) -> None:
+    root, _ = small_book
+    source = root / "book" / "assets" / "site.css"
+    copied = root / "_build" / "html" / "_static" / "site.css"
+    for text in ("p { color: black }", "p { color: blue }", "p { color: black }"):
+        source.write_text(text, encoding="utf-8")
+        build_site.build_site(root, quiet=True)
+        assert copied.read_text(encoding="utf-8") == text
 
 
 def test_a_script_says_which_notebook_failed(tmp_path: Path) -> None:
