@@ -8,6 +8,7 @@ lexicons a test enumerates every sequence of choices and finds exactly these cou
 from __future__ import annotations
 
 import random
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property
 from itertools import accumulate
@@ -29,6 +30,7 @@ class Weighted:
     def __init__(self, *pairs: tuple[object, float]):
         self.options = tuple(option for option, weight in pairs if weight)
         self.cumulative = tuple(accumulate(weight for _, weight in pairs if weight))
+        self.last = len(self.options) - 1
 
     def __len__(self) -> int:
         return len(self.options)
@@ -49,10 +51,7 @@ class Chooser:
     def weighted(self, table: Weighted):
         """One of the options, by weight."""
         point = self.random() * table.cumulative[-1]
-        for option, limit in zip(table.options, table.cumulative, strict=True):
-            if point < limit:
-                return option
-        return table.options[-1]
+        return table.options[bisect_right(table.cumulative, point, 0, table.last)]
 
 
 def _numbers(weight: float) -> tuple[tuple[d.Determiner, float], ...]:
@@ -172,6 +171,12 @@ class Grammar:
             n: tuple((b, a) for b in before[n] for a in after[n] if _compatible(b, a))
             for n in lexicon.nouns
         }
+        self.said = {
+            n: tuple(a for a in (*self.before[n], *self.after[n]) if a.german_predicative)
+            for n in lexicon.nouns
+        }
+        self._counts: dict[str, int] = {}
+        self._found: dict[tuple[str, str], tuple[Verb, ...]] = {}
         self._spots: dict[tuple[Verb, Noun, frozenset[str]], tuple[Place, ...]] = {}
         self._reset()
 
@@ -182,14 +187,16 @@ class Grammar:
     # ------------------------------------------------------------------ lists of the lexicon
 
     def _verbs(self, frame: str, *, flag: str = "") -> tuple[Verb, ...]:
-        return tuple(
-            v
-            for v in self.lexicon.verbs
-            if frame in v.frames
-            and v.subjects
-            and (frame == "intransitive" or frame == "directional" or v.objects)
-            and (not flag or flag in v.flags)
-        )
+        if (frame, flag) not in self._found:
+            self._found[frame, flag] = tuple(
+                v
+                for v in self.lexicon.verbs
+                if frame in v.frames
+                and v.subjects
+                and (frame == "intransitive" or frame == "directional" or v.objects)
+                and (not flag or flag in v.flags)
+            )
+        return self._found[frame, flag]
 
     @cached_property
     def intransitive_verbs(self) -> tuple[Verb, ...]:
@@ -264,8 +271,8 @@ class Grammar:
 
     def predicates(self, noun: Noun, barred: Collection[str] = ()) -> tuple[Adjective, ...]:
         """Adjectives that can be said of a noun with `is`."""
-        both = (*self.before[noun], *self.after[noun])
-        return tuple(a for a in both if a.german_predicative and a.key not in barred)
+        said = self.said[noun]
+        return tuple(a for a in said if a.key not in barred) if barred else said
 
     def attributes(self, noun: Noun, barred: Collection[str] = ()):
         """Adjectives before a noun and after it (in Italian), and pairs of them."""
@@ -962,7 +969,9 @@ class Grammar:
 
     def count(self, name: str) -> int:
         """How many derivations a construction has (for two clauses: a lower bound)."""
-        return getattr(self, f"count_{name}")()
+        if name not in self._counts:
+            self._counts[name] = getattr(self, f"count_{name}")()
+        return self._counts[name]
 
 
 def tables(verb: Verb, subjects: Weighted, objects: Weighted) -> tuple[Weighted, Weighted]:

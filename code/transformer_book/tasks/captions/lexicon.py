@@ -8,8 +8,8 @@ super-group `person`, and exceptions (`-baby`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
 from importlib import resources
 
 SUPERGROUPS = {"person": ("adult", "kid")}
@@ -31,17 +31,17 @@ class Noun:
     italian_plural: str
     posture: str
 
-    @property
+    @cached_property
     def key(self) -> str:
         """The name by which tables refer to the noun: its English singular with underscores."""
         return self.english.replace(" ", "_")
 
-    @property
+    @cached_property
     def is_person(self) -> bool:
         """Whether English says `who` and not `that`."""
         return self.group in ("adult", "kid", "baby")
 
-    @property
+    @cached_property
     def german_weak(self) -> bool:
         """Whether it is an n-noun (der Junge, den Jungen): masculine, genitive without -s."""
         return self.german_gender == "m" and not self.german_genitive.endswith("s")
@@ -68,7 +68,7 @@ class Adjective:
     rank: str
     nouns: tuple[Noun, ...]
 
-    @property
+    @cached_property
     def key(self) -> str:
         return self.english
 
@@ -98,40 +98,40 @@ class Verb:
     places: frozenset[str]
     flags: frozenset[str]
 
-    @property
+    @cached_property
     def key(self) -> str:
         """A unique name (`put` has two German verbs, `play` two Italian ones)."""
         return f"{self.english}/{self.german_infinitive}/{self.italian}"
 
-    @property
+    @cached_property
     def english_base(self) -> str:
         return self.english.split()[0]
 
-    @property
+    @cached_property
     def english_particle(self) -> list[str]:
         return self.english.split()[1:]
 
-    @property
+    @cached_property
     def reflexive(self) -> bool:
         """Whether German says `sich`."""
         return self.german.startswith("sich ")
 
-    @property
+    @cached_property
     def german_prefix(self) -> str:
         """The separable prefix, or "": `auf` for `auf+heben`."""
         prefix, plus, _ = self.german.removeprefix("sich ").partition("+")
         return prefix if plus else ""
 
-    @property
+    @cached_property
     def german_stem(self) -> str:
         """The infinitive without its prefix, which is also the third person plural: `heben`."""
         return self.german.removeprefix("sich ").rpartition("+")[2]
 
-    @property
+    @cached_property
     def german_infinitive(self) -> str:
         return self.german_prefix + self.german_stem
 
-    @property
+    @cached_property
     def german_zu_infinitive(self) -> str:
         """`aufzuheben` in one word, or "" where `zu` stands alone before the infinitive."""
         return f"{self.german_prefix}zu{self.german_stem}" if self.german_prefix else ""
@@ -168,12 +168,10 @@ class Lexicon:
         return Lexicon(
             kept,
             tuple(
-                Adjective(**{**vars(a), "nouns": only(a.nouns)})
-                for a in self.adjectives
-                if a.english in adjectives
+                replace(a, nouns=only(a.nouns)) for a in self.adjectives if a.english in adjectives
             ),
             tuple(
-                Verb(**{**vars(v), "subjects": only(v.subjects), "objects": only(v.objects)})
+                replace(v, subjects=only(v.subjects), objects=only(v.objects))
                 for v in self.verbs
                 if v.english in verbs
             ),
