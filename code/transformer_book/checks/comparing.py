@@ -92,8 +92,10 @@ def _of_one_kind(got: Tensor, expected: Tensor) -> bool:
 
 def _apart_somewhere(got: Tensor, expected: Tensor) -> bool:
     """Whether two tensors of one shape differ by more than rounding."""
-    if got.dtype == expected.dtype and torch.equal(got, expected):
-        return False  # as most are, and a mask of a thousand places is large
+    if got.dtype == expected.dtype:
+        equal = torch.equal(got, expected)
+        if equal or got.dtype == torch.bool:  # most are equal, and a mask is large
+            return not equal
     if got.numel():  # what follows takes half the time of `apart`
         mine, right = got.detach().double(), expected.detach().double()
         largest = (mine - right).abs().max().item()
