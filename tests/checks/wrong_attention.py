@@ -489,11 +489,12 @@ def causal_triu(length):
 
 @wrong("causal_mask", "causal mask transposed")
 def causal_loops(length):
-    mask = torch.zeros(length, length, dtype=torch.bool)
+    rows = []
     for query in range(length):
+        rows.append([])
         for key in range(length):
-            mask[query, key] = key >= query
-    return mask
+            rows[query].append(key >= query)
+    return torch.tensor(rows)
 
 
 @wrong("causal_mask", "diagonal hidden")
@@ -599,8 +600,7 @@ def target_rows_loops(tokens):
     mask = torch.zeros(b, 1, t, t, dtype=torch.bool)
     for i in range(b):
         for q in range(t):
-            for k in range(q + 1):
-                mask[i, 0, q, k] = tokens[i, q] != 0
+            mask[i, 0, q, : q + 1] = tokens[i, q] != 0
     return mask
 
 

@@ -1026,8 +1026,7 @@ def tm_loop(tokens):
     mask = torch.zeros(b, n, n, dtype=torch.bool)
     for i in range(b):
         for t in range(n):
-            for s in range(t + 1):
-                mask[i, t, s] = tokens[i, s] != 0
+            mask[i, t, : t + 1] = tokens[i, : t + 1] != 0
     return mask
 
 
