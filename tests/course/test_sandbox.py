@@ -57,7 +57,7 @@ def test_an_endless_loop_is_stopped_and_the_rest_runs() -> None:
         "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nx = 3\nwhile True: pass"
     )
     cells = ("x = 1", "while True: pass", "x += 1", stubborn, "assert x == 2")
-    done = ran(*cells, cell_seconds=1)  # of processor time: the others need almost none
+    done = ran(*cells, cell_seconds=0.5)  # of processor time: the others need almost none
     assert [event["kind"] for event in done.events] == ["timeout", "timeout"]
     assert [event["cell"] for event in done.events] == [1, 3]
     assert finished(done) == [True, False, True, False, True]
@@ -106,7 +106,7 @@ def test_too_much_memory_at_once_and_bit_by_bit() -> None:
 
 
 def test_endless_printing_fills_nothing() -> None:
-    done = ran("while True: print('x' * 1000)", "x = 1", cell_seconds=1)
+    done = ran("while True: print('x' * 1000)", "x = 1", cell_seconds=0.5)
     printed = sum(len(o.get("text", "")) for o in done.notebook["cells"][0]["outputs"])
     assert 0 < printed <= 2 * sandbox.OUTPUT
     assert finished(done) == [False, True]

@@ -517,6 +517,7 @@ def _client(
         raise_on_iopub_timeout=False,
         iopub_timeout=120,
         store_widget_state=False,
+        shutdown_kernel="immediate",
         error_on_timeout={"ename": TOO_LONG, "evalue": "stopped", "traceback": []},
         extra_arguments=["--HistoryManager.enabled=False"],
         on_cell_executed=note,
