@@ -71,7 +71,8 @@ def trainer(folder: Path | None = None, **options: object) -> Trainer:
     """A new `Trainer`, as a new process would make it."""
     keywords = {"device", "progress", "save_seconds"} & options.keys()
     own = {name: options.pop(name) for name in keywords}
-    return Trainer(model(), TRAIN, VALIDATION, config(**options), folder=folder, **own)
+    made = options.pop("model", None) or model()
+    return Trainer(made, TRAIN, VALIDATION, config(**options), folder=folder, **own)
 
 
 def translator(seed: int = 0, **options: object) -> Translator:
