@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import glob
+import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from queue import Empty
 from typing import Any
 
 import psutil
+from jupyter_client.asynchronous import AsyncKernelClient
 from nbclient import NotebookClient
 from nbclient.util import run_sync
 from traitlets import Callable as CallableTrait
@@ -50,6 +53,30 @@ def meter_of(processes: Callable[[], Iterable[psutil.Process]], asleep: float) -
     return Meter(clock, turns, asleep)
 
 
+class _Listener(AsyncKernelClient):
+    """Ready with the kernel's first answers; the inherited one listens on for a fifth of a second.
+
+    What a kernel says before the first cell belongs to no cell, and is passed over anyway.
+    """
+
+    async def wait_for_ready(self, timeout: float | None = None) -> None:
+        """Wait for an answer on both channels.
+
+        Raises:
+            RuntimeError: if the kernel ends, or does not answer.
+        """
+        deadline = time.monotonic() + (timeout or SLOW)
+        while time.monotonic() < deadline:
+            self.kernel_info()
+            with suppress(Empty):
+                reply = await self.shell_channel.get_msg(timeout=TICK)
+                await self.iopub_channel.get_msg(timeout=TICK / 5)  # soon, if it is connected
+                return self._handle_kernel_info_reply(reply)
+            if not await self.is_alive():
+                raise RuntimeError("The kernel died before it answered.")
+        raise RuntimeError("The kernel did not answer in time.")
+
+
 class MeteredClient(NotebookClient):
     """A client whose cells are stopped by processor time, and by time asleep.
 
@@ -75,6 +102,12 @@ class MeteredClient(NotebookClient):
         patient = {"timeout": TICK, "shell_timeout_interval": TICK}
         patient |= {"startup_timeout": SLOW, "iopub_timeout": SLOW}
         super().__init__(*arguments, **{**patient, **traits})
+
+    def create_kernel_manager(self) -> Any:
+        """As `NotebookClient` does it."""
+        manager = super().create_kernel_manager()
+        manager.client_factory = _Listener
+        return manager
 
     def of_the_kernel(self) -> list[psutil.Process]:
         """The kernel and all processes that it has started."""

@@ -15,6 +15,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from tests.system import PATIENCE
 from transformer_book.course import sandbox
 from transformer_book.course.sandbox import Limits, Run, run
+from transformer_book.kernels import MeteredClient
 
 if sys.platform != "linux":
     pytest.skip("the limits of a submission are tested on Linux", allow_module_level=True)
@@ -74,6 +75,13 @@ def test_a_kernel_that_ends_itself_is_replaced_and_earlier_answers_count() -> No
     )
     assert [(event["kind"], event["cell"]) for event in done.events] == [("died", 1), ("died", 3)]
     assert finished(done) == [True, False, True, False, True]
+
+
+def test_a_kernel_that_ends_at_once_is_told() -> None:
+    client = MeteredClient(new_notebook(cells=[new_code_cell("x = 1")]), kernel_name="python3")
+    client.create_kernel_manager().kernel_spec.argv = [sys.executable, "-c", ""]
+    with pytest.raises(RuntimeError, match="died before it answered"):
+        client.execute()
 
 
 def test_ending_the_process_above_it_ends_this_submission_at_most(both_ways: bool) -> None:

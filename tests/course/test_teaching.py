@@ -38,7 +38,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     _one_mistake_for_each_test(place / "assignments" / "mistakes" / f"{SET}.toml")
     # What is installed here, and newer than requirements.txt: make installs nothing.
     (place / ".venv").mkdir()
-    for entry in (ROOT / ".venv").iterdir():
+    for entry in (ROOT / ".venv").resolve().iterdir():
         if entry.name != ".installed":
             (place / ".venv" / entry.name).symlink_to(entry)
     (place / ".venv" / ".installed").touch()
