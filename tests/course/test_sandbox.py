@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
 import sys
 import time
+from queue import Empty
 
 import psutil
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
 from tests.system import PATIENCE
+from transformer_book import kernels
 from transformer_book.course import sandbox
 from transformer_book.course.sandbox import Limits, Run, run
 from transformer_book.kernels import MeteredClient
@@ -78,10 +81,40 @@ def test_a_kernel_that_ends_itself_is_replaced_and_earlier_answers_count() -> No
 
 
 def test_a_kernel_that_ends_at_once_is_told() -> None:
-    client = MeteredClient(new_notebook(cells=[new_code_cell("x = 1")]), kernel_name="python3")
+    client = MeteredClient(new_notebook(), kernel_name="python3")
     client.create_kernel_manager().kernel_spec.argv = [sys.executable, "-c", ""]
+    client.start_new_kernel()
     with pytest.raises(RuntimeError, match="died before it answered"):
-        client.execute()
+        client.start_new_kernel_client()
+
+
+def test_a_kernel_is_ready_once_both_its_channels_answer() -> None:
+    """Else the first cell's output, and that it has ended, may be said before anyone listens."""
+    asked: list[str] = []
+
+    class Channel:
+        def __init__(self, *answers: str) -> None:
+            self.answers = iter(answers)
+
+        async def get_msg(self, timeout: float) -> str:
+            if answer := next(self.answers):
+                return answer
+            raise Empty
+
+    class Listener(kernels._Listener):
+        shell_channel, iopub_channel = Channel("first", "second"), Channel("", "starting")
+
+        def kernel_info(self) -> None:
+            asked.append("?")
+
+        async def is_alive(self) -> bool:
+            return True
+
+        def _handle_kernel_info_reply(self, reply: str) -> None:
+            asked.append(reply)
+
+    asyncio.run(Listener().wait_for_ready())
+    assert asked == ["?", "?", "second"]
 
 
 def test_ending_the_process_above_it_ends_this_submission_at_most(both_ways: bool) -> None:
