@@ -67,7 +67,7 @@ def write_corpora(folder: Path) -> None:
     from transformer_book.tasks import make_task
 
     task = make_task("series", size="two-terms")
-    pairs = [("".join(pair.source), "".join(pair.target)) for pair in task.pairs(n=4000)]
+    pairs = [("".join(pair.source), "".join(pair.target)) for pair in task.pairs(n=2200)]
     pairs = [f"{source}|{target}" for source, target in pairs if len(target) < 80]
     write_lines(folder / "taylor-two-terms" / "pairs.txt.gz", pairs[:1600])
 
