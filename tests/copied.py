@@ -5,7 +5,6 @@ At least one test of each kind starts the real program.
 
 from __future__ import annotations
 
-import atexit
 import io
 import os
 import runpy
@@ -15,7 +14,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import types
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -190,14 +188,11 @@ def _program(
         sys.stdout = io.TextIOWrapper(raw, sys.stdout.encoding, write_through=True)
     folders = filter(None, variables.get("PYTHONPATH", "").split(os.pathsep))
     sys.path[:0] = [os.path.abspath(each) for each in folders]
-    os._exit(_status_of(*words))
+    copies.end(_status_of(*words))
 
 
 def _status_of(first: str, *more: str) -> int:
-    """Run a program as Python does, to its end.
-
-    Not to the end of Python, which takes PyTorch apart for a third of a second.
-    """
+    """Run a program as Python does, to its end."""
     status = 1
     try:
         if first == "-m":
@@ -228,10 +223,6 @@ def _status_of(first: str, *more: str) -> int:
         if isinstance(error, KeyboardInterrupt):
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             os.kill(os.getpid(), signal.SIGINT)
-    threading._shutdown()
-    atexit._run_exitfuncs()
-    for stream in filter(None, (sys.stdout, sys.stderr)):
-        stream.flush()
     return status
 
 

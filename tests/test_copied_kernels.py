@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+import copied_kernels
 import psutil
 import pytest
 from common import ROOT
@@ -77,6 +78,18 @@ def test_a_kernel_ends_is_interrupted_and_leaves_nothing(tmp_path) -> None:
         client.execute("import os\nos._exit(0)")
         process.wait(PATIENCE)
         assert not made.is_alive()
+
+
+def test_a_kernel_that_is_asked_to_end_tidies_up(tmp_path, monkeypatch) -> None:
+    forced = []
+    for way in ("terminate", "kill"):
+        monkeypatch.setattr(copied_kernels.Copy, way, lambda self: forced.append(self.pid))
+    with kernel(tmp_path) as (made, client):
+        code = "import tempfile\nfolder = tempfile.TemporaryDirectory(dir='.')"
+        (left,) = [tmp_path / value(client, "folder.name", code)]
+        assert left.exists()
+        made.shutdown_kernel()
+        assert not left.exists() and not forced
 
 
 def test_if_the_original_is_ended_another_takes_its_place(tmp_path) -> None:

@@ -6,6 +6,7 @@ is a fresh kernel all the same, as Jupyter starts one for a learner.
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import runpy
@@ -124,6 +125,9 @@ def _kernel(
     sys.argv = ["ipykernel_launcher.py", *arguments]
     # A kernel ends with the process above it.
     IPKernelApp.launch_instance([*arguments, f"--IPKernelApp.parent_handle={above}"])
+    # Taking its threads apart, one may wait for another that has ended already.
+    atexit.unregister(IPKernelApp.instance().close)
+    copies["end"]()
 
 
 if __name__ == "__main__":

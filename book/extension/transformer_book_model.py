@@ -28,7 +28,6 @@ import unicodedata
 from collections.abc import Callable
 from html import unescape
 from importlib import metadata
-from itertools import groupby
 from pathlib import Path
 from re import _constants as code
 from re import _parser as parser
@@ -84,14 +83,8 @@ def unicode_tables() -> dict[str, Any]:
     characters = [chr(i) for i in range(sys.maxunicode + 1)]
     tables: dict[str, Any] = {"version": unicodedata.unidata_version}
     for name, holds in TABLES.items():
-        ranges: list[int] = []
-        start = 0
-        for true, run in groupby(map(holds, characters)):
-            length = sum(1 for _ in run)
-            if true:
-                ranges += [start, start + length - 1]
-            start += length
-        tables[name] = ranges
+        runs = re.finditer(b"\x01+", bytes(map(holds, characters)))
+        tables[name] = [end for run in runs for end in (run.start(), run.end() - 1)]
     return tables
 
 
