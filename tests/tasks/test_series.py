@@ -230,8 +230,25 @@ def test_pairs_are_deterministic_and_fewer_are_the_first(size, split_by, split, 
     task = series.SeriesTask(size, split_by)
     many = task.pairs(split, 30, seed)
     assert len(many) == 30
+    series._draws.cache_clear()
     assert task.pairs(split, n, seed) == many[:n]
     assert many != task.pairs(split, 30, seed + 1)
+
+
+def test_what_is_drawn_once_serves_all_splits_and_what_is_not_kept_is_drawn_anew(monkeypatch):
+    asked = [
+        (series.SeriesTask("two-terms", split_by), split)
+        for split_by, split in itertools.product(series.SPLIT_BY, ("test", "train", "validation"))
+    ]
+    anew = []
+    for task, split in asked:
+        series._draws.cache_clear()
+        anew.append(task.pairs(split, 100, 5))
+    for kept in (30_000, 300):
+        monkeypatch.setattr(series, "_KEPT", kept)
+        series._draws.cache_clear()
+        assert [task.pairs(split, 100, 5) for task, split in asked] == anew
+        assert len(series._draws("two-terms", 5).kept) == kept or kept == 30_000
 
 
 def test_the_pairs_are_those_of_every_release():
@@ -260,7 +277,7 @@ def test_sources_are_distinct_and_in_one_split(size, split_by):
 def test_splits_have_their_shares():
     task = series.SeriesTask("long")
     drawn = {e.write(expression): expression for expression in take("long", 8000)}
-    splits = [task._split_of(expression, source) for source, expression in drawn.items()]
+    splits = [task._split_of(series._Drawn(tree, source)) for source, tree in drawn.items()]
     for split, share in series.SHARES.items():
         assert abs(splits.count(split) / len(splits) - share / 100) < 0.02
 
@@ -325,6 +342,7 @@ def test_long_expressions_have_what_the_short_ones_lack():
 
 def test_more_pairs_than_there_are(monkeypatch):
     monkeypatch.setattr(series, "_PATIENCE", 300)
+    monkeypatch.setattr(series, "_draws", series._Draws)
     monkeypatch.setitem(generator.SIZES, "two-terms", lambda choose: e.symbol(choose.pick("xab")))
     assert [text(p.source) for p in series.SeriesTask().pairs("train", 1)] == ["x"]
     message = "n is 3, but only 1 pairs of the split 'train' were found: ask for fewer"
@@ -335,6 +353,7 @@ def test_more_pairs_than_there_are(monkeypatch):
 def test_speed(tell):
     for size in SIZES:
         for split in ("train", "test"):
+            series._draws.cache_clear()
             start = time.process_time()
             assert len(series.SeriesTask(size).pairs(split, 300, seed=99)) == 300
             speed = 300 / (time.process_time() - start)

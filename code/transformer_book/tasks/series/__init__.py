@@ -30,10 +30,12 @@ from __future__ import annotations
 import random
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import islice
 from pathlib import Path
+from threading import Lock
 from typing import ClassVar
 
 from transformer_book.arguments import check_choice
@@ -67,6 +69,60 @@ PUBLIC = "two-terms-public"
 MAX_SOURCE, MAX_TARGET = 58, 198
 # Draws in a row without a new pair after which a split counts as exhausted.
 _PATIENCE = 100_000
+# Draws that are kept for the next split that is asked for, a few ten megabytes.
+_KEPT = 30_000
+
+
+class _Drawn:
+    """An expression that was drawn, its source, and what is computed when it is asked for."""
+
+    def __init__(self, expression: Sum, source: str) -> None:
+        self.expression, self.source = expression, source
+
+    @cached_property
+    def shape(self) -> str:
+        return shape(self.expression)
+
+    @cached_property
+    def pair(self) -> Pair | None:
+        """None if it has no x, no series, no term below O(x**6), or is too long."""
+        tokenizer = MathTokenizer()
+        tokens = tokenizer(self.source)
+        if "x" not in tokens or len(tokens) > MAX_SOURCE:
+            return None
+        try:
+            target = tokenizer(write_series(self.expression))
+        except NotInGrammar:
+            return None
+        return Pair(tuple(tokens), tuple(target)) if 1 < len(target) <= MAX_TARGET else None
+
+
+class _Draws:
+    """What is drawn for a size and a seed, whatever the split; None where it repeats itself."""
+
+    def __init__(self, size: str, seed: int) -> None:
+        self.size, self.seed = size, seed
+        self.kept: list[_Drawn | None] = []
+        self._next = self._drawn()
+        self._lock = Lock()
+
+    def _drawn(self) -> Iterator[_Drawn | None]:
+        seen: set[str] = set()
+        for expression in draw(self.size, self.seed):
+            source = write(expression)
+            yield None if source in seen else _Drawn(expression, source)
+            seen.add(source)
+
+    def __iter__(self) -> Iterator[_Drawn | None]:
+        for place in range(_KEPT):
+            with self._lock:
+                if place == len(self.kept):
+                    self.kept.append(next(self._next))
+            yield self.kept[place]
+        yield from islice(self._drawn(), _KEPT, None)
+
+
+_draws = lru_cache(maxsize=2)(_Draws)
 
 
 @dataclass(frozen=True)
@@ -123,19 +179,15 @@ class SeriesTask(Options):
         if self.size == PUBLIC:
             return self._public_pairs(split, n, seed)
         found: list[Pair] = []
-        seen: set[str] = set()
         failures = 0
-        for expression in draw(self.size, seed):
+        for drawn in _draws(self.size, seed):
             failures += 1
             if failures > _PATIENCE:
                 raise too_few(n, len(found), split, "ask for fewer, or choose the size 'long'")
-            source = write(expression)
-            if source in seen or self._split_of(expression, source) != split:
+            if drawn is None or self._split_of(drawn) != split:
                 continue
-            seen.add(source)
-            pair = self._pair(expression, source)
-            if pair is not None:
-                found.append(pair)
+            if drawn.pair is not None:
+                found.append(drawn.pair)
                 failures = 0
             if len(found) == n:
                 break
@@ -157,20 +209,9 @@ class SeriesTask(Options):
             random.Random(f"series {seed}").shuffle(found)
         return found[:n]
 
-    def _split_of(self, expression: Sum, source: str) -> str:
-        key = shape(expression) if self.split_by == "shape-disjoint" else source
+    def _split_of(self, drawn: _Drawn) -> str:
+        key = drawn.shape if self.split_by == "shape-disjoint" else drawn.source
         return split_by_hash(f"series\t{key}", SHARES)
-
-    def _pair(self, expression: Sum, source: str) -> Pair | None:
-        """The pair; None if it has no x, no series, no term below O(x**6), or is too long."""
-        tokens = self.source_tokenizer(source)
-        if "x" not in tokens or len(tokens) > MAX_SOURCE:
-            return None
-        try:
-            target = self.target_tokenizer(write_series(expression))
-        except NotInGrammar:
-            return None
-        return Pair(tuple(tokens), tuple(target)) if 1 < len(target) <= MAX_TARGET else None
 
 
 def canonical_source(text: str) -> str:
