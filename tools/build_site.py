@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
 """Build the website with Jupyter Book; any warning and any failing cell fails the build.
 
---execute cache runs every chapter whose cells, package code or pins have changed, side by side,
-                into the cache that Jupyter Book reads (`make book`). The page of one that fails
-                shows the committed outputs; it is named at the end, and the exit status is 1.
+--execute cache runs every chapter whose cells have changed, or what its outputs depend on (see
+                `executed`), side by side, into the cache that Jupyter Book reads (`make book`).
+                The page of one that fails shows the committed outputs; it is named at the end,
+                and the exit status is 1.
 --execute off   shows the committed outputs and runs nothing (`make site`, and the tests).
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
-import shutil
 import subprocess
 import sys
 import time
@@ -20,39 +19,14 @@ from pathlib import Path
 
 import yaml
 from common import ROOT, configuration
+from executed import begin, digest, forget_if_changed, read
 from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
-from side_by_side import Failure, execute_all, read, tell
+from side_by_side import Failure, execute_all, tell
 
 BUILD = "from jupyter_book.cli.main import main; main()"
-EXECUTED = ("code", "requirements.txt")  # what the outputs depend on, besides the cells
 RENDERED = ("_config.yml", "_toc.yml", "book/extension", "requirements.txt")
 COPIED = ("book/assets",)  # Sphinx copies them only when it writes a page
-
-
-def digest(root: Path, *names: str) -> str:
-    """A hash over the contents of files and folders."""
-    total = hashlib.sha256()
-    for name in names:
-        path = root / name
-        files = sorted(path.rglob("*")) if path.is_dir() else [path]
-        for file in files:
-            parts = file.relative_to(root).parts
-            generated = any(part == "__pycache__" or part.endswith(".egg-info") for part in parts)
-            if file.is_file() and not generated:
-                total.update("/".join(parts).encode() + b"\0" + file.read_bytes() + b"\0")
-    return total.hexdigest()
-
-
-def forget_if_changed(stamp: Path, key: str, *folders: Path) -> bool:
-    """Remove folders that were made under another key; say whether they were."""
-    changed = not stamp.exists() or stamp.read_text(encoding="utf-8") != key
-    if changed:
-        for folder in folders:
-            shutil.rmtree(folder, ignore_errors=True)
-        stamp.parent.mkdir(parents=True, exist_ok=True)
-        stamp.write_text(key, encoding="utf-8")
-    return changed
 
 
 def pages(root: Path) -> list[Path]:
@@ -120,15 +94,13 @@ def build_site(
     """
     output = output or root
     build = output / "_build"
-    # jupyter-cache keys a notebook by its cells alone: it would miss a change in the package.
-    code = digest(root, *EXECUTED)
-    forget_if_changed(build / ".code.sha256", code, build / ".jupyter_cache", build / ".doctrees")
+    cache = begin(root, build)
     rendered = f"{execute} {digest(root, *RENDERED)}"
     forget_if_changed(build / ".pages.sha256", rendered, build / ".doctrees", build / "html")
     forget_if_changed(build / ".assets.sha256", digest(root, *COPIED), build / "html")
     failed = []
     if execute == "cache":
-        failed = fill_cache(build / ".jupyter_cache", pages(root), jobs)
+        failed = fill_cache(cache, pages(root), jobs)
         if failures is not None:
             failures += failed
     config = derived_configuration(root, build, execute, [each.path for each in failed])

@@ -19,8 +19,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import nbformat
 from copied_kernels import ONE_THREAD, copied
+from executed import read
 from jupyter_client.manager import AsyncKernelManager, KernelManager
 from nbclient.exceptions import CellExecutionError, DeadKernelError
 
@@ -63,16 +63,6 @@ def cores() -> int:
 def jobs_here() -> int:
     """How many notebooks are executed at a time: as many as there are processors, at most four."""
     return min(AT_MOST, cores())
-
-
-def read(path: Path) -> Any:
-    """A notebook without the outputs of earlier runs."""
-    notebook = nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)
-    notebook.metadata.pop("widgets", None)
-    for cell in notebook.cells:
-        if cell.cell_type == "code":
-            cell.outputs, cell.execution_count = [], None
-    return notebook
 
 
 def cost(path: Path) -> int:

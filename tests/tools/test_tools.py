@@ -10,8 +10,9 @@ from types import SimpleNamespace
 
 import nbformat
 import pytest
-from build_site import derived_configuration, digest, forget_if_changed
+from build_site import derived_configuration
 from common import ROOT, configuration, repository_url
+from executed import digest, forget_if_changed
 from IPython.core.inputtransformer2 import TransformerManager
 from normalise_notebooks import WIDGET_STATE, Refused, normalise, written
 from setup_cell import SOURCE, setup_cell, with_setup_cell
@@ -22,6 +23,7 @@ MODULES = {
     "boundaries.py",
     "common.py",
     "copied_kernels.py",
+    "executed.py",
     "copies.py",
     "model_cards.py",
     "reference_mutants.py",

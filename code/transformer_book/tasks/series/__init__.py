@@ -33,7 +33,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from threading import Lock
 from typing import ClassVar
@@ -69,7 +69,7 @@ PUBLIC = "two-terms-public"
 MAX_SOURCE, MAX_TARGET = 58, 198
 # Draws in a row without a new pair after which a split counts as exhausted.
 _PATIENCE = 100_000
-# Draws that are kept for the next split that is asked for, a few ten megabytes.
+# Expressions that are kept for the next split that is asked for, a few ten megabytes.
 _KEPT = 30_000
 
 
@@ -103,6 +103,7 @@ class _Draws:
     def __init__(self, size: str, seed: int) -> None:
         self.size, self.seed = size, seed
         self.kept: list[_Drawn | None] = []
+        self._n_expressions = 0
         self._next = self._drawn()
         self._lock = Lock()
 
@@ -114,12 +115,16 @@ class _Draws:
             seen.add(source)
 
     def __iter__(self) -> Iterator[_Drawn | None]:
-        for place in range(_KEPT):
+        for place in count():
             with self._lock:
                 if place == len(self.kept):
-                    self.kept.append(next(self._next))
+                    if self._n_expressions == _KEPT:
+                        break
+                    drawn = next(self._next)
+                    self.kept.append(drawn)
+                    self._n_expressions += drawn is not None
             yield self.kept[place]
-        yield from islice(self._drawn(), _KEPT, None)
+        yield from islice(self._drawn(), len(self.kept), None)
 
 
 _draws = lru_cache(maxsize=2)(_Draws)
