@@ -224,6 +224,13 @@ def pairs(
             break
     else:
         raise ValueError(f"n is {n}, but these constructions have only {limit} sentences.")
+    return list(_found(source, target, split, n, seed, names))
+
+
+@lru_cache(maxsize=2)  # experiments that differ in other things train and validate on the same
+def _found(
+    source: str, target: str, split: str, n: int, seed: int, names: tuple[str, ...]
+) -> tuple[AlignedPair, ...]:
     say_source, say_target = _SPEAKERS[source], _SPEAKERS[target]
     found: list[AlignedPair] = []
     for sentence, words in _sentences(split, seed, names):
@@ -231,7 +238,7 @@ def pairs(
         b = words if target == "en" else _finish(say_target(sentence))
         found.append(_aligned(a, b, sentence.construction))
         if len(found) == n:
-            return found
+            return tuple(found)
     raise ValueError(
         f"n is {n}, but only {len(found)} sentences of the split {split!r} were found with these "
         "constructions: ask for fewer, or allow more constructions."
