@@ -1,9 +1,9 @@
 """The model computes in Chromium what PyTorch computes: see tools/browser_parity.py.
 
-A thousand sentences are decoded greedily and a thousand with the search that each model ships with:
-the shortest of many, most of them by the fastest models; the probabilities of all tokens are
+Three hundred sentences are decoded greedily and three hundred with the search that each model ships
+with: the shortest of many, most of them by the fastest models; the probabilities of all tokens are
 compared. The logits of few more are, of short sentences and of long ones. The tool takes a thousand
-sentences for each model and search.
+sentences for each model and search, every week.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ N_LOGITS = 20  # of each model, the shortest and the longest among them
 N_STRINGS = 10_000
 # Sentences for greedy search, and for the search as shipped; for series the two are one.
 SEARCHED = {
-    "captions-de-en": (460, 460),
-    "captions-en-it": (460, 460),
-    "multi30k-de-en": (30, 30),
-    "multi30k-en-de": (30, 30),
+    "captions-de-en": (120, 120),
+    "captions-en-it": (120, 120),
+    "multi30k-de-en": (20, 20),
+    "multi30k-en-de": (20, 20),
     "series": (20, 20),
 }
 
@@ -80,10 +80,10 @@ def short_and_long(name: str) -> list[str]:
     return [many[round(i * (len(many) - 1) / (N_LOGITS - 1))] for i in range(N_LOGITS)]
 
 
-def test_every_model_is_searched_and_a_thousand_sentences_in_all() -> None:
+def test_every_model_is_searched_and_three_hundred_sentences_in_all() -> None:
     assert SEARCHED.keys() == set(pretrained.names())
     greedy, shipped = (sum(counts) for counts in zip(*SEARCHED.values(), strict=True))
-    assert greedy >= 1000 and shipped >= 1000
+    assert greedy >= 300 and shipped >= 300
 
 
 @pytest.mark.parametrize("name", SEARCHED)

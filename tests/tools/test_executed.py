@@ -178,6 +178,13 @@ def test_nothing_is_found_once_something_else_has_changed(book, monkeypatch, cha
     assert executed.found(path) is None
 
 
+def test_what_cannot_be_read_is_not_found(book: Path) -> None:
+    path = book / "chapters" / "1_same.ipynb"
+    for file in (book / "_build" / ".jupyter_cache").rglob("*.ipynb"):
+        file.write_text("{", encoding="utf-8")
+    assert executed.found(path) is None
+
+
 def test_without_a_build_nothing_is_found(tmp_path: Path) -> None:
     path = tmp_path / "1_same.ipynb"
     nbformat.write(BOOK["1_same"], path)
