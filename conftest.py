@@ -63,10 +63,10 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     names = {value for name, value in found if name == BEFORE}
     if names:
         terminalreporter.section("executed by make book")
+        several = f"{len(names)} notebooks were" if len(names) > 1 else "1 notebook was"
         terminalreporter.write_line(
-            f"{len(names)} notebooks were not executed again: nothing has changed that they depend "
-            "on. What came out then was held against the outputs that they show; "
-            "--execute-again runs them."
+            f"{several} not executed again: nothing has changed that the outputs depend on. What "
+            "came out then was held against the outputs shown; --execute-again runs all cells."
         )
 
 

@@ -13,6 +13,7 @@ import json
 import platform
 import shutil
 import sys
+import sysconfig
 from functools import cache
 from importlib.metadata import distributions
 from pathlib import Path
@@ -43,7 +44,9 @@ def surroundings() -> str:
     """A hash of the interpreter, of all that is installed, and of the data that are there."""
     from transformer_book.tasks.downloads import data_folder
 
-    installed = sorted({f"{each.name} {each.version}" for each in distributions()})
+    # Where pip installs; what is imported may put other folders on the path, as setuptools does.
+    folders = sorted({sysconfig.get_path(name) for name in ("purelib", "platlib")})
+    installed = sorted(f"{each.name} {each.version}" for each in distributions(path=folders))
     data = data_folder()
     files = sorted((str(p), p.stat().st_size) for p in data.rglob("*") if p.is_file())
     everything = [sys.version, platform.machine(), installed, files]
