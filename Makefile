@@ -10,7 +10,7 @@ READY := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-MODELS := captions-de-en=captions-de-en captions-en-it=captions-en-it multi30k-de-en=multi30k-best \
+MODELS := captions-de-en=captions-de-en captions-en-it=captions-en-it \
 	multi30k-en-de=multi30k-best-en-de series=series-two-terms-best
 TEACHERS := multi30k-teacher=1 multi30k-teacher=2 multi30k-teacher=3 multi30k-teacher-en-de=1 \
 	multi30k-teacher-en-de=2
@@ -22,8 +22,10 @@ RUNS := multi30k-tutorial multi30k-paper multi30k-tutorial-subwords multi30k-tut
 	multi30k-tutorial-slow-warmup series-two-terms series-two-terms-shape-disjoint series-best \
 	series-best-shape-disjoint series-tutorial series-two-terms-tutorial \
 	series-two-terms-tutorial-2024 series-two-terms-best-long series-two-terms-best=2 \
-	series-two-terms-best=3 multi30k-best=1 multi30k-best=2 multi30k-lowercase=2 \
+	series-two-terms-best=3 multi30k-best=1 multi30k-best=2 multi30k-best=3 multi30k-lowercase=2 \
 	multi30k-lowercase=3 $(TEACHERS)
+
+GENERATIONS := runs/generations
 
 .PHONY: help book test check where site serve slides chapters results models assignments benchmarks
 
@@ -66,8 +68,8 @@ assignments: $(READY) ## release the problem sets and prove them (SETS="ps1 ps2"
 results: $(READY) ## measure every shipped model again; fails if a number in a text or a card differs
 	@$(RUN) tools/check_results.py
 
-# The teachers; each model that is shipped, and the recipe that makes it; runs of which only results
-# are kept, some with another seed (recipe=seed).
+# The teachers; each model that is shipped, and the recipe that makes it; the five generations, which
+# need a GPU; runs of which only results are kept, some with another seed (recipe=seed).
 models: $(READY) ## train and ship the models again: many hours, resumes where it was
 	@for run in $(TEACHERS); do \
 		$(RUN) -m transformer_book train $${run%=*} --set training.seed=$${run#*=} \
@@ -77,6 +79,9 @@ models: $(READY) ## train and ship the models again: many hours, resumes where i
 		case $$pair in *=multi30k-best*) taught="$(TAUGHT)";; *) taught=;; esac; \
 		$(RUN) -m transformer_book train $${pair#*=} $$taught --output runs/$${pair%=*} --resume \
 		&& $(RUN) tools/ship_model.py runs/$${pair%=*} --name $${pair%=*} $$keep || exit $$?; done
+	@$(RUN) tools/generations.py --output $(GENERATIONS)
+	@$(RUN) tools/ship_model.py $(GENERATIONS)/multi30k-generations=3 --name multi30k-de-en
+	@$(RUN) tools/record_runs.py $(patsubst %,$(GENERATIONS)/multi30k-generations=%,1 2 4)
 	@for run in $(RUNS); do \
 		case $$run in *=*) seed="--set training.seed=$${run#*=}";; *) seed=;; esac; \
 		case $$run in multi30k-best*) taught="$(TAUGHT)";; *) taught=;; esac; \

@@ -241,6 +241,8 @@ def test_schedules_by_hand():
     assert rates(schedule="linear", **options) == pytest.approx(
         [*rise, 5 / 6, 4 / 6, 0.5, 2 / 6, 1 / 6]
     )
+    wave = [(1 + math.cos(math.pi * k / 6)) / 2 for k in (1, 2, 3, 4, 5)]
+    assert rates(schedule="cosine", **options) == pytest.approx([*rise, *wave])
     fall = [2 / math.sqrt(n) for n in (5, 6, 7, 8, 9)]
     assert rates(schedule="inverse_sqrt", **options) == pytest.approx([*rise, *fall])
 
@@ -249,8 +251,21 @@ def test_schedules_without_a_warmup():
     options = {"updates": 4, "peak": 2.0}
     assert rates(schedule="constant", **options) == [2, 2, 2, 2]
     assert rates(schedule="linear", **options) == pytest.approx([1.6, 1.2, 0.8, 0.4])
+    high, low = 1 + math.cos(math.pi / 5), 1 + math.cos(2 * math.pi / 5)
+    assert rates(schedule="cosine", **options) == pytest.approx([high, low, 2 - low, 2 - high])
     assert rates(schedule="inverse_sqrt", **options)[0] == 2
     assert rates(schedule="inverse_sqrt", **options)[3] == pytest.approx(1)
+
+
+def test_cosine_is_pytorchs_own():
+    parameter = torch.nn.Parameter(torch.zeros(1))
+    optimizer = torch.optim.SGD([parameter], lr=0.3)
+    wave = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=21)
+    found = rates(20, schedule="cosine", peak=0.3)
+    for rate in found:
+        optimizer.step()
+        wave.step()
+        assert rate == pytest.approx(optimizer.param_groups[0]["lr"], rel=1e-9)
 
 
 @pytest.mark.parametrize(("d_model", "warmup"), [(512, 4000), (128, 400), (64, 1)])
@@ -275,7 +290,7 @@ def test_the_rate_rises_to_its_peak_and_never_again(schedule, peak, warmup, upda
     rise, rest = found[:warmup], found[warmup:]
     assert rise == sorted(rise)
     assert rest == sorted(rest, reverse=True)
-    if updates >= max(warmup, 1) and schedule != "linear":
+    if updates >= max(warmup, 1) and schedule in ("constant", "inverse_sqrt"):
         assert max(found) == peak
 
 
@@ -289,6 +304,7 @@ BAD_RATES = [
     (1, {"peak": 1.0, "schedule": "inverse_root"}, "did you mean 'inverse_sqrt'?"),
     (3, {"peak": 1.0, "schedule": "linear"}, "updates is None, but this is update 3"),
     (3, {"peak": 1.0, "schedule": "linear", "updates": 2}, "updates is 2, but this is update 3"),
+    (3, {"peak": 1.0, "schedule": "cosine"}, "schedule 'cosine' must know how many there will be"),
 ]
 
 

@@ -796,7 +796,7 @@ CONFIGURATIONS = [
     ({"beta1": 1.0}, "beta1 is 1.0, but it must be at least 0 and below 1"),
     ({"beta2": -0.1}, "beta2 is -0.1"),
     ({"label_smoothing": 1}, "label_smoothing is 1"),
-    ({"schedule": "cosine"}, "schedule is 'cosine', but it must be one of constant"),
+    ({"schedule": "step"}, "schedule is 'step', but it must be one of constant"),
     ({"validate_every": 0}, "validate_every is 0"),
     ({"average": 0}, "average is 0"),
 ]

@@ -493,7 +493,8 @@ WRITTEN = {
         "Zwei Hunde spielen im Schnee.": "Two dogs play in the snow.",
         "Eine Frau, die einen roten Hut trägt, liest ein Buch.": "A woman wearing a red hat is "
         "reading a book.",
-        "Drei Kinder sitzen auf einer Bank!": "Three children are sitting on a bench!",
+        "Ein Mann trägt ein Hemd mit der Aufschrift „Love“.": "A man is wearing a shirt that says "
+        '"Love".',
     },
     "multi30k-en-de": {
         "Two dogs are playing in the snow.": "Zwei Hunde spielen im Schnee.",

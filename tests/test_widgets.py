@@ -12,7 +12,7 @@ import torch
 
 from transformer_book import decoding, widgets
 from transformer_book.attention import scaled_dot_product_attention
-from transformer_book.optimization import SCHEDULES, learning_rate
+from transformer_book.optimization import learning_rate
 from transformer_book.rotary import RotaryPositions
 from transformer_book.tokens import PAD, SOS, SPECIALS
 from transformer_book.transformer import Transformer, TransformerConfig
@@ -32,6 +32,7 @@ from transformer_book.widgets import (
 )
 from transformer_book.widgets.beam import record_search
 from transformer_book.widgets.explorer import HERE, module_source, number_list
+from transformer_book.widgets.schedule import SCHEDULES
 
 CHAPTER_6 = (
     [1.0, 1.0],

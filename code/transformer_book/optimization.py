@@ -64,7 +64,7 @@ def label_smoothed_loss(
     return loss, nll.detach()
 
 
-SCHEDULES = ("constant", "inverse_sqrt", "linear")
+SCHEDULES = ("constant", "inverse_sqrt", "linear", "cosine")
 
 
 def learning_rate(
@@ -83,19 +83,21 @@ def learning_rate(
     * `"constant"`: it stays at the peak;
     * `"inverse_sqrt"`: $\text{peak} \cdot \sqrt{w / n}$, the schedule of the 2017 paper, whose
       peak is $1 / \sqrt{d_{model}\, w}$;
-    * `"linear"`: it falls in equal steps and would be zero one update after the last.
+    * `"linear"`: it falls in equal steps and would be zero one update after the last;
+    * `"cosine"`: it falls along half a wave, slowly at both ends, and would be zero there, too.
 
     Args:
         update: from 1.
         peak: the highest learning rate.
         schedule: one of `SCHEDULES`.
         warmup: number of updates of the rise; 0 for none.
-        updates: number of updates in all; needed by `"linear"` only.
+        updates: number of updates in all; needed by `"linear"` and `"cosine"` only.
 
     Raises:
         ValueError: for an unknown schedule, a peak that is not positive, or numbers out of range.
 
-    Source: Vaswani et al. (2017), section 5.3, equation 3.
+    Source: Vaswani et al. (2017), section 5.3, equation 3; Loshchilov & Hutter (2017), equation 5,
+    for the cosine.
     """
     check_positive(update=update)
     check_choice("schedule", schedule, SCHEDULES)
@@ -107,11 +109,12 @@ def learning_rate(
         return peak * (update / warmup)  # in this order: the last one is the peak exactly
     if schedule == "inverse_sqrt":
         return peak * math.sqrt(max(warmup, 1) / update)
-    if schedule == "linear":
-        if updates is None or updates < update:
-            raise ValueError(
-                f"updates is {updates}, but this is update {update}: the schedule 'linear' must "
-                "know how many there will be."
-            )
-        return peak * (updates + 1 - update) / (updates + 1 - warmup)
-    return peak
+    if schedule == "constant":
+        return peak
+    if updates is None or updates < update:
+        raise ValueError(
+            f"updates is {updates}, but this is update {update}: the schedule {schedule!r} must "
+            "know how many there will be."
+        )
+    left = (updates + 1 - update) / (updates + 1 - warmup)  # of the fall: from 1 down to 0
+    return peak * left if schedule == "linear" else peak * (1 - math.cos(math.pi * left)) / 2

@@ -51,7 +51,7 @@ class TrainingConfig:
         batch_size: pairs in a batch; or instead
         max_tokens: ids in a batch, padding included, on the longer side.
         learning_rate: the peak, see `optimization.learning_rate`.
-        schedule: `"constant"`, `"inverse_sqrt"` or `"linear"`.
+        schedule: `"constant"`, `"inverse_sqrt"`, `"linear"` or `"cosine"`.
         warmup: updates until the peak is reached; 0 for none; a shorter run ends on the way up.
         beta1, beta2, epsilon: of Adam.
         weight_decay: of AdamW; 0 is plain Adam.
@@ -603,7 +603,7 @@ class Trainer:
         now = {"training": asdict(self.config), "model": self._model()}
         for section, fields in now.items():
             for name, value in fields.items():
-                if name == "updates" and self.config.schedule != "linear":
+                if name == "updates" and self.config.schedule not in ("linear", "cosine"):
                     continue  # without influence on the updates before
                 if state[section].get(name) != value:
                     raise ValueError(

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
 
-from transformer_book.optimization import SCHEDULES
 from transformer_book.widgets import (
     BeamExplorer,
     EmbeddingMap,
@@ -32,6 +31,7 @@ from transformer_book.widgets.induction import packed
 from transformer_book.widgets.masks import RULES
 from transformer_book.widgets.neuron import ORDERS
 from transformer_book.widgets.normalisation import OVER
+from transformer_book.widgets.schedule import SCHEDULES
 from transformer_book.widgets.shapes import VERSIONS
 
 

@@ -231,6 +231,9 @@ def test_of_the_searches_those_that_repeat_themselves_are_left_out():
     seldom, often = result(40.0, 0.0079), result(41.0, 0.0081)
     assert ship_model.best_search([seldom, often, result(39.0, 0.0)]) is seldom
     assert ship_model.best_search([often, result(40.5, 0.02)]) is often  # there is no other
+    hardly_better = result(40.04, 0.00795)
+    assert ship_model.best_search([hardly_better, seldom]) is seldom  # as good, and repeats less
+    assert ship_model.best_search([result(40.1, 0.00795), seldom])["bleu"]["value"] == 40.1
     plain = [result(99.8), result(99.9)]  # a corpus that nobody wrote
     assert ship_model.best_search(plain) is plain[1]
 

@@ -25,6 +25,7 @@ MODULES = {
     "copied_kernels.py",
     "executed.py",
     "copies.py",
+    "many_at_once.py",
     "model_cards.py",
     "reference_mutants.py",
     "searches.py",

@@ -8,15 +8,16 @@ import torch
 import traitlets
 
 from transformer_book.arguments import check_choice, check_switch
-from transformer_book.optimization import SCHEDULES, learning_rate
+from transformer_book.optimization import learning_rate
 from transformer_book.widgets.explorer import Explorer, check_share, check_whole
 
 LONGEST = 100_000  # updates: the paper's
 WIDEST = 4096
+SCHEDULES = ("constant", "inverse_sqrt", "linear")  # those that chapter 15 compares
 
 
 class ScheduleExplorer(Explorer):
-    r"""The three schedules of `learning_rate`, and one update that is looked at.
+    r"""Three schedules of `learning_rate`, and one update that is looked at.
 
     The peak is the paper's, $1 / \sqrt{d_{model}\, w}$, or one that is set.
 
