@@ -4,9 +4,8 @@
     python tools/generations.py --output runs/generations
     python tools/ship_model.py runs/generations/multi30k-generations=3 --name multi30k-de-en
 
-It needs a GPU and about twenty minutes on one of 2024; on a CPU it would take weeks. There is no
-other text than the 29,000 pairs of training, and the validation split is read by nobody. What a
-generation reads, besides the true pairs:
+It needs a GPU; on a CPU it would take weeks. There is no other text than the 29,000 pairs of
+training, and no model reads the validation split. What a generation reads, besides the true pairs:
 
 1. nothing: four models into English, four into German, and two that write captions of no source,
    one for each language. These translate the pairs, alone and together, and write new captions.
@@ -18,10 +17,11 @@ generation reads, besides the true pairs:
 5. the like, by the sixteen of generations 3 and 4. These four are the runs of the recipe
    multi30k-generations; their numbers are its seeds.
 
-"Together" is the mean of the probabilities. From generation 3 on, translations that repeat three
+"Together" is the mean of the probabilities. From generation 4 on, translations that repeat three
 words are left out. The folder keeps what each step made, and a step that was interrupted is made
 again. The shipped weights were made in this way in two sittings, each stopped by a clock: the
-numbers of updates are those it left. What each generation was worth, chapter 19 shows.
+numbers of updates are those it left. The BLEU of the last three generations on the validation split
+is measured, too, and written into `recipes/generations.json`; chapter 19 shows it.
 """
 
 from __future__ import annotations
@@ -51,10 +51,11 @@ from many_at_once import (
 from safetensors.torch import load_file, save_file
 
 from transformer_book.arguments import check_choice
-from transformer_book.atomic_files import write_json
+from transformer_book.atomic_files import read_json, write_json
 from transformer_book.experiment import Experiment
-from transformer_book.metrics import repetitions
-from transformer_book.recipes import load_recipe
+from transformer_book.metrics import bleu, repetitions
+from transformer_book.recipes import FOLDER, load_recipe
+from transformer_book.tasks import texts_of
 from transformer_book.tokens import EOS, SPECIALS
 from transformer_book.training import mean_loss
 from transformer_book.transformer import Transformer
@@ -175,6 +176,7 @@ class Chain:
             "english": [([EOS], target) for target in self.targets],
         }
         self.weights: dict[str, Weights] = {}
+        self.measured: list[dict[str, object]] = []
 
     def run(self) -> list[Path]:
         """Everything; returns the folders of the last generation's models."""
@@ -189,6 +191,7 @@ class Chain:
             self._train("4")
             self._made("4", self._by_the_fourth)
             self._train("5")
+            self.measured = [self._measure(name) for name in ("3", "4", "5")]
         return [self._save(k) for k in range(len(self.generations["5"].reads))]
 
     # --- what is trained ---
@@ -243,7 +246,7 @@ class Chain:
             made = make()
             self.tell(f"made by generation {name}: { {k: len(v) for k, v in made.items()} }")
             write_json(path, made)
-        loaded = json.loads(path.read_text("utf-8"))
+        loaded = read_json(path)
         self.pairs |= {key: [tuple(pair) for pair in pairs] for key, pairs in loaded.items()}
 
     def _team(self, name: str, which: Sequence[int], size: int = 1) -> Team:
@@ -312,6 +315,23 @@ class Chain:
         vocabulary, tokenizer = self.experiment.vocabularies[1], self.experiment.tokenizers[1]
         return tokenizer.detokenize(vocabulary.decode(ids))
 
+    def _measure(self, name: str) -> dict[str, object]:
+        """BLEU on the validation split, of each model and of all together; kept, too."""
+        path = self.folder / f"validation-{name}.json"
+        if not path.exists():
+            task, n = self.experiment.task, self.experiment.recipe.data.validation
+            data = self.experiment.dataset("validation")
+            sources = [list(source) for source, _ in data.examples]
+            right = [texts_of(task, pair)[1] for pair in task.pairs("validation", n=n)]
+            K = len(self.generations[name].reads)
+            how = Search(penalty=1.4)
+            found = []
+            for team in (*(self._team(name, [k]) for k in range(K)), self._team(name, range(K), K)):
+                (texts,) = search([team], [sources], how)
+                found.append(bleu([self._text(text) for text in texts], right).value)
+            write_json(path, {"generation": name, "models": found[:-1], "together": found[-1]})
+        return read_json(path)
+
     def _save(self, k: int) -> Path:
         """The folder of a model of the last generation, as `transformer-book train` leaves it."""
         recipe = dataclasses.replace(
@@ -321,7 +341,7 @@ class Chain:
         model = put_into(experiment.new_model(), self.weights["5"], k).eval()
         folder = self.folder / f"{recipe.name}={k + 1}"
         experiment.translator(model).save(folder)
-        kept = json.loads((self.folder / "generation-5.json").read_text("utf-8"))
+        kept = read_json(self.folder / "generation-5.json")
         rows = [{"update": row["update"], "nll": row["nll"][k]} for row in kept]
         size = {"max_tokens": experiment.training.max_tokens}
         rows[-1]["validation_loss"] = mean_loss(model, experiment.dataset("validation"), **size)
@@ -362,11 +382,11 @@ def main() -> None:
         check_choice("device", arguments.device, ("cuda", "cpu"))
         if arguments.device == "cuda" and not torch.cuda.is_available():
             raise ValueError("There is no GPU here, and on a CPU this takes weeks: --device cpu.")
-        chain = Chain(
-            Experiment(load_recipe(RECIPE)), arguments.output, torch.device(arguments.device)
-        )
+        experiment = Experiment(load_recipe(RECIPE))
+        chain = Chain(experiment, arguments.output, torch.device(arguments.device))
         for folder in chain.run():
             print(folder)
+        write_json(FOLDER / "generations.json", chain.measured, indent=1)
     except (ValueError, OSError) as error:
         raise SystemExit(str(error)) from None
 

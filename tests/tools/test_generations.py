@@ -34,8 +34,11 @@ from torch.testing import assert_close
 from tests.tools.running import run_tool
 from transformer_book.decoding import beam_search, greedy_search
 from transformer_book.experiment import Experiment
+from transformer_book.metrics import bleu
 from transformer_book.optimization import label_smoothed_loss, learning_rate
-from transformer_book.recipes import load_recipe
+from transformer_book.pretrained import FOLDER, results_by_seed
+from transformer_book.recipes import load_recipe, recorded_generations
+from transformer_book.tasks import texts_of
 from transformer_book.tokens import EOS, PAD, SOS
 from transformer_book.transformer import Transformer
 from transformer_book.translator import Translator
@@ -291,6 +294,36 @@ def test_the_last_generation_is_what_train_leaves(chain, experiment):
     assert [line.split(":")[0] for line in told if line.startswith("generation")] == [
         f"generation {one.name}" for one in GENERATIONS
     ]
+
+
+def test_what_a_generation_is_worth_is_measured(chain, experiment):
+    made, folders, _ = chain
+    assert [(one["generation"], len(one["models"])) for one in made.measured] == [
+        ("3", 8),
+        ("4", 8),
+        ("5", 4),
+    ]
+    task = experiment.task
+    validation = [texts_of(task, pair) for pair in task.pairs("validation", n=8)]
+    right = [target for _, target in validation]
+    for folder, value in zip(folders, made.measured[-1]["models"], strict=True):
+        translator = Translator.from_pretrained(folder)
+        how = {"beam_size": 5, "length_penalty": 1.4}
+        texts = translator.translate([source for source, _ in validation], **how)
+        assert bleu(texts, right).value == pytest.approx(value)
+
+
+def test_the_recorded_generations_are_those_of_the_shipped_model():
+    recorded = recorded_generations()
+    numbers = {one.name: len(one.reads) for one in GENERATIONS}
+    assert [one["generation"] for one in recorded] == ["3", "4", "5"]
+    for one in recorded:
+        assert len(one["models"]) == numbers[one["generation"]]
+        assert all(0 < value < 100 for value in (*one["models"], one["together"]))
+    by_seed = results_by_seed(FOLDER / "multi30k-de-en")
+    for seed, value in enumerate(recorded[-1]["models"], 1):
+        (result,) = (r for r in by_seed[seed] if r["split"] == "validation")
+        assert result["bleu"]["value"] == pytest.approx(value, abs=0.05)
 
 
 def test_what_is_made_has_a_true_side(chain, experiment, pairs):

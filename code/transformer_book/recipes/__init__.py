@@ -193,6 +193,17 @@ def recorded_runs() -> dict[str, list[dict[str, Any]]]:
     return _recorded(path) if path.exists() else {}
 
 
+def recorded_generations() -> list[dict[str, Any]]:
+    """What the last three generations of `multi30k-generations` reached on the validation split.
+
+    Of each its number, `generation`, and the cased BLEU, 0 to 100, of its `models` and of all of
+    them `together`, by beam search with a beam of 5 and a length penalty of 1.4.
+
+    They are recorded by `tools/generations.py`.
+    """
+    return json.loads((FOLDER / "generations.json").read_text(encoding="utf-8"))
+
+
 def recorded_today() -> dict[str, list[dict[str, Any]]]:
     """The recorded runs of chapters 24 and 25, by recipe (those in `recipes/today`).
 
