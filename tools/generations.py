@@ -19,9 +19,10 @@ training, and no model reads the validation split. What a generation reads, besi
 
 "Together" is the mean of the probabilities. From generation 4 on, translations that repeat three
 words are left out. The folder keeps what each step made, and a step that was interrupted is made
-again. The shipped weights were made in this way in two sittings, each stopped by a clock: the
-numbers of updates are those it left. The BLEU of the last three generations on the validation split
-is measured, too, and written into `recipes/generations.json`; chapter 19 shows it.
+again. The shipped weights were made in this way, by a draft of this program that drew the first
+weights from another distribution, in two sittings that a clock stopped: the numbers of updates are
+those it left. The BLEU of the last three generations on the validation split is measured, too, and
+written into `recipes/generations.json`; chapter 19 shows it.
 """
 
 from __future__ import annotations
