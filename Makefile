@@ -68,8 +68,8 @@ assignments: $(READY) ## release the problem sets and prove them (SETS="ps1 ps2"
 results: $(READY) ## measure every shipped model again; fails if a number in a text or a card differs
 	@$(RUN) tools/check_results.py
 
-# The teachers; each model that is shipped, and the recipe that makes it; the five generations, which
-# need a GPU; runs of which only results are kept, some with another seed (recipe=seed).
+# The teachers; each model that is shipped, and the recipe that makes it; runs of which only results
+# are kept, some with another seed (recipe=seed); last the five generations, which need a GPU.
 models: $(READY) ## train and ship the models again: many hours, resumes where it was
 	@for run in $(TEACHERS); do \
 		$(RUN) -m transformer_book train $${run%=*} --set training.seed=$${run#*=} \
@@ -79,9 +79,6 @@ models: $(READY) ## train and ship the models again: many hours, resumes where i
 		case $$pair in *=multi30k-best*) taught="$(TAUGHT)";; *) taught=;; esac; \
 		$(RUN) -m transformer_book train $${pair#*=} $$taught --output runs/$${pair%=*} --resume \
 		&& $(RUN) tools/ship_model.py runs/$${pair%=*} --name $${pair%=*} $$keep || exit $$?; done
-	@$(RUN) tools/generations.py --output $(GENERATIONS)
-	@$(RUN) tools/ship_model.py $(GENERATIONS)/multi30k-generations=3 --name multi30k-de-en
-	@$(RUN) tools/record_runs.py $(patsubst %,$(GENERATIONS)/multi30k-generations=%,1 2 4)
 	@for run in $(RUNS); do \
 		case $$run in *=*) seed="--set training.seed=$${run#*=}";; *) seed=;; esac; \
 		case $$run in multi30k-best*) taught="$(TAUGHT)";; *) taught=;; esac; \
@@ -91,6 +88,9 @@ models: $(READY) ## train and ship the models again: many hours, resumes where i
 	@$(RUN) tools/record_today.py
 	@$(RUN) tools/record_adapting.py
 	@$(RUN) tools/record_induction.py
+	@$(RUN) tools/generations.py --output $(GENERATIONS)
+	@$(RUN) tools/ship_model.py $(GENERATIONS)/multi30k-generations=3 --name multi30k-de-en
+	@$(RUN) tools/record_runs.py $(patsubst %,$(GENERATIONS)/multi30k-generations=%,1 2 4)
 
 PEERS := .venv-benchmarks
 

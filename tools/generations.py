@@ -10,19 +10,22 @@ training, and no model reads the validation split. What a generation reads, besi
 1. nothing: four models into English, four into German, and two that write captions of no source,
    one for each language. These translate the pairs, alone and together, and write new captions.
 2. that, in eight mixtures; and four larger models, in four mixtures.
-3. the pairs four times, and what the twelve of generation 2 together made of their sources and of
-   new captions; two of the eight also German that was drawn at random for the English sides.
-4. the like, by the eight of generation 3; and German by the shipped multi30k-en-de, once by beam
-   search and three times drawn.
-5. the like, by the sixteen of generations 3 and 4. These four are the runs of the recipe
-   multi30k-generations; their numbers are its seeds.
+3. the pairs four times; what the four and the four of generation 1 together made of them; and what
+   the twelve of generation 2 together made of their sources and of the captions. Two of the eight
+   also read German that generation 1 drew at random for the English sides.
+4. the pairs four times; what the eight of generation 3 together made of the sources and captions,
+   and generation 2 of the sources; German by the shipped multi30k-en-de, once by beam search and
+   three times drawn.
+5. the like, by the sixteen of generations 3 and 4, and by those of 3 alone. These four are the
+   runs of the recipe multi30k-generations; their numbers are its seeds.
 
 "Together" is the mean of the probabilities. From generation 4 on, translations that repeat three
 words are left out. The folder keeps what each step made, and a step that was interrupted is made
-again. The shipped weights were made in this way, by a draft of this program that drew the first
-weights from another distribution, in two sittings that a clock stopped: the numbers of updates are
-those it left. The BLEU of the last three generations on the validation split is measured, too, and
-written into `recipes/generations.json`; chapter 19 shows it.
+again. The shipped weights were made in this way, by a draft of this program, which drew the first
+weights from another distribution and kept the learning rate above 0.5 % of its peak, in two
+sittings that a clock stopped: the numbers of updates are those it left. The BLEU of the last three
+generations on the validation split is measured, too, and written into `recipes/generations.json`;
+chapter 19 shows it.
 """
 
 from __future__ import annotations
@@ -30,6 +33,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
+import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -37,7 +41,7 @@ from pathlib import Path
 import torch
 from many_at_once import (
     Search,
-    Team,
+    Teams,
     Training,
     Weights,
     fast_attention,
@@ -49,22 +53,24 @@ from many_at_once import (
     together,
     train,
 )
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file, save
 
 from transformer_book.arguments import check_choice
-from transformer_book.atomic_files import read_json, write_json
+from transformer_book.atomic_files import read_json, write_atomically, write_json
+from transformer_book.checkpoints import weights_of
 from transformer_book.experiment import Experiment
 from transformer_book.metrics import bleu, repetitions
 from transformer_book.recipes import FOLDER, load_recipe
 from transformer_book.tasks import texts_of
-from transformer_book.tokens import EOS, SPECIALS
+from transformer_book.tokens import EOS
 from transformer_book.training import mean_loss
-from transformer_book.transformer import Transformer
+from transformer_book.transformer import Transformer, TransformerConfig
 from transformer_book.translator import Translator
 
 Pair = tuple[list[int], list[int]]
 RECIPE = "multi30k-generations"
-TRUE = "true " * 4  # so often as the pairs count from generation 3 on
+TRUE = "true " * 4  # as often as the true pairs count, from generation 3 on and in one mixture of 2
+FEWEST = 5  # ids of a caption that is kept, <eos> included
 
 
 @dataclass(frozen=True)
@@ -165,10 +171,17 @@ class Chain:
     ) -> None:
         self.experiment, self.folder, self.device, self.tell = experiment, folder, device, tell
         self.generations = {one.name: one for one in generations}
-        self.captions, self.shipped_back = captions, shipped_back
+        self.captions = captions
+        self.back = Translator.from_pretrained(shipped_back)
+        sides = [vocabulary.tokens for vocabulary in experiment.vocabularies]
+        if [self.back.target_vocabulary.tokens, self.back.source_vocabulary.tokens] != sides:
+            raise ValueError(
+                f"{shipped_back} has another vocabulary than {experiment.recipe.name}."
+            )
         folder.mkdir(parents=True, exist_ok=True)
-        train = experiment.dataset("train", experiment.recipe.data.train)
-        true = [(list(source), list(target[1:])) for source, target in train.examples]  # no <sos>
+        self._check_folder()
+        data = experiment.dataset("train", experiment.recipe.data.train)
+        true = [(list(source), list(target[1:])) for source, target in data.examples]  # no <sos>
         self.sources, self.targets = (list(side) for side in zip(*true, strict=True))
         self.pairs: dict[str, list[Pair]] = {
             "true": true,
@@ -195,9 +208,28 @@ class Chain:
             self.measured = [self._measure(name) for name in ("3", "4", "5")]
         return [self._save(k) for k in range(len(self.generations["5"].reads))]
 
+    def _check_folder(self) -> None:
+        """Raise `ValueError` if what the folder keeps was made in another way."""
+        weights = save({key: t.contiguous() for key, t in weights_of(self.back.model).items()})
+        about = {
+            "generations": [dataclasses.asdict(one) for one in self.generations.values()],
+            "captions": self.captions,
+            "recipe": self.experiment.recipe.to_dict(),
+            "back": zlib.crc32(weights),
+        }
+        about = json.loads(json.dumps(about))  # as it is read: lists for tuples
+        path = self.folder / "chain.json"
+        if not path.exists():
+            write_json(path, about)
+        elif read_json(path) != about:
+            raise ValueError(
+                f"{self.folder} holds generations that were made otherwise: remove it, or choose "
+                "another folder."
+            )
+
     # --- what is trained ---
 
-    def _config(self, name: str) -> object:
+    def _config(self, name: str) -> TransformerConfig:
         changes = self.generations[name].changes
         return dataclasses.replace(self.experiment.model_config, **changes)
 
@@ -234,7 +266,8 @@ class Chain:
                 note,
             )
             write_json(path.with_suffix(".json"), history)
-            save_file({key: tensor.cpu().contiguous() for key, tensor in weights.items()}, path)
+            on_cpu = {key: tensor.cpu().contiguous() for key, tensor in weights.items()}
+            write_atomically(path, save(on_cpu))
         self.weights[name] = {
             key: tensor.to(self.device) for key, tensor in load_file(path).items()
         }
@@ -244,14 +277,15 @@ class Chain:
     def _made(self, name: str, make: Callable[[], dict[str, list[Pair]]]) -> None:
         path = self.folder / f"made-{name}.json"
         if not path.exists():
+            torch.manual_seed(int(name))  # what is drawn does not depend on what came before
             made = make()
             self.tell(f"made by generation {name}: { {k: len(v) for k, v in made.items()} }")
             write_json(path, made)
         loaded = read_json(path)
         self.pairs |= {key: [tuple(pair) for pair in pairs] for key, pairs in loaded.items()}
 
-    def _team(self, name: str, which: Sequence[int], size: int = 1) -> Team:
-        return Team(picked(self.weights[name], which), self._config(name), size)
+    def _team(self, name: str, which: Sequence[int], size: int = 1) -> Teams:
+        return Teams(picked(self.weights[name], which), self._config(name), size)
 
     def _by_the_first(self) -> dict[str, list[Pair]]:
         ahead, back = self._team("1", range(4)), self._team("1", range(4, 8))
@@ -281,8 +315,8 @@ class Chain:
 
     def _by_the_third(self) -> dict[str, list[Pair]]:
         made = self._together([self._team("3", range(8), 8)], "3", self.captions[2])
-        back = Translator.from_pretrained(self.shipped_back, device=self.device)
-        shipped = [Team(stacked([back.model]), back.model.config)]
+        back = self.back.model.to(self.device)
+        shipped = [Teams(stacked([back]), back.config)]
         return {key: self._fluent(pairs) for key, pairs in made.items()} | {
             "shipped_back": _pairs(*search(shipped, [self.targets]), self.targets),
             "shipped_drawn": self._drawn(shipped, 3),
@@ -290,11 +324,11 @@ class Chain:
 
     def _by_the_fourth(self) -> dict[str, list[Pair]]:
         both = together(self.weights["3"], self.weights["4"])
-        team = Team(both, self._config("4"), len(both["output.bias"]))
+        team = Teams(both, self._config("4"), len(both["output.bias"]))
         made = self._together([team], "4", self.captions[3])
         return {key: self._fluent(pairs) for key, pairs in made.items()}
 
-    def _together(self, teams: list[Team], name: str, n_captions: int) -> dict[str, list[Pair]]:
+    def _together(self, teams: list[Teams], name: str, n_captions: int) -> dict[str, list[Pair]]:
         how = Search(penalty=1.0)
         captions = [source for source, _ in self.pairs["captions"]][:n_captions]
         return {
@@ -302,7 +336,7 @@ class Chain:
             f"captions-{name}": _pairs(captions, *search(teams, [captions], how)),
         }
 
-    def _drawn(self, teams: list[Team], times: int) -> list[Pair]:
+    def _drawn(self, teams: list[Teams], times: int) -> list[Pair]:
         """For each English sentence `times` German ones, drawn at random."""
         targets = self.targets * times
         (drawn,) = search(teams, [targets], Search(sampled=True, longest=60, batch=4096))
@@ -358,15 +392,15 @@ def _pairs(sources: Sequence[list[int]], targets: Sequence[list[int]]) -> list[P
 
 
 def _distinct(pairs: Iterable[Pair]) -> list[Pair]:
-    found = {(tuple(source), tuple(target)): (source, target) for source, target in pairs}
-    return list(found.values())
+    found = dict.fromkeys((tuple(source), tuple(target)) for source, target in pairs)
+    return [(list(source), list(target)) for source, target in found]
 
 
 def _new(texts: Sequence[list[int]], known: Sequence[list[int]]) -> list[list[int]]:
-    """The texts that came to an end, have some words, and are neither known nor there twice."""
+    """The texts that came to an end, are not too short, and neither known nor there twice."""
     seen, found = {tuple(text) for text in known}, []
     for text in texts:
-        if text[-1] == EOS and len(text) > len(SPECIALS) and tuple(text) not in seen:
+        if text[-1] == EOS and len(text) >= FEWEST and tuple(text) not in seen:
             seen.add(tuple(text))
             found.append(text)
     return found

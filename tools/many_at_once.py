@@ -5,7 +5,7 @@ other to be started. K of them with the same shape are one model whose matrices 
 more, `(K, D, D)`, and cost little more than one. Further savings: pairs stand one after another in
 rows of equal length, with masks between them (`pack`), so that every batch has the same shape and
 an update can be recorded once and replayed (a CUDA graph); the scale and shift of each norm are
-taken into the matrix behind it; multiplications are done in bfloat16.
+taken into the matrix behind it; a GPU multiplies in half precision, for training in bfloat16.
 
 The functions compute what the book's `Transformer`, its loss and its searches compute: the tests
 compare losses, gradients and translations. Pre-norm, ReLU, sinusoidal positions and one matrix for
@@ -91,10 +91,19 @@ def together(*several: Weights) -> Weights:
 
 
 def pack(pairs: Sequence[tuple[Ids, Ids]], seed: int = 0, length: int = ROW) -> Tensor:
-    """Pairs in rows, several one after another: `(rows, 7, length)`, see `PARTS`.
+    """Pairs in rows, several one after another.
 
-    Source and target end with `<eos>`. In a row, the pairs are numbered from 1 and the places
-    within each side from 0; padding has number 0. A pair with a longer side is left out.
+    In a row, the pairs are numbered from 1 and the places within each side from 0; padding has
+    number 0.
+
+    Args:
+        pairs: source and target, both with `<eos>` at the end. A pair with a longer side than
+            `length` is left out.
+        seed: of the order in which they are packed.
+        length: of a row, on either side.
+
+    Returns:
+        `(rows, 7, length)`, see `PARTS`.
     """
     order = [n for n, pair in enumerate(pairs) if max(map(len, pair)) <= length]
     random.Random(seed).shuffle(order)
@@ -143,14 +152,23 @@ class Models:
         weights: see `stacked`. Gradients flow into them.
         config: of each model.
         dtype: of the multiplications.
+        positions: the table of positions, on the device; without one it is made.
     """
 
-    def __init__(self, weights: Weights, config: TransformerConfig, dtype: torch.dtype) -> None:
+    def __init__(
+        self,
+        weights: Weights,
+        config: TransformerConfig,
+        dtype: torch.dtype,
+        positions: Tensor | None = None,
+    ) -> None:
         self.config, self.dtype = config, dtype
         self.embedding = weights["source_embedding.weight"]  # (K, V, D)
         self.K, self.V, self.D = self.embedding.shape
         self.scale = math.sqrt(self.D)
-        self.positions = sinusoids(config.max_length, self.D).to(self.embedding.device)
+        if positions is None:
+            positions = sinusoids(config.max_length, self.D).to(self.embedding.device)
+        self.positions = positions
         self.matrices: dict[str, tuple[Tensor, Tensor]] = {}
         for i in range(config.n_encoder_layers):
             layer = f"encoder.layers.{i}."
@@ -293,7 +311,13 @@ def losses(
     """Label-smoothed loss and negative log-likelihood of each model on its rows, both `(K,)`.
 
     Args:
+        models: how they compute.
         batch: `(K, rows, 7, length)`, see `pack`.
+        smoothing: of the labels, ε.
+        drop: dropout.
+
+    Returns:
+        Both per token of the targets.
     """
     batch = batch.long()
     one = {name: batch[:, :, n] for n, name in enumerate(PARTS)}
@@ -353,15 +377,23 @@ def train(
     training: Training,
     tell: Callable[[int, list[float]], None] = lambda update, nll: None,
 ) -> Weights:
-    """Train K models; returns the moving averages of their weights.
+    """Train K models. PyTorch's random numbers begin anew, with the seed of the training.
 
     Args:
         weights: to begin with, see `stacked`; they are not changed.
+        config: of each model.
         table: rows, see `pack`.
         pools: for each model the numbers of the rows that it reads, as often as they stand there.
         rates: the dropout of each.
-        tell: called every 1,000 updates, and after the last, with the loss of each model per token,
-            an average over the last updates.
+        training: everything else.
+        tell: called every 1,000 updates, and after the last, with the negative log-likelihood of
+            each model, nats per token: a moving average that begins with 0.
+
+    Returns:
+        The moving averages of their weights.
+
+    Raises:
+        ValueError: a shape that is not computed here, see `check_shape`.
     """
     check_shape(config)
     device = weights["output.bias"].device
@@ -383,6 +415,8 @@ def train(
     fast = {"fused": True, "capturable": True} if device.type == "cuda" else {}
     optimizer = torch.optim.Adam(parameters, lr=rate, betas=(0.9, 0.98), eps=1e-9, **fast)
     dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
+    # Made here: nothing may be copied to the GPU while an update is recorded.
+    positions = sinusoids(config.max_length, config.d_model).to(device)
     drop, K = dropout_of(rates), len(pools)
     done = torch.zeros((), dtype=torch.long, device=device)
     recent = torch.zeros(K, device=device)
@@ -391,7 +425,7 @@ def train(
         rate.copy_(every.index_select(0, done.view(1))[0])
         numbers = order.index_select(0, done.view(1)).long()
         batch = table.index_select(0, numbers.view(-1)).view(K, -1, *table.shape[1:])
-        loss, nll = losses(Models(own, config, dtype), batch, training.smoothing, drop)
+        loss, nll = losses(Models(own, config, dtype, positions), batch, training.smoothing, drop)
         loss.sum().backward()
         gradients = [parameter.grad for parameter in parameters]
         squares = torch.stack([g.square().flatten(1).sum(dim=1) for g in gradients]).sum(dim=0)
@@ -455,11 +489,11 @@ def _replayed(update: Callable[[], None], times: int, device: torch.device) -> I
 
 
 @dataclass
-class Team:
-    """Models that search together: the mean of their probabilities decides.
+class Teams:
+    """Models that search in teams: the mean of the probabilities of a team decides.
 
     Attributes:
-        weights, config: of the models of all teams of a search, team after team.
+        weights, config: of the models of all teams, team after team.
         size: models in a team.
     """
 
@@ -470,25 +504,41 @@ class Team:
 
 @dataclass(frozen=True)
 class Search:
-    """How a team writes: by beam search, or, with `sampled`, by drawing."""
+    """How a team writes.
+
+    Attributes:
+        beam, penalty: of a beam search; with a beam of 1 it is greedy.
+        sampled: draw by the probabilities instead.
+        longest: tokens of a target; without it those of the longest source of a batch, and 20.
+        batch: sources at once.
+    """
 
     beam: int = 5
     penalty: float = 0.6
     sampled: bool = False
-    longest: int | None = None  # tokens; without it the source's and 20 more
-    batch: int = 1024  # sources at once
+    longest: int | None = None
+    batch: int = 1024
 
 
 def search(
-    teams: Sequence[Team], sources: Sequence[Sequence[Ids]], how: Search = Search()
+    teams: Sequence[Teams], sources: Sequence[Sequence[Ids]], how: Search = Search()
 ) -> list[list[list[int]]]:
-    """What each team makes of its sources: ids, `<eos>` at the end.
+    """What each team makes of its sources.
 
     Args:
-        teams: with several, each has as many teams as `sources` has parts, and number k of all of
-            them search together: so models of different shapes can be one team.
+        teams: each has as many teams as `sources` has parts. With several, number k of all of them
+            are one team: so models of different shapes can search together.
         sources: for each team the ids of its sources, as many for all.
+        how: see `Search`.
+
+    Returns:
+        For each team and source the ids of its target, `<eos>` at the end.
+
+    Raises:
+        ValueError: a shape that is not computed here, see `check_shape`.
     """
+    for one in teams:
+        check_shape(one.config)
     found: list[list[list[int]]] = [[[]] * len(part) for part in sources]
     orders = [sorted(range(len(part)), key=lambda n: -len(part[n])) for part in sources]
     begin = 0
@@ -515,7 +565,7 @@ def search(
 class _Search:
     """One batch: sources `(teams, B, S)`."""
 
-    def __init__(self, teams: Sequence[Team], sources: Tensor, how: Search, limit: int) -> None:
+    def __init__(self, teams: Sequence[Teams], sources: Tensor, how: Search, limit: int) -> None:
         self.how, self.limit = how, min(limit, teams[0].config.max_length - 1)
         self.n, self.B, S = sources.shape
         self.width = 1 if how.sampled else how.beam
@@ -601,7 +651,7 @@ class _Search:
             ends = token == EOS
             # Only an end among the first W counts, as in beam_search of the book.
             counts = ends & (torch.arange(2 * W, device=device) < W)
-            score = top.masked_fill(~counts, -1e9) / self._divisor(place + 1)
+            score = (top / self._divisor(place + 1)).masked_fill(~counts, -1e9)
             score, place_of = score.max(dim=-1)
             ended = _chosen(written, parent.gather(2, place_of[..., None]))[:, :, 0, 1:]
             text = torch.zeros_like(answer)

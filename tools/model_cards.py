@@ -113,8 +113,8 @@ def table(first: str, rows: list[tuple[str, dict]]) -> str:
 MADE = " and what {teachers} trained models made of them"
 TRAIN = "`transformer-book train {again}`"
 TAUGHT = ", with {teachers} times `--teacher`; `make models` trains the teachers first"
-# Of a recipe that `transformer-book train` does not train.
-GENERATIONS = {
+# What trains the recipes that `transformer-book train` does not.
+PROGRAMS = {
     "multi30k-generations": "`python tools/generations.py`, on a GPU: five generations of models, "
     "each taught by those before it; this is number {seed} of the last"
 }
@@ -270,13 +270,13 @@ def card(folder: Path) -> str:
     kind = task["name"]
     licence, limits = about(task)
     made = MADE.format(**recipe["data"]) if recipe["data"].get("teachers") else ""
-    program = GENERATIONS.get(recipe["name"])
-    if program is None:
+    if recipe["name"] in PROGRAMS:
+        program = PROGRAMS[recipe["name"]].format(seed=recipe["training"]["seed"])
+        made += WRITTEN
+    else:
         arguments = again(recipe, load_recipe(recipe["name"]).to_dict())
         taught = TAUGHT.format(**recipe["data"]) if made else ""
         program = TRAIN.format(again=arguments) + taught
-    else:
-        made += WRITTEN
     final = pretrained.results_as_shipped(folder, chosen=True)
     others = [r for r in results if r["split"] == "validation" and r not in final]
     steps = [(f"{r.get('weights', 'as shipped')}, {search_of(r)}", r) for r in others]
@@ -295,7 +295,7 @@ def card(folder: Path) -> str:
         pairs=f"{recipe['data']['train']:,} pairs{made}",
         updates=recipe["training"]["updates"],
         seed=recipe["training"]["seed"],
-        again=program.format(seed=recipe["training"]["seed"]),
+        again=program,
         licence=licence,
         signatures=signatures(final),
         measuring=measuring(folder.name, final, config["decoding"], recipe),

@@ -7,9 +7,10 @@
 Each is measured with one search, fixed beforehand: first on the validation split, then, once, on
 the test. The search is that of the recipe. But if there is a shipped model of the same recipe, the
 run is another seed beside it: then the search is that of the model, and what led to it, step by
-step on the validation split, is measured as well. The record is `recipes/runs.json`, which chapters
-18 and 19 show; beside it, `test_looks.jsonl` has a line for each look at a test. A run that is
-recorded is not measured again.
+step on the validation split, is measured as well. So it is, too, where the steps of another seed
+are recorded: a model of that recipe was shipped once. The record is `recipes/runs.json`, which
+chapters 18 and 19 show; beside it, `test_looks.jsonl` has a line for each look at a test. A run
+that is recorded is not measured again.
 
 With --unfinished a run may be recorded before its recipe's last update, where that takes days: the
 record says how many updates it made, and whoever resumes the run later records it anew. The looks
@@ -79,7 +80,14 @@ def record(folder: Path, path: Path, n: int, unfinished: bool = False) -> dict |
     reached = max(row["update"] for row in history)
     if any((entry | {"updates": reached}).items() <= old.items() for old in known):
         return None
-    search = shipped_search(recipe["name"])
+    search = shipped_search(recipe["name"]) or next(
+        (
+            old["results"][0]["decoding"]
+            for old in known
+            if old["recipe"] == recipe["name"] and "steps" in old
+        ),
+        None,
+    )
     if reached < updates and (search or not unfinished):
         raise ValueError(
             f"{folder} has made {reached} of {updates} updates: resume it first"

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 """Put a trained run into the package as a shipped model: half precision, measured, with its card.
 
-    transformer-book train multi30k-best --output runs/multi30k-de-en
-    python tools/ship_model.py runs/multi30k-de-en --name multi30k-de-en
+    transformer-book train series-two-terms-best --output runs/series
+    python tools/ship_model.py runs/series --name series
 
 The order is that of an honest comparison. On the validation split: the last weights, the average of
 the last checkpoints, greedy and with a beam, length penalties. The best search is kept, of those
 that repeat themselves at most twice as often as the references do, as far as two standard errors
-can tell; where several differ by less than half a tenth of a BLEU, the one that repeats itself
-least. Then the weights are rounded to half precision, and measured again: a model that loses by it
-is not shipped. The test split (and the compositional one, where there is one) is looked at once, at
-the end, and each look is logged for good. What was shipped before stays as it is until all of
-that is done.
+can tell; of all that are at most half a tenth of a BLEU below the best, it is the one that repeats
+itself least. Then the weights are rounded to half precision, and measured again: a model that loses
+by it is not shipped. The test split (and the compositional one, where there is one) is looked at
+once, at the end, and each look is logged for good. What was shipped before stays as it is until all
+of that is done.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ PENALTIES = (0.0, 0.6, 1.0, 1.4, 1.8, 2.2)
 # What rounding may cost, on the validation split: BLEU, or the share that is right.
 ROUNDING = {"bleu": 0.1, "exact_match": 0.001}
 REPETITIONS = 2  # so many times as often as the references may a model repeat itself
-EQUAL = {"bleu": 0.05, "exact_match": 0.0}  # searches that differ by no more are as good
+EQUAL = {"bleu": 0.05, "exact_match": 0.0}  # so far below the best, a search is as good
 UNROUNDED = "before rounding"
 
 

@@ -84,7 +84,7 @@ def learning_rate(
     * `"inverse_sqrt"`: $\text{peak} \cdot \sqrt{w / n}$, the schedule of the 2017 paper, whose
       peak is $1 / \sqrt{d_{model}\, w}$;
     * `"linear"`: it falls in equal steps and would be zero one update after the last;
-    * `"cosine"`: it falls along half a wave, slowly at both ends, and would be zero there, too.
+    * `"cosine"`: it falls along half a wave, slowly at both ends, to the same zero.
 
     Args:
         update: from 1.

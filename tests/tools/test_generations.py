@@ -8,6 +8,7 @@ import math
 from collections import Counter
 
 import generations
+import many_at_once
 import pytest
 import torch
 from generations import GENERATIONS, Chain
@@ -16,7 +17,7 @@ from many_at_once import (
     ROW,
     Models,
     Search,
-    Team,
+    Teams,
     Training,
     check_shape,
     dropout_of,
@@ -182,6 +183,17 @@ def test_models_are_trained_as_the_book_would(experiment, models, pairs):
                 assert_close(found[name][k], mean, rtol=1e-3, atol=2e-4, msg=name)
 
 
+def test_nothing_is_brought_to_the_device_during_an_update(experiment, models, pairs, monkeypatch):
+    """A GPU that records an update refuses copies; the table of positions would be one."""
+    made = []
+    real = many_at_once.sinusoids
+    monkeypatch.setattr(many_at_once, "sinusoids", lambda *a: made.append(a) or real(*a))
+    table = pack(pairs)
+    training = Training(3, rows=2, warmup=1)
+    train(stacked(models[:1]), experiment.model_config, table, [torch.arange(3)], [0.1], training)
+    assert len(made) == 1
+
+
 # --- search ---------------------------------------------------------------------------------------
 
 
@@ -189,7 +201,7 @@ def test_searches_are_those_of_the_book(experiment, models, pairs):
     sources = [source for source, _ in pairs[:12]]
     width = max(map(len, sources))
     padded = torch.tensor([[*source, *[PAD] * (width - len(source))] for source in sources])
-    team = Team(stacked(models), experiment.model_config)
+    team = Teams(stacked(models), experiment.model_config)
     for beam, penalty in ((1, 0.0), (3, 0.6), (4, 1.4)):
         found = search([team], [sources] * 3, Search(beam, penalty, longest=10, batch=7))
         for model, texts in zip(models, found, strict=True):
@@ -203,10 +215,22 @@ def test_searches_are_those_of_the_book(experiment, models, pairs):
                 assert ids == [*hypothesis.tokens, *cut_off]
 
 
+def test_what_never_ends_comes_out_as_in_the_book(experiment, models, pairs):
+    source = pairs[0][0]
+    endless = put_into(Transformer(experiment.model_config), stacked(models), 0).eval()
+    with torch.no_grad():
+        endless.output.bias[EOS] = -1e4
+    how = {"beam_size": 3, "length_penalty": 1.4, "max_length": 30}
+    best = beam_search(endless, torch.tensor([source]), **how)[0][0]
+    team = Teams(stacked([endless]), experiment.model_config)
+    ((ids,),) = search([team], [[source]], Search(3, 1.4, longest=30))
+    assert not best.finished and ids == [*best.tokens, EOS]
+
+
 def test_a_team_goes_by_the_mean_of_its_probabilities(experiment, models, pairs):
     sources = [source for source, _ in pairs[:6]]
     weights, config = stacked(models), experiment.model_config
-    teams = [Team(picked(weights, (0, 1)), config, 2), Team(picked(weights, (2,)), config)]
+    teams = [Teams(picked(weights, (0, 1)), config, 2), Teams(picked(weights, (2,)), config)]
     (found,) = search(teams, [sources], Search(1, 0.0, longest=8))
     for source, ids in zip(sources, found, strict=True):
         for place in range(min(len(ids), 8)):  # at the limit comes <eos>
@@ -222,7 +246,7 @@ def test_a_team_goes_by_the_mean_of_its_probabilities(experiment, models, pairs)
 def test_what_is_drawn_is_drawn_by_its_probability(experiment, models, pairs):
     torch.manual_seed(1)
     source, n = pairs[0][0], 6000
-    team = Team(stacked(models[:1]), experiment.model_config)
+    team = Teams(stacked(models[:1]), experiment.model_config)
     (texts,) = search([team], [[source] * n], Search(sampled=True, longest=3, batch=n))
     p = models[0](torch.tensor([source]), torch.tensor([[SOS]]))[0, -1]
     p[[PAD, SOS]] = -math.inf
@@ -350,7 +374,7 @@ def test_a_step_that_is_done_is_not_done_again(chain, monkeypatch, experiment):
         made.device,
         list(made.generations.values()),
         made.captions,
-        made.shipped_back,
+        made.folder.parent / "shipped-back",
     )
     assert again.run() == folders
     for name, tensor in made.weights["5"].items():
@@ -359,6 +383,16 @@ def test_a_step_that_is_done_is_not_done_again(chain, monkeypatch, experiment):
     with pytest.raises(TypeError):  # this one would have to search
         again.run()
     (made.folder / "away").rename(made.folder / "made-4.json")
+
+
+def test_a_folder_of_another_chain_is_refused(chain, experiment):
+    made, _, _ = chain
+    back = made.folder.parent / "shipped-back"
+    same = list(made.generations.values())
+    with pytest.raises(ValueError, match="holds generations that were made otherwise: remove it"):
+        Chain(experiment, made.folder, made.device, same, (1, 1, 1, 1), back)
+    with pytest.raises(ValueError, match="captions-de-en has another vocabulary than multi30k-gen"):
+        Chain(experiment, made.folder, made.device, same, made.captions, "captions-de-en")
 
 
 def test_who_repeats_himself_is_left_out(chain):
