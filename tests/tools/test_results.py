@@ -350,6 +350,18 @@ def test_another_seed_is_measured_with_the_search_of_the_shipped_model(run, tmp_
     assert entry["settings"]["decoding"] != config["decoding"]  # what was trained stays as it is
 
 
+def test_a_recipe_whose_model_was_shipped_once_keeps_its_search_and_steps(run, tmp_path):
+    path = tmp_path / "runs.json"
+    entry = record_runs.record(run, path, n=5)
+    search = {"beam_size": 2, "length_penalty": 0.6, "max_length": 9}
+    results = [result | {"decoding": search} for result in entry["results"]]
+    shipped_once = entry | {"seed": 2, "steps": [], "results": results}
+    path.write_text(json.dumps([shipped_once]), "utf-8")
+    again = record_runs.record(run, path, n=5)
+    assert [result["decoding"] for result in again["results"]] == [search] * 2
+    assert [step["weights"] for step in again["steps"]] == [UNROUNDED]
+
+
 def test_a_run_with_other_settings_does_not_replace_that_of_the_recipe(run, tmp_path, monkeypatch):
     shutil.copy(recipes.FOLDER / "copy.toml", tmp_path)
     monkeypatch.setattr(recipes, "FOLDER", tmp_path)
