@@ -240,7 +240,7 @@ class Models:
         for i in range(self.config.n_encoder_layers):
             layer = f"encoder.layers.{i}."
             x = self._self_attention(layer, x, rows, mask, drop)
-            x = self._fed_forward(layer, x, drop)
+            x = self.fed_forward(layer, x, drop)
         return self.normed(x)
 
     def decode(
@@ -262,7 +262,7 @@ class Models:
             keys, values = self.memory_of(layer, memory, rows)
             mixed = self.attend(queries, keys, values, masks[1])
             x = x + drop(self.linear(f"{cross}.out", mixed))
-            x = self._fed_forward(layer, x, drop)
+            x = self.fed_forward(layer, x, drop)
         return self.linear("logits", self.normed(x))
 
     def memory_of(self, layer: str, memory: Tensor, rows: int) -> list[Tensor]:
@@ -275,7 +275,7 @@ class Models:
         mixed = self.attend(*(self.split(part, rows) for part in parts), mask)
         return x + drop(self.linear(f"{layer}self_attention.out", mixed))
 
-    def _fed_forward(self, layer: str, x: Tensor, drop: Drop) -> Tensor:
+    def fed_forward(self, layer: str, x: Tensor, drop: Drop) -> Tensor:
         inner = F.relu(self.linear(f"{layer}feed_forward.in", self.normed(x)))
         return x + drop(self.linear(f"{layer}feed_forward.out", inner))
 
@@ -406,7 +406,7 @@ def train(
             n + 1,
             peak=training.peak,
             schedule="cosine",
-            warmup=min(training.warmup, training.updates),
+            warmup=training.warmup,
             updates=training.updates,
         )
         for n in range(training.updates)
@@ -603,7 +603,7 @@ class _Search:
                 queries = models.linear(f"{layer}cross_attention.in", models.normed(x))
                 mixed = models.attend(models.split(queries, self.B), *of_memory[i], mask)
                 x = x + models.linear(f"{layer}cross_attention.out", mixed)
-                x = models._fed_forward(layer, x, kept)
+                x = models.fed_forward(layer, x, kept)
             logits = models.linear("logits", models.normed(x)).float()
             logits[..., [PAD, SOS]] = NEVER
             shape = (self.n, team.size, self.B, self.width, -1)
