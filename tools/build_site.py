@@ -22,9 +22,16 @@ from common import ROOT, configuration
 from executed import begin, digest, forget_if_changed, read
 from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
-from side_by_side import Failure, execute_all, tell
+from side_by_side import Failure, execute_all, jobs_here, tell
 
-BUILD = "from jupyter_book.cli.main import main; main()"
+# Jupyter Book lets Sphinx work on several pages at once, but its command line does not.
+BUILD = """\
+from functools import partial
+from jupyter_book import sphinx
+from jupyter_book.cli.main import main
+sphinx.build_sphinx = partial(sphinx.build_sphinx, jobs={jobs})
+main()
+"""
 RENDERED = ("_config.yml", "_toc.yml", "book/extension", "requirements.txt")
 COPIED = ("book/assets",)  # Sphinx copies them only when it writes a page
 
@@ -104,7 +111,7 @@ def build_site(
         if failures is not None:
             failures += failed
     config = derived_configuration(root, build, execute, [each.path for each in failed])
-    command = [sys.executable, "-c", BUILD]
+    command = [sys.executable, "-c", BUILD.format(jobs=max(1, jobs or jobs_here()))]
     command += ["build", str(root), "-W", "-n", "--keep-going", "--path-output", str(output)]
     command += ["--config", str(config)]
     subprocess.run(command, cwd=root, check=True, text=True, capture_output=quiet)
@@ -118,7 +125,7 @@ def main() -> None:
     parser.add_argument("--execute", choices=("cache", "off"), default="off")
     parser.add_argument("--root", type=Path, default=ROOT, help="the book to build")
     parser.add_argument("--output", type=Path, help="where _build is made (default: the book)")
-    parser.add_argument("--jobs", type=int, help="notebooks at a time (default: one a core, to 4)")
+    parser.add_argument("--jobs", type=int, help="at a time (default: one a core, to 4)")
     options = parser.parse_args()
     began = time.monotonic()
     if options.execute == "cache":

@@ -294,6 +294,14 @@ def theme_options(app: Sphinx, config) -> None:
     config.html_theme_options["logo"] = {"text": config.html_title, "alt_text": ""}
 
 
+def allow_side_by_side(app: Sphinx) -> None:
+    """Sphinx reads pages side by side only if every extension says that it may.
+
+    This one does not say. It replaces the method that numbers the sections once all pages are read.
+    """
+    app.extensions["sphinx_multitoc_numbering"].parallel_read_safe = True
+
+
 # An icon of Font Awesome's script: name:[width,height,[aliases],"code","path" or ["path","path"]],
 ICON = re.compile(
     r'(?:"(?P<quoted>[a-z0-9-]+)"|(?P<plain>[a-zA-Z]\w*)):'
@@ -335,5 +343,6 @@ def setup(app: Sphinx) -> dict:
     app.connect("env-updated", name_entries)
     app.connect("html-page-context", mend_body)
     app.connect("config-inited", theme_options)
+    app.connect("builder-inited", allow_side_by_side)
     app.connect("build-finished", keep_used_icons)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
