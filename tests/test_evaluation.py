@@ -154,11 +154,18 @@ def test_of_a_corpus_it_is_counted_who_repeats_himself(monkeypatch):
         predictions = ["a b c a b c", "e e e e", "d e f", "d e f D E F"]
         monkeypatch.setattr(translator, "translate", lambda _, written=predictions, **__: written)
         result = evaluate(translator, n=4)
-        assert ("repetitions" in result) == expected
+        kept = {"repetitions", "loops", "repeated_ngrams"} & set(result)
+        assert len(kept) == (3 if expected else 0)
         if expected:
             measured = result["repetitions"]
             assert measured["value"] == 0.75 and measured["references"] == 0.25
             assert measured["error"] == pytest.approx((0.75 * 0.25 / 4) ** 0.5)
+            measured = result["loops"]
+            assert measured["value"] == 0.75 and measured["references"] == 0.5
+            # 3 + 3 + 0 + 3 single words, 2 + 2 + 0 + 2 pairs, 1 + 1 + 0 + 1 threes
+            counted = {"value": [9, 6, 3, 0, 0], "references": [5, 3, 1, 0, 0]}
+            for side, of_side in counted.items():
+                assert result["repeated_ngrams"][side] == [count / 4 for count in of_side]
 
 
 def test_the_tokens_of_bleu_are_the_targets_own(monkeypatch):

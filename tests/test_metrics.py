@@ -13,7 +13,9 @@ from transformer_book.metrics import (
     alignment_error_rate,
     bleu,
     exact_match,
+    loops,
     perplexity,
+    repeated_ngrams,
     repetitions,
 )
 
@@ -46,6 +48,31 @@ def test_repetitions_by_hand():
         repetitions([])
     with pytest.raises(ValueError, match="n is 0"):
         repetitions(once, n=0)
+
+
+def test_repeated_ngrams_by_hand():
+    texts = ["The cat and the dog and THE cow", "can can can can.", ""]
+    #                     the and the; can can can     and the; can can, twice     can can can
+    for n, counts in enumerate([3 + 3, 1 + 2, 0 + 1, 0], start=1):
+        assert repeated_ngrams(texts, n) == pytest.approx(counts / 3)
+    with pytest.raises(ValueError, match="There are no texts"):
+        repeated_ngrams([], 1)
+    with pytest.raises(ValueError, match="n is 0"):
+        repeated_ngrams(texts, 0)
+
+
+def test_loops_by_hand():
+    straight = ["a man and a man", "the cat and the dog and the cow", "one, two, three", ""]
+    assert loops(straight) == Measured(0.0, 0.0)
+    loop = ["I can CAN be seen", "a piece of a piece of cake", "green, green, blue"]
+    assert loops(loop).value == 1
+    assert loops([*loop, straight[0]]).error == pytest.approx(math.sqrt(0.75 * 0.25 / 4))
+    assert loops(loop, longest=1).value == pytest.approx(1 / 3)
+    assert loops(loop, longest=2).value == pytest.approx(2 / 3)
+    with pytest.raises(ValueError, match="There are no texts"):
+        loops([])
+    with pytest.raises(ValueError, match="longest is 0"):
+        loops(loop, longest=0)
 
 
 # --- exact match ----------------------------------------------------------------------------------

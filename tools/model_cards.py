@@ -47,6 +47,7 @@ METRICS = (  # key, column, how it is written
     ("exact_match_lowercase", "the same, lower-cased", "share"),
     ("mathematically_equal", "mathematically equal", "share"),
     ("repetitions", "repeats three words", "share"),
+    ("loops", "says something twice at once", "share"),
     ("perplexity", "perplexity per token", "perplexity"),
     ("rare_words", "rare words found", "share"),
 )
@@ -142,16 +143,17 @@ def signatures(results: list[dict]) -> str:
         if (signature := result.get(key, {}).get("signature"))
     }
     lines = [f"* {name}: `{signature}`" for name, signature in found.items()]
-    shares = ", ".join(
-        f"{100 * result['repetitions']['references']:.1f} % ({result['split']})"
-        for result in results
-        if "repetitions" in result
-    )
-    if shares:
-        lines.append(
-            "* repeats three words: some three words in a row stand twice, capitals aside; so they "
-            f"do in\n  {shares} of the references"
+    for key, meaning in (
+        ("repetitions", "repeats three words: some three words stand twice, capitals aside"),
+        ("loops", "says something twice at once: up to five words follow themselves directly"),
+    ):
+        shares = ", ".join(
+            f"{100 * result[key]['references']:.1f} % ({result['split']})"
+            for result in results
+            if key in result
         )
+        if shares:
+            lines.append(f"* {meaning}; so they do in\n  {shares} of the references")
     return "\n".join(["", *lines, ""]) if lines else ""
 
 

@@ -15,7 +15,15 @@ import torch
 from transformer_book import __version__
 from transformer_book.atomic_files import read_json, write_atomically, write_json
 from transformer_book.batches import PairDataset
-from transformer_book.metrics import bleu, exact_match, perplexity, repetitions, share
+from transformer_book.metrics import (
+    bleu,
+    exact_match,
+    loops,
+    perplexity,
+    repeated_ngrams,
+    repetitions,
+    share,
+)
 from transformer_book.tasks import make_task, texts_of
 from transformer_book.tasks.series import count_by_functions, same_series
 from transformer_book.tokens import SPECIALS, UNK
@@ -51,13 +59,15 @@ def evaluate(
         number of functions in the expression (`equal_by_functions`); for languages three times
         BLEU with its signature (`bleu`; `bleu_lowercase`; `bleu_tokens`, on the lower-cased tokens
         of the task's own tokenizer, as tutorials measure it); for corpora the share of translations
-        in which three words in a row stand twice, and that among the `references`
-        (`repetitions`); and everything that is needed to
-        repeat the measurement. `too_long` is there if some pairs are longer than the model can
-        read or write, and says how many: the perplexity leaves them out, and such a source has an
-        empty translation. Of a model that says what it met in training (`known_words`), the share
-        of the references' rare words that the translations have, of how many, and that of all
-        `others` (`rare_words`; a word is rare if training had it fewer than `least` times).
+        in which three words in a row stand twice (`repetitions`), the share that says something
+        twice without a pause (`loops`), and how many n-grams per translation have stood in it
+        before, for n from 1 to 5 (`repeated_ngrams`), each with that of the `references`; and
+        everything that is needed to repeat the measurement. `too_long` is there if some pairs are
+        longer than the model can read or write, and says how many: the perplexity leaves them out,
+        and such a source has an empty translation. Of a model that says what it met in training
+        (`known_words`), the share of the references' rare words that the translations have, of how
+        many, and that of all `others` (`rare_words`; a word is rare if training had it fewer than
+        `least` times).
 
     Raises:
         ValueError: an unknown split, or a model that was saved without a recipe.
@@ -125,8 +135,13 @@ def evaluate(
         ]
         result["bleu_tokens"] = _known(bleu(*tokens, tokenize="none", lowercase=True))
     if kind in CORPORA:
-        among_references = {"references": repetitions(references).value}
-        result["repetitions"] = _known(repetitions(predictions)) | among_references
+        for metric in (repetitions, loops):
+            among_references = {"references": metric(references).value}
+            result[metric.__name__] = _known(metric(predictions)) | among_references
+        result["repeated_ngrams"] = {
+            side: [repeated_ngrams(texts, n) for n in range(1, 6)]
+            for side, texts in (("value", predictions), ("references", references))
+        }
     device = translator.model.output.weight.device
     machine = torch.cuda.get_device_name(device) if device.type == "cuda" else platform.machine()
     result |= {

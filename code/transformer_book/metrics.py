@@ -67,14 +67,58 @@ def repetitions(texts: Sequence[str], n: int = 3) -> Measured:
         ValueError: no texts, or `n` below 1.
     """
     check_positive(n=n)
+    _check_any(texts)
+    return share([_repeated(_words(text), n) > 0 for text in texts])
+
+
+def repeated_ngrams(texts: Sequence[str], n: int) -> float:
+    """How many runs of `n` words stood in their text before, on average over the texts.
+
+    Capitals and punctuation marks as in `repetitions`. In *"the cat and the dog and the cow"*, of
+    one word three (*the*, *and*, *the*), of two words one (*and the*), of three words none.
+
+    Raises:
+        ValueError: no texts, or `n` below 1.
+    """
+    check_positive(n=n)
+    _check_any(texts)
+    return sum(_repeated(_words(text), n) for text in texts) / len(texts)
+
+
+def loops(texts: Sequence[str], longest: int = 5) -> Measured:
+    """The share of texts that say something and at once say it again, capitals aside.
+
+    *"Can can"*, or *"a piece of a piece of"*: up to `longest` words, directly followed by
+    themselves. Nearly always a mistake, unlike `repetitions`.
+
+    Raises:
+        ValueError: no texts, or `longest` below 1.
+    """
+    check_positive(longest=longest)
+    _check_any(texts)
+    return share([_loops(_words(text), longest) for text in texts])
+
+
+def _check_any(texts: Sequence[str]) -> None:
     if not texts:
         raise ValueError("There are no texts to look for repetitions in.")
-    return share([_repeats(re.findall(r"\w+|[^\w\s]", text.lower()), n) for text in texts])
 
 
-def _repeats(words: list[str], n: int) -> bool:
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+|[^\w\s]", text.lower())
+
+
+def _repeated(words: list[str], n: int) -> int:
     found = [tuple(words[i : i + n]) for i in range(len(words) - n + 1)]
-    return len(set(found)) < len(found)
+    return len(found) - len(set(found))
+
+
+def _loops(words: list[str], longest: int) -> bool:
+    return any(
+        words[i : i + n] == words[i + n : i + 2 * n]
+        for n in range(1, longest + 1)
+        for i in range(len(words) - 2 * n + 1)
+    )
 
 
 def bleu(
