@@ -416,7 +416,7 @@ STRUCTURES: dict[str, tuple[str, Callable[..., Any], str]] = {
     "ids are not large or small": (
         "next_token",
         lambda logits: (logits.sum(1) * 1e4).long().sum(-1) % 3,
-        "another token stands in yours",
+        "another number stands in yours",
     ),
     "a place is not large or small": (
         "best_checkpoint",

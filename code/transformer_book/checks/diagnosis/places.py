@@ -94,7 +94,7 @@ def extent(leaves: Sequence[Leaf]) -> str | None:
     if leaves[0].right.dtype == torch.bool or any(x.mine[w].isnan().any() for x, w in pairs):
         return None
     if not any(leaf.right.is_floating_point() for leaf in leaves):
-        return "Wherever it differs, another token stands in yours."  # ids are not large or small
+        return "Wherever it differs, another number stands in yours."  # ids are not large or small
     signs = {bool(s) for leaf, where in pairs for s in (leaf.mine > leaf.right)[where].tolist()}
     whole = all(leaf.everywhere() for leaf in leaves)
     gaps = [(leaf.mine - leaf.right).abs().max() / leaf.right.abs().max() for leaf in leaves]
