@@ -20,10 +20,10 @@ RUNS := multi30k-tutorial multi30k-paper multi30k-tutorial-subwords multi30k-tut
 	multi30k-tutorial-adam multi30k-tutorial-warmup multi30k-tutorial-narrow \
 	multi30k-tutorial-dropout multi30k-tutorial-long multi30k-tutorial-sinusoidal \
 	multi30k-tutorial-slow-warmup series-two-terms series-two-terms-shape-disjoint series-best \
-	series-best-shape-disjoint series-best-shape-disjoint-long series-tutorial \
-	series-two-terms-tutorial series-two-terms-tutorial-2024 series-two-terms-best-long \
-	series-two-terms-best=2 series-two-terms-best=3 multi30k-best=1 multi30k-best=2 \
-	multi30k-best=3 multi30k-lowercase=2 multi30k-lowercase=3 $(TEACHERS)
+	series-best-shape-disjoint series-best-shape-disjoint-long series-best-shape-disjoint-today \
+	series-tutorial series-two-terms-tutorial series-two-terms-tutorial-2024 \
+	series-two-terms-best-long series-two-terms-best=2 series-two-terms-best=3 multi30k-best=1 \
+	multi30k-best=2 multi30k-best=3 multi30k-lowercase=2 multi30k-lowercase=3 $(TEACHERS)
 
 GENERATIONS := runs/generations
 
