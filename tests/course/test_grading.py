@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import csv
 import json
+import re
 import shutil
 from collections.abc import Callable
 from datetime import datetime
@@ -19,6 +20,7 @@ from tests.course.small import NAME, cell, make_course, remember_runs
 from tests.damage import replaced_once
 from tests.fresh import import_fresh
 from transformer_book.course import grading, proof, sandbox
+from transformer_book.course.feedback import briefly
 from transformer_book.course.grading import Course, Outcome, Unreadable, grade, read_notebook
 from transformer_book.course.release import release
 from transformer_book.course.sandbox import Run
@@ -223,30 +225,128 @@ def test_points_given_by_hand_are_taken_over_without_a_run(
     folder: Path, counted: list[int]
 ) -> None:
     hand_in(folder, "alice", RIGHT | {"double": "def double(x):\n    return 4.0"})
-    assert grade(folder, feedback=False)[0].score == 40
+    assert grade(folder)[0].score == 40
     with Course(folder).gradebook() as book:
         mended = book.find_grade("double-test", NAME, NAME, "alice")
         mended.manual_score, mended.needs_manual_grade = 50.0, False
+        book.find_comment("double", NAME, NAME, "alice").manual_comment = "Nearly."
         book.db.commit()
-    assert grade(folder, feedback=False)[0].score == 90
+    assert grade(folder)[0].score == 90
     assert len(counted) == 1 + 1
     assert ",90,100,0,90," in (folder / "grades.csv").read_text(encoding="utf-8")
+    page = (folder / "feedback" / "alice" / NAME / f"{NAME}.html").read_text(encoding="utf-8")
+    assert "(Score: 90.0 / 100.0)" in page and "Nearly." in page
 
 
-def test_late_submissions_lose_points_by_the_day(folder: Path) -> None:
-    with (folder / "nbgrader_config.py").open("a", encoding="utf-8") as file:
-        file.write("\nc = get_config()\nc.PerDay.per_day = 10\nc.PerDay.at_most = 25\n")
+def test_late_days_count_whenever_they_are_told(folder: Path, counted: list[int]) -> None:
+    """Graded first, then due, then what a day costs, then timestamps: as after any other order."""
+    for student in ("ann", "ben", "cem"):
+        hand_in(folder, student, RIGHT)
+    pages = folder / "feedback"
+    stamps = {"ann": "2026-03-02 11:59", "ben": "2026-03-02 12:01", "cem": "2026-03-09 12:00"}
+
+    def penalties() -> dict[str, float]:
+        outcomes = {outcome.student: outcome for outcome in grade(folder)}
+        for name, outcome in outcomes.items():
+            page = (pages / name / NAME / f"{NAME}.html").read_text(encoding="utf-8")
+            assert f"(Score: {grading.total(outcome)} / 100.0)" in page
+        return {name: outcome.penalty for name, outcome in outcomes.items()}
+
+    assert penalties() == {"ann": 0, "ben": 0, "cem": 0}
     with Course(folder).gradebook() as book:
         book.update_or_create_assignment(NAME, duedate=datetime(2026, 3, 2, 12))
-    stamps = {"ann": "2026-03-02 11:59", "ben": "2026-03-02 12:01", "cem": "2026-03-09 12:00"}
     for student, stamp in stamps.items():
-        path = hand_in(folder, student, RIGHT)
-        (path.parent / "timestamp.txt").write_text(f"{stamp}:00 UTC\n")
+        path = folder / "submitted" / student / NAME / "timestamp.txt"
+        path.write_text(f"{stamp}:00 UTC\n")
+    assert penalties() == {"ann": 0, "ben": 0, "cem": 0}
+    with (folder / "nbgrader_config.py").open("a", encoding="utf-8") as file:
+        file.write("\nc = get_config()\nc.PerDay.per_day = 10\nc.PerDay.at_most = 25\n")
+    assert penalties() == {"ann": 0, "ben": 10, "cem": 25}
+    (folder / "submitted" / "cem" / NAME / "timestamp.txt").unlink()
     (folder / "submitted" / "ann" / NAME / "timestamp.txt").write_text("Monday\n")
-    outcomes = {outcome.student: outcome for outcome in grade(folder, feedback=False)}
-    assert {name: o.penalty for name, o in outcomes.items()} == {"ann": 0, "ben": 10, "cem": 25}
-    assert "timestamp" in " ".join(outcomes["ann"].notes)
-    assert grading.total(outcomes["cem"]) == 75
+    assert penalties() == {"ann": 0, "ben": 10, "cem": 0}
+    assert "timestamp" in (folder / "report.html").read_text(encoding="utf-8")
+    (folder / "submitted" / "ann" / NAME / "timestamp.txt").write_text("2026-03-03 12:00:00 UTC\n")
+    assert penalties() == {"ann": 10, "ben": 10, "cem": 0}
+    assert "timestamp" not in (folder / "report.html").read_text(encoding="utf-8")
+    assert len(counted) == 3 + 1
+
+
+def test_a_page_of_feedback_shows_verdicts_and_no_hidden_test(folder: Path) -> None:
+    """Nor does a cell that prints what the kernel remembers; with the switch, both do."""
+
+    def edit(notebook: Any) -> None:
+        cell(notebook, "triple-test").source = "pass"
+        notebook.cells.append(new_code_cell("print(In)"))
+
+    answers = {"double": "def double(x):\n    return 4.0", "triple": "def triple(x):\n    oops"}
+    hand_in(folder, "alice", answers, edit)
+    grade(folder)
+    place = folder / "feedback" / "alice" / NAME
+    assert [path.name for path in place.iterdir()] == [f"{NAME}.html"]
+    page = (place / f"{NAME}.html").read_text(encoding="utf-8")
+    text = re.sub(r"<[^>]+>", "", page)
+    assert "Hidden tests follow" in text and "Not yet · double" in text
+    assert "You return 4, it should be" in text and "double-test" in text
+    assert "BEGIN HIDDEN" not in text and "+ 3.0" not in text and "gives=2 * n" not in text
+    assert "repeats a hidden test" in text
+    assert "What the grader noticed" in text and "triple-test had been edited" in text
+    grade(folder, hidden=True)
+    page = (place / f"{NAME}.html").read_text(encoding="utf-8")
+    assert "gives=2 * n" in (text := re.sub(r"<[^>]+>", "", page)) and "Hidden tests fo" not in text
+
+
+def test_one_sentence_for_each_problem_and_three_at_most() -> None:
+    names = ["cover", "cover-test", "pieces-test", "mix-test", "no-test", "any-test"]
+    deleted = [f"The test cell {name} had been deleted." for name in names[1:]]
+    assert briefly(deleted, names) == (
+        "The test cell cover-test had been deleted; "
+        "the same of pieces-test, mix-test, no-test and 1 more.",
+    )
+    assert briefly(deleted[:1], names) == tuple(deleted[:1])
+    others = [f"The file has {word}." for word in ("one", "two", "three")]
+    assert briefly(others, names) == tuple(others)
+    told = briefly([*others, *deleted], names)
+    assert len(told) == 3 and told[:2] == tuple(others[:2]) and told[2].startswith("2 more are in")
+
+
+def test_a_spreadsheet_takes_no_cell_for_a_formula(folder: Path) -> None:
+    for student in ("=cmd|' 'A0", "+1", "@sum", "-x", "alice"):
+        (folder / "submitted" / student).mkdir(parents=True)
+    grade(folder, feedback=False)
+    for table in ("grades.csv", "lms.csv"):
+        rows = list(csv.DictReader((folder / table).open(encoding="utf-8")))
+        assert {row["student"] for row in rows} == {
+            "'=cmd|' 'A0",
+            "'+1",
+            "'@sum",
+            "'-x",
+            "alice",
+        }
+
+
+def test_each_hands_in_what_is_theirs_and_everything_else_is_told(
+    folder: Path, counted: list[int]
+) -> None:
+    alice = hand_in(folder, "alice", RIGHT)
+    submitted = folder / "submitted"
+    (submitted / "bob").mkdir()
+    (submitted / "bob" / NAME).symlink_to(alice.parent)
+    (submitted / "carol").symlink_to(submitted / "alice")
+    (submitted / "dave").mkdir()
+    (submitted / "dave" / NAME).symlink_to(folder / "source" / NAME)
+    (submitted / "stray.ipynb").write_bytes(alice.read_bytes())
+    found = {o.student: (o.status, o.score) for o in grade(folder, feedback=False)}
+    nothing = ("missing", None)
+    assert found == {"alice": ("graded", 100.0), "bob": nothing, "dave": nothing}
+    rows = {r["student"]: r for r in csv.DictReader((folder / "grades.csv").open(encoding="utf-8"))}
+    assert "is a link" in rows["bob"]["notes"] and "is a link" in rows["dave"]["notes"]
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert "submitted/stray.ipynb lies in no" in page and "submitted/carol is a link" in page
+    alice.unlink()
+    (alone,) = [o for o in grade(folder, feedback=False) if o.student == "alice"]
+    assert alone.score == 100 and grading.GONE in alone.notes
+    assert grade(folder, feedback=False)[0] == alone and len(counted) == 1 + 1
 
 
 def test_a_crash_is_no_zero(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

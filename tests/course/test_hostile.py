@@ -491,15 +491,15 @@ raise_it = "y" * 10_000_000
         "link-to-the-solution": Attack(
             place=link_to(course / "source" / NAME / f"{NAME}.ipynb"),
             score=None,
-            status="crashed",
+            status="missing",
             says="is a link to another one",
         ),
         "link-to-nothing-that-ends": Attack(
-            place=link_to(Path("/dev/zero")), score=None, status="crashed", says="is a link"
+            place=link_to(Path("/dev/zero")), score=None, status="missing", says="is a link"
         ),
         "pipe": Attack(place=pipe, score=None, status="crashed", says="This is no file."),
         "folder": Attack(
-            place=folder_for_a_file, score=None, status="crashed", says="This is no file."
+            place=folder_for_a_file, score=None, status="missing", says="is a folder; it must be"
         ),
         "hundred-megabytes-of-output": Attack(edit=large_outputs),
         "hundred-megabytes-of-text": Attack(

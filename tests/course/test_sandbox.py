@@ -56,6 +56,16 @@ def test_cells_share_a_kernel_and_bring_their_output_back() -> None:
     assert "ZeroDivisionError" in errors(done, 2)
 
 
+def test_students_see_what_their_cells_did_the_first_time() -> None:
+    """Not in the second look, which runs no test, nor when cells are run again in a new kernel."""
+    cells = [new_code_cell(cell) for cell in ("v = 1", "print(v)", "import os\nos._exit(0)")]
+    cells[0].metadata["for"] = "test"
+    cells[0].metadata["nbgrader"] = {"grade_id": "t"}
+    done = run(new_notebook(cells=cells), Limits(120, 30, 2**31))
+    assert [out["output_type"] for out in done.notebook["cells"][1]["outputs"]] == ["stream"]
+    assert done.notebook["cells"][1]["outputs"][0]["text"] == "1\n"
+
+
 def test_an_endless_loop_is_stopped_and_the_rest_runs() -> None:
     stubborn = (
         "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nx = 3\nwhile True: pass"

@@ -43,6 +43,9 @@ def grade(
         float, typer.Option(parser=positive, metavar="GIB", help="For one submission.")
     ] = 6.0,
     force: Annotated[bool, typer.Option("--force", help="Also what has not changed.")] = False,
+    hidden_tests: Annotated[
+        bool, typer.Option("--hidden-tests", help="Feedback shows them: after the deadline.")
+    ] = False,
 ) -> None:
     """Grade what a class handed in; nothing a submission does can lose another one.
 
@@ -63,11 +66,20 @@ def grade(
     limits = grading.Limits(60 * minutes, cell_seconds, int(memory * 2**30))
 
     outcomes = grading.grade(
-        folder, sets or (), students or (), limits=limits, jobs=jobs, force=force, progress=_tell
+        folder,
+        sets or (),
+        students or (),
+        limits=limits,
+        jobs=jobs,
+        force=force,
+        hidden=hidden_tests,
+        progress=_tell,
     )
     counts = {status: sum(o.status == status for o in outcomes) for status in grading.STATUSES}
     print(columns([(status, str(n)) for status, n in counts.items()]))
     print(f"grades.csv, lms.csv, report.html and feedback/ are in {folder}.")
+    for sentence in grading.Course(folder.resolve()).strays():
+        print(sentence, file=sys.stderr)
     if sentence := grading.without_isolation(outcomes):
         print(sentence, file=sys.stderr)
 

@@ -14,32 +14,31 @@ import csv
 import hashlib
 import io
 import json
-import os
 import re
-import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
-from datetime import datetime
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import nbformat
-from jinja2 import BytecodeCache, Environment
-from jinja2.bccache import Bucket
+from jinja2 import Environment
+from nbformat.v4 import new_notebook
 from nbformat.validator import NotebookValidationError as ValidationError
 from nbgrader.api import Gradebook
-from nbgrader.converters.generate_feedback import HTMLExporter
 from nbgrader.plugins import LateSubmissionPlugin
 from nbgrader.preprocessors import AssignLatePenalties, SaveAutoGrades
-from nbgrader.utils import compute_checksum, is_grade, is_locked, is_solution, parse_utc
+from nbgrader.utils import compute_checksum, is_grade, is_locked, is_solution
 from traitlets import Float
 
 from transformer_book.arguments import check_choice
 from transformer_book.atomic_files import write_atomically, write_json
+from transformer_book.course import collecting
+from transformer_book.course.feedback import briefly, is_test
 from transformer_book.course.release import (
+    OUTCOME,
     answered,
     answers_of,
     application,
@@ -48,8 +47,6 @@ from transformer_book.course.release import (
 )
 from transformer_book.course.sandbox import Limits, Run, end_all, run
 
-TIMESTAMP = "timestamp.txt"  # nbgrader's: when it was handed in
-LARGEST = 200 * 2**20  # bytes of a submitted notebook: more is not read
 LONGEST = 2 * 2**20  # characters in all its cells: a student's own are a few thousand
 STATUSES = {
     "graded": "ran to the end",
@@ -81,35 +78,6 @@ class PerDay(LateSubmissionPlugin):
         return min(score, self.at_most, self.per_day * -(-total_seconds_late // 86400))
 
 
-class _Compiled(BytecodeCache):
-    """Templates that have been compiled, for as long as this process lives."""
-
-    def __init__(self) -> None:
-        self._found: dict[str, bytes] = {}
-
-    def load_bytecode(self, bucket: Bucket) -> None:
-        """Fill the bucket, if its template was compiled before."""
-        if bucket.key in self._found:
-            bucket.bytecode_from_string(self._found[bucket.key])
-
-    def dump_bytecode(self, bucket: Bucket) -> None:
-        """Keep what was compiled."""
-        self._found[bucket.key] = bucket.bytecode_to_string()
-
-
-class FeedbackExporter(HTMLExporter):
-    """nbgrader makes one for each submission; its templates are compiled once for a whole class."""
-
-    compiled = _Compiled()
-
-    @property
-    def environment(self) -> Environment:
-        """Where the templates are found, and kept."""
-        found = super().environment
-        found.bytecode_cache = self.compiled
-        return found
-
-
 @dataclass(frozen=True)
 class Outcome:
     """What happened to one submission.
@@ -124,6 +92,8 @@ class Outcome:
         notes: one sentence each, for the teacher.
         digest: of the submission, its tests and the limits; unchanged: not run again.
         isolated: it ran apart from everything else, and was looked at twice.
+        seen: of the notes, those about what was handed in.
+        page: of all that the feedback shows beside the notebook; unchanged: not written again.
     """
 
     student: str
@@ -136,6 +106,12 @@ class Outcome:
     notes: tuple[str, ...] = ()
     digest: str = ""
     isolated: bool = True
+    seen: tuple[str, ...] = ()
+    page: str = ""
+
+
+NO_PAGE = "Its page of feedback could not be written."
+GONE = "What was graded is not there any more; the grade stands."
 
 
 class Unreadable(ValueError):
@@ -151,6 +127,7 @@ def grade(
     jobs: int = 1,
     force: bool = False,
     feedback: bool = True,
+    hidden: bool = False,
     progress: Callable[[int, int, Outcome], None] = lambda done, of, outcome: None,
 ) -> list[Outcome]:
     """Grade the submissions of a course and write `grades.csv`, `lms.csv`, `report.html`, feedback.
@@ -163,6 +140,7 @@ def grade(
         jobs: how many submissions run at a time.
         force: grade again what has not changed.
         feedback: write each student's `feedback/STUDENT/SET/SET.html`, too.
+        hidden: the feedback shows the hidden tests, for after the deadline.
         progress: called after each submission with how many are done, of how many.
 
     Returns:
@@ -173,7 +151,7 @@ def grade(
     """
     limits = limits or Limits()
     folder = folder.resolve()
-    course = Course(folder, feedback)
+    course = Course(folder, feedback, hidden)
     names = list(names) or course.released()
     for name in names:
         check_choice("problem set", name, course.released())
@@ -238,13 +216,17 @@ def _nobody_else_suffers(
 class Course:
     """A course folder: what was released, what was handed in, and the gradebook."""
 
-    def __init__(self, folder: Path, feedback: bool = True) -> None:
+    def __init__(self, folder: Path, feedback: bool = True, hidden: bool = False) -> None:
         self.folder = folder
         self.feedback = feedback
+        self.hidden = hidden
         self.sets = sets_of(folder)
         self._seen_twice: dict[str, dict[str, list[bool]]] = {}
+        self._named: dict[str, list[str]] = {}
         self._locked: dict[str, tuple[float, dict[str, str]]] = {}
         self.api = application(folder)
+        if hidden:
+            self.api.config.HideTests.show = True
         self.url = self.api.coursedir.db_url
 
     def gradebook(self) -> Gradebook:
@@ -266,8 +248,7 @@ class Course:
 
     def students(self) -> list[str]:
         """Everyone in the gradebook, and everyone who handed something in."""
-        submitted = self.folder / "submitted"
-        there = {path.name for path in submitted.glob("*") if path.is_dir()}
+        there = set(collecting.students(self.folder))
         with self.gradebook() as book:
             there |= {student.id for student in book.students}
         return sorted(there)
@@ -285,20 +266,18 @@ class Course:
     ) -> Outcome | tuple[Any, list[str], str]:
         """The restored notebook, what had been tampered with, its digest; or an outcome already."""
         most = self._max_score(name)
-        path, notes = self._find(student, name)
+        path, notes = collecting.find(self.folder, student, name)
         before = self._before(student, name)
         if path is None:
-            if before and before.score is not None:
-                return before  # graded once: what was handed in has been moved since
-            return self._record(Outcome(student, name, "missing", None, most))
-        if os.path.lexists(path.parent / TIMESTAMP) and _timestamp(path.parent / TIMESTAMP) is None:
-            notes.append(f"Its {TIMESTAMP} is no point in time: it counts as handed in on time.")
+            if before and before.score is not None:  # graded once, and moved since
+                return self._refreshed(before, (GONE, *notes))
+            return self._record(Outcome(student, name, "missing", None, most, notes=tuple(notes)))
         full = self._full_sources(name)
         digest = hashlib.blake2b(digest_size=16)
-        digest.update(path.read_bytes() if not _refused(path) else b"refused")
+        digest.update(path.read_bytes() if not collecting.refused(path) else b"refused")
         digest.update(json.dumps([full, asdict(limits)], sort_keys=True).encode())
         if before and before.digest == digest.hexdigest() and not force:
-            return self._refreshed(before)
+            return self._refreshed(before, notes)
         try:
             notebook = read_notebook(path)
         except Unreadable as error:
@@ -333,16 +312,6 @@ class Course:
     def secret(self) -> str:
         """What the sets were made from."""
         return read_secret(self.folder)
-
-    def _find(self, student: str, name: str) -> tuple[Path | None, list[str]]:
-        place = self._place("submitted", student, name)
-        expected = place / f"{name}.ipynb"
-        if os.path.lexists(expected):
-            return expected, []
-        others = sorted(place.glob("*.ipynb"))
-        if len(others) == 1:
-            return others[0], [f"The file was named {others[0].name}."]
-        return None, []
 
     def _max_score(self, name: str) -> float:
         return self._of_set(name)[0]
@@ -389,9 +358,8 @@ class Course:
         place = self._place("autograded", student, name)
         place.mkdir(parents=True, exist_ok=True)
         nbformat.write(notebook, place / f"{name}.ipynb")
-        score, penalty, manual = self._save_grades(student, name, notebook)
-        if self.feedback:
-            self.api.generate_feedback(name, student, force=True)
+        resources = self._submitted(student, name)
+        SaveAutoGrades(parent=self.api).preprocess(notebook, resources)
         marks = ("test cell", "had been changed", ONLY_BESIDE)
         changed = [note for note in notes if any(mark in note for mark in marks)]
         status = (
@@ -404,58 +372,94 @@ class Course:
             else "graded"
         )
         isolated = done.again is not None
-        return self._record(
-            Outcome(
-                student, name, status, score, most, penalty, manual, tuple(notes), digest, isolated
-            )
+        _, seen = collecting.find(self.folder, student, name)
+        told = tuple(notes)
+        outcome = Outcome(
+            student, name, status, None, most, 0.0, False, told, digest, isolated, tuple(seen)
         )
+        return self._record(self._up_to_date(outcome))
 
-    def _save_grades(self, student: str, name: str, notebook: Any) -> tuple[float, float, bool]:
-        resources = {
-            "nbgrader": {
-                "notebook": name,
-                "assignment": name,
-                "student": student,
-                "db_url": self.url,
-            }
-        }
-        stamp = self._place("submitted", student, name)
-        timestamp = _timestamp(stamp / TIMESTAMP)
-        options = {"timestamp": timestamp} if timestamp else {}
+    def _submitted(self, student: str, name: str) -> dict[str, Any]:
+        """Let the gradebook have the submission and its time; what nbgrader's steps ask for."""
+        when, _ = collecting.timestamp(self.folder, student, name)
         with self.gradebook() as book:
             book.update_or_create_student(student)
-            book.update_or_create_submission(name, student, **options)
-        SaveAutoGrades(parent=self.api).preprocess(notebook, resources)
-        AssignLatePenalties(parent=self.api).preprocess(notebook, resources)
-        return self._scores(student, name)
+            book.update_or_create_submission(name, student, timestamp=when)
+        ids = {"notebook": name, "assignment": name, "student": student, "db_url": self.url}
+        return {"nbgrader": ids}
 
-    def _scores(self, student: str, name: str) -> tuple[float, float, bool]:
-        """Points, penalty, and whether an answer waits for a person, as the gradebook has them."""
+    def _refreshed(self, before: Outcome, notes: Sequence[str]) -> Outcome:
+        """An earlier outcome, with everything that needs no run as it is now.
+
+        That is how it was handed in, what a person has graded by hand, and the penalty, whatever
+        has changed: a timestamp, the date when it is due, or the configuration.
+        """
+        ran = [note for note in before.notes if note not in before.seen]
+        now = replace(before, notes=(*notes, *ran), seen=tuple(notes))
+        if before.score is not None:
+            now = self._up_to_date(now)
+        return before if now == before else self._record(now)
+
+    def _up_to_date(self, outcome: Outcome) -> Outcome:
+        """With the penalty reckoned anew, points as the gradebook has them, and the page of it."""
+        student, name = outcome.student, outcome.problem_set
+        _, odd = collecting.timestamp(self.folder, student, name)
+        stale = (collecting.NO_TIME, NO_PAGE)
+        notes = tuple(note for note in outcome.notes if note not in stale)
+        notes = (odd, *notes) if odd else notes
+        ids = self._submitted(student, name)
+        AssignLatePenalties(parent=self.api).preprocess(new_notebook(), ids)
         with self.gradebook() as book:
             found = book.find_submission(name, student)
             penalty = float(found.late_submission_penalty or 0.0)
-            return float(found.score), penalty, bool(found.needs_manual_grade)
+            score, manual = float(found.score), bool(found.needs_manual_grade)
+            (written,) = found.notebooks
+            marks = sorted((grade.name, grade.score) for grade in written.grades)
+            marks += sorted((c.name, c.comment or "") for c in written.comments)
+        now = replace(outcome, score=score, penalty=penalty, manual=manual, notes=notes)
+        if not self.feedback:
+            return now
+        brief = self.brief(now)
+        shown = json.dumps([marks, penalty, brief, self.hidden, outcome.digest])
+        page = hashlib.blake2b(shown.encode(), digest_size=8).hexdigest()
+        place = self._place("feedback", student, name) / f"{name}.html"
+        if (page == outcome.page and place.exists()) or self._write_page(student, name, brief):
+            return replace(now, page=page)
+        return replace(now, page="", notes=(*notes, NO_PAGE))
 
-    def _refreshed(self, before: Outcome) -> Outcome:
-        """An earlier outcome with what a person has graded by hand since."""
-        if before.score is None:
-            return before
-        score, penalty, manual = self._scores(before.student, before.problem_set)
-        now = replace(before, score=score, penalty=penalty, manual=manual)
-        return before if now == before else self._record(now)
+    def _write_page(self, student: str, name: str, notes: Sequence[str]) -> bool:
+        """Write what the student gets back; whether nbgrader could."""
+        path = self._place("autograded", student, name) / f"{name}.ipynb"
+        notebook = nbformat.read(path, 4)
+        notebook.metadata["noticed"] = list(notes)  # the page begins with it
+        nbformat.write(notebook, path)
+        return bool(self.api.generate_feedback(name, student, force=True)["success"])
+
+    def brief(self, outcome: Outcome) -> tuple[str, ...]:
+        """What is told about a submission: one sentence for each problem, three at most."""
+        return briefly(outcome.notes, self._cells(outcome.problem_set))
+
+    def _cells(self, name: str) -> list[str]:
+        """The names of a set's cells."""
+        if name not in self._named:
+            path = self._release(name)
+            cells = nbformat.read(path, 4).cells if path.exists() else []
+            self._named[name] = [identity for cell in cells if (identity := _identity(cell))]
+        return self._named[name]
 
     def _before(self, student: str, name: str) -> Outcome | None:
-        path = self._place("autograded", student, name) / "outcome.json"
+        path = self._place("autograded", student, name) / OUTCOME
         try:
             found = json.loads(path.read_text(encoding="utf-8"))
-            return Outcome(**{**found, "notes": tuple(found["notes"])})
+            lists = {key: tuple(found[key]) for key in ("notes", "seen")}
+            return Outcome(**{**found, **lists})
         except (OSError, ValueError, TypeError, KeyError):
             return None
 
     def _record(self, outcome: Outcome) -> Outcome:
         place = self._place("autograded", outcome.student, outcome.problem_set)
         place.mkdir(parents=True, exist_ok=True)
-        write_json(place / "outcome.json", asdict(outcome), indent=1)
+        write_json(place / OUTCOME, asdict(outcome), indent=1)
         return outcome
 
     # --- what the teacher reads -------------------------------------------------------------------
@@ -485,7 +489,7 @@ class Course:
                     _points(outcome.max_score),
                     _points(outcome.penalty),
                     _points(total(outcome)),
-                    " ".join(outcome.notes),
+                    " ".join(self.brief(outcome)),
                 ]
                 for outcome in outcomes
             ],
@@ -500,7 +504,12 @@ class Course:
                 for student in sorted({outcome.student for outcome in outcomes})
             ],
         )
-        _write(self.folder / "report.html", _report_page(outcomes))
+        told = [(outcome, self.brief(outcome)) for outcome in outcomes]
+        _write(self.folder / "report.html", _report_page(told, self.strays()))
+
+    def strays(self) -> list[str]:
+        """A sentence for everything that was handed in and belongs to no student or no set."""
+        return collecting.strays(self.folder, self.sets)
 
 
 def without_isolation(outcomes: Iterable[Outcome]) -> str:
@@ -526,7 +535,7 @@ def read_notebook(path: Path) -> Any:
     Raises:
         Unreadable: in one sentence, if it is none.
     """
-    if why := _refused(path):
+    if why := collecting.refused(path):
         raise Unreadable(why)
     data = path.read_bytes()
     if not data.strip():
@@ -550,18 +559,6 @@ def read_notebook(path: Path) -> Any:
     if length > LONGEST:
         raise Unreadable(f"Its cells hold {length / 2**20:.0f} MB of text; at most 2 are graded.")
     return notebook
-
-
-def _refused(path: Path) -> str:
-    """Why a file is not even opened, in a sentence; empty if it may be."""
-    there = path.lstat()
-    if stat.S_ISLNK(there.st_mode):
-        return "The file is a link to another one, and that is not followed."
-    if not stat.S_ISREG(there.st_mode):
-        return "This is no file."
-    if there.st_size > LARGEST:
-        return f"The file has {there.st_size / 2**20:.0f} MB; at most 200 are read."
-    return ""
 
 
 def _emptied(notebook: dict[str, Any]) -> dict[str, Any]:
@@ -667,7 +664,7 @@ def guarded(notebook: Any, released: Any) -> Any:
     for cell in notebook.cells:
         if (ours := known.get(_identity(cell))) is not None and cell.cell_type == "code":
             cell.metadata["for"] = _role(ours)
-        if _is_test(cell):
+        if is_test(cell):
             guard = nbformat.v4.new_code_cell(GUARD.format(setup=setup))
             guard.metadata["guard"] = True
             cells.append(guard)
@@ -680,11 +677,7 @@ def _role(ours: Any) -> str | list[str]:
     if not is_locked(ours):
         parts = ast.parse(ours.source).body
         return [part.name for part in parts if isinstance(part, ast.FunctionDef | ast.ClassDef)]
-    return "test" if _is_test(ours) else "course"
-
-
-def _is_test(cell: Any) -> bool:
-    return cell.cell_type == "code" and is_grade(cell) and not is_solution(cell)
+    return "test" if is_test(ours) else "course"
 
 
 def settle(
@@ -713,7 +706,7 @@ def settle(
                 found.append("What grades had been changed: " + why[0].evalue)
             continue
         kept.append(cell)
-        if not _is_test(cell):
+        if not is_test(cell):
             continue
         cell.outputs = [
             out
@@ -759,33 +752,32 @@ def _told(event: dict[str, Any], notebook: dict[str, Any] | None) -> str:
     return f"In the cell {where}: {what}."
 
 
-def _timestamp(path: Path) -> datetime | None:
-    """When a submission was handed in, or `None` if the file does not say."""
-    try:
-        if _refused(path):
-            return None
-        text = path.read_text(encoding="utf-8").strip()
-        return parse_utc(text) if re.match(r"\d{4}-\d\d-\d\d", text) else None
-    except (OSError, ValueError):
-        return None
-
-
 def _points(number: float | None) -> str:
     return "" if number is None else f"{number:g}"
 
 
 def _write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows([header, *rows])
+    safe = [[_as_text(each) for each in row] for row in rows]
+    csv.writer(text, lineterminator="\n").writerows([header, *safe])
     _write(path, text.getvalue())
+
+
+def _as_text(cell: str) -> str:
+    """So that a spreadsheet takes no cell for a formula: an apostrophe in front of what begins one.
+
+    https://owasp.org/www-community/attacks/CSV_Injection
+    """
+    return f"'{cell}" if re.match(r"\s*[=+\-@|%\t\r\n]", cell) else cell
 
 
 def _write(path: Path, text: str) -> None:
     write_atomically(path, text.encode("utf-8"))
 
 
-def _report_page(outcomes: Sequence[Outcome]) -> str:
+def _report_page(told: Sequence[tuple[Outcome, Sequence[str]]], strays: Sequence[str] = ()) -> str:
     """One page for the teacher: how many of each kind, and what to look at."""
+    outcomes = [outcome for outcome, _ in told]
     page = files(__package__).joinpath("report.html.j2").read_text(encoding="utf-8")
     return (
         Environment(autoescape=True)
@@ -796,6 +788,9 @@ def _report_page(outcomes: Sequence[Outcome]) -> str:
                 for status, meaning in STATUSES.items()
             ],
             isolation=without_isolation(outcomes),
-            outcomes=[(each, _points(total(each)), _points(each.max_score)) for each in outcomes],
+            strays=strays,
+            outcomes=[
+                (each, _points(total(each)), _points(each.max_score), notes) for each, notes in told
+            ],
         )
     )

@@ -25,6 +25,7 @@ from transformer_book.course import choice, seed
 
 SECRET = "secret.txt"
 CONFIGURATION = "nbgrader_config.py"
+OUTCOME = "outcome.json"  # beside each autograded notebook
 CALL = re.compile(r"\bcourse\.(seed|choice)\(")
 
 
@@ -111,14 +112,22 @@ def sets_of(folder: Path) -> list[str]:
 
 def configure(config: Any) -> None:
     """Everything about the course that nbgrader has to know; `nbgrader_config.py` calls it, too."""
-    from nbgrader.converters import GenerateAssignment
+    from nbgrader.converters import GenerateAssignment, GenerateFeedback
+    from nbgrader.coursedir import CourseDirectory
 
     config.CourseDirectory.course_id = "transformer-book"
+    # What is known of a submission lies beside it, and must not lie beside the feedback.
+    ignored = CourseDirectory.class_traits()["ignore"].default()
+    config.CourseDirectory.ignore = [*ignored, OUTCOME]
     config.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE\nraise NotImplementedError()"}
     steps = GenerateAssignment.class_traits()["preprocessors"].default()
     config.GenerateAssignment.preprocessors = [InstantiateSecret, *steps]
     config.AssignLatePenalties.plugin_class = "transformer_book.course.grading.PerDay"
-    config.GenerateFeedback.exporter_class = "transformer_book.course.grading.FeedbackExporter"
+    config.GenerateFeedback.exporter_class = "transformer_book.course.feedback.FeedbackExporter"
+    steps = GenerateFeedback.class_traits()["preprocessors"].default()
+    config.GenerateFeedback.preprocessors = ["transformer_book.course.feedback.HideTests", *steps]
+    config.ZipCollectApp.collector_plugin = "transformer_book.course.collecting.Students"
+    config.ZipCollectApp.extractor_plugin = "transformer_book.course.collecting.Archives"
 
 
 def application(folder: Path) -> Any:

@@ -393,6 +393,7 @@ def _session(
                 target = copy.deepcopy(cell) if replay else cell
                 try:
                     client.execute_cell(target, index)
+                    notebook.cells[index] = cell  # nbclient puts there what it was given
                 except DeadKernelError:
                     broken.add(index)
                     _fail(cell, "KernelDied", "This cell ended Python itself.")
@@ -441,7 +442,8 @@ def _look_again(
     }
     if not passed:
         return right
-    client, _ = _client(notebook, order, used_up)
+    # Of a copy: nbclient writes into its notebook, and students see what the first look brought.
+    client, _ = _client(copy.deepcopy(notebook), order, used_up)
     _isolate(client, maker, order)
     judge = maker.judge()
 
