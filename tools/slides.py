@@ -13,7 +13,7 @@ import html
 import re
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,8 +21,12 @@ import nbformat
 from common import ROOT
 from core_path import chapters, core_of, headings, plain
 from nbconvert import SlidesExporter
+from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from normalise_notebooks import tags, text_of
+
+sys.path.append(str(ROOT / "book" / "extension"))
+from transformer_book_math import mathml
 
 OUTPUT = ROOT / "_build" / "slides"
 TEMPLATES = Path(__file__).parent / "decks"
@@ -205,8 +209,24 @@ def deck(name: str, notebook: dict) -> nbformat.NotebookNode:
     return nbformat.from_dict(made)
 
 
+class Renderer(IPythonRenderer):
+    """Markdown as HTML, with its formulas as MathML."""
+
+    def block_math(self, body: str) -> str:
+        return f'<div class="math">{mathml(body, display=True)}</div>'
+
+    def inline_math(self, body: str) -> str:
+        return mathml(body)
+
+
+class Exporter(SlidesExporter):
+    def default_filters(self) -> Iterator[tuple[str, Callable[[str], str]]]:
+        yield from super().default_filters()
+        yield ("markdown2html", MarkdownWithMath(renderer=Renderer(escape=False)).render)
+
+
 def exporter() -> SlidesExporter:
-    return SlidesExporter(
+    return Exporter(
         template_name="book",
         extra_template_basedirs=[str(TEMPLATES)],
         exclude_input_prompt=True,
@@ -217,9 +237,11 @@ def exporter() -> SlidesExporter:
 def write(folder: Path, wanted: set[str] = frozenset()) -> list[Path]:
     """Write the decks of these chapters (numbers; none: of all), and a page that lists them."""
     assets = folder / "assets"
-    for part in ("reveal", "mathjax"):
-        shutil.copytree(ASSETS / "vendor" / part, assets / part, dirs_exist_ok=True)
-    shutil.copy(ASSETS / "css" / "slides.css", assets)
+    shutil.copytree(ASSETS / "vendor" / "reveal", assets / "reveal", dirs_exist_ok=True)
+    shutil.copytree(ASSETS / "fonts", assets / "fonts", dirs_exist_ok=True)
+    (assets / "css").mkdir(exist_ok=True)
+    for style in ("slides", "formulas"):
+        shutil.copy(ASSETS / "css" / f"{style}.css", assets / "css")
     to_html, made = exporter(), []
     titles = {}
     for name, notebook in chapters().items():
@@ -235,7 +257,7 @@ def write(folder: Path, wanted: set[str] = frozenset()) -> list[Path]:
     )
     (folder / "index.html").write_text(
         '<!DOCTYPE html>\n<html lang="en">\n<meta charset="utf-8">\n<title>Slides</title>\n'
-        '<link rel="stylesheet" href="assets/slides.css">\n<body class="reveal">\n'
+        '<link rel="stylesheet" href="assets/css/slides.css">\n<body class="reveal">\n'
         f"<main>\n<h1>Slides</h1>\n<ul>\n{links}\n</ul>\n</main>\n</body>\n</html>\n",
         encoding="utf-8",
     )

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Refresh the browser code that the website serves itself, from the npm registry, by name.
 
-The site loads nothing from other hosts, so MathJax, require.js, the Jupyter widgets and anywidget
-lie in book/assets/vendor, each with its licence beside it. axe-core, which the tests use, lies in
-tests/site/vendor. This script fetches the packages with
-`npm pack`, keeps the files that the site uses, and writes VERSIONS.txt. It needs npm; building the
-book does not.
+The site loads nothing from other hosts, so require.js, the Jupyter widgets and anywidget lie in
+book/assets/vendor, each with its licence beside it. axe-core, which the tests use, lies in
+tests/site/vendor. This script fetches the packages with `npm pack`, keeps the files that the site
+uses, and writes VERSIONS.txt. The font of the formulas comes with a package of the Python index; it
+is cut to the characters that formulas use, and lies in book/assets/fonts. The script needs npm;
+building the book does not.
 """
 
 from __future__ import annotations
@@ -13,11 +14,15 @@ from __future__ import annotations
 import argparse
 import shutil
 import subprocess
+import sys
 import tarfile
 import tempfile
+import zipfile
 from pathlib import Path
 
 from common import ROOT
+from fontTools import subset
+from fontTools.ttLib import TTFont
 
 VENDOR = ROOT / "book" / "assets" / "vendor"
 TESTS = "../../../tests/site/vendor/"
@@ -42,15 +47,6 @@ PACKAGES: list[tuple[str, str, dict[str, str]]] = [
     ),
     ("anywidget", "0.11.0", {"dist/index.js": "anywidget/", "LICENSE": "anywidget/"}),
     (
-        "mathjax",
-        "3.2.2",
-        {
-            "es5/tex-mml-chtml.js": "mathjax/",
-            "es5/output/chtml/fonts/woff-v2/*.woff": "mathjax/output/chtml/fonts/woff-v2/",
-            "LICENSE": "mathjax/",
-        },
-    ),
-    (
         "reveal.js",
         "5.2.1",
         {
@@ -63,6 +59,23 @@ PACKAGES: list[tuple[str, str, dict[str, str]]] = [
     ),
     ("axe-core", "4.14.1", {"axe.min.js": TESTS, "LICENSE": TESTS + "LICENSE-axe"}),
 ]
+
+# The font of the formulas: where it is, and what of it is kept. Letters of formulas are characters
+# apart from those of texts: italic, bold, Greek.
+FONTS = ROOT / "book" / "assets" / "fonts"
+MATH_FONT = ("ziamath", "0.13", "ziamath/fonts/STIXTwoMath-Regular.ttf")
+MATH_LICENCE = ("@fontsource/stix-two-text", "5.3.0", "LICENSE")
+MATH_RANGES = [
+    (0x20, 0x7E),
+    (0x391, 0x3C9),
+    (0x1D400, 0x1D467),  # bold and italic letters
+    (0x1D6E2, 0x1D71B),  # italic Greek
+    (0x1D7CE, 0x1D7D7),  # bold digits
+]
+MATH_SIGNS = (
+    "\u00a0\u2061¬°±·×÷ˆ˘˙˜¯ϑϕϱϵ†…′″‖ℎℓℒℕℝℤℂ𝔼𝟙←→↔↦⇒⇔∀∂∃∅∇∈∉∋∏∑−∓∗∘√∝∞∣∥∧∨∩∪∫≈≠≡≤≥≪≫⊂⊆⊕⊗⊙⊤⊥⋅⋮⋯⋱⌈⌉⌊⌋"
+    "⏞⏟⟨⟩⟵⟶"
+)
 
 REQUIREJS_LICENSE = """\
 RequireJS is released under the MIT license. Its package ships the notice at the head of
@@ -100,6 +113,76 @@ def fetch(package: str, version: str, folder: Path) -> Path:
     return next(path for path in unpacked.iterdir() if path.is_dir())
 
 
+def fit_for_browsers(font: TTFont) -> None:
+    """Mend what Chromium makes of tall glyphs and primes.
+
+    It keeps as much room beside a small bracket or root as the widest of its heights needs. So the
+    tall roots become as narrow as the small one, and of brackets the tall ones are put together of
+    parts, which are narrower. A prime is always an exponent: it gets the form that is made for it.
+    """
+    names, widths, glyphs = font.getBestCmap(), font["hmtx"], font["glyf"]
+    variants = font["MATH"].table.MathVariants
+    signs = zip(variants.VertGlyphCoverage.glyphs, variants.VertGlyphConstruction, strict=True)
+    for sign, heights in signs:
+        width = widths[sign][0]
+        found = heights.MathGlyphVariantRecord
+        parts = heights.GlyphAssembly.PartRecords if heights.GlyphAssembly else []
+        if sign == names[ord("√")]:
+            for name in {*(each.VariantGlyph for each in found), *(each.glyph for each in parts)}:
+                scale = width / widths[name][0]
+                glyph = glyphs[name]
+                glyph.coordinates.scale((scale, 1))
+                glyph.coordinates.toInt()
+                glyph.recalcBounds(glyphs)
+                widths[name] = (width, glyph.xMin)
+        elif parts:
+            heights.MathGlyphVariantRecord = [
+                each for each in found if widths[each.VariantGlyph][0] < 1.3 * width
+            ]
+            heights.VariantCount = len(heights.MathGlyphVariantRecord)
+    substitutions = font["GSUB"].table
+    exponents = {
+        index
+        for feature in substitutions.FeatureList.FeatureRecord
+        if feature.FeatureTag == "ssty"
+        for index in feature.Feature.LookupListIndex
+    }
+    for lookup in map(substitutions.LookupList.Lookup.__getitem__, exponents):
+        for table in lookup.SubTable:
+            forms = getattr(getattr(table, "ExtSubTable", table), "alternates", {})
+            if prime := forms.get(names[ord("′")]):
+                for mapping in font["cmap"].tables:
+                    mapping.cmap[ord("′")] = prime[0]
+
+
+def cut_math_font(folder: Path) -> None:
+    """Write the font of the formulas and its licence: the wanted characters, and their sizes.
+
+    A bracket or a root has glyphs of several heights; the font's table names them, and they stay.
+    Smaller forms of letters for exponents are left out: they would double the file.
+    """
+    package, version, inside = MATH_FONT
+    wanted = f"{package}=={version}"
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
+    subprocess.run([*command, "--dest", str(folder), wanted], check=True)
+    with zipfile.ZipFile(next(folder.glob(f"{package}-*.whl"))) as wheel:
+        source = wheel.extract(inside, folder)
+    options = subset.Options(
+        flavor="woff2", layout_features=[], hinting=False, notdef_outline=True, name_languages=[9]
+    )
+    options.name_IDs = [0, 1, 2, 3, 4, 5, 6, 13, 14]  # who made it, and under which licence
+    font = subset.load_font(source, options)
+    fit_for_browsers(font)
+    cutter = subset.Subsetter(options)
+    kept = [c for first, last in MATH_RANGES for c in range(first, last + 1)]
+    cutter.populate(unicodes=kept, text=MATH_SIGNS)
+    cutter.subset(font)
+    FONTS.mkdir(exist_ok=True)
+    subset.save_font(font, str(FONTS / "stix-two-math.woff2"), options)
+    package, version, inside = MATH_LICENCE
+    shutil.copyfile(fetch(package, version, folder) / inside, FONTS / "LICENSE-STIX")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -121,6 +204,8 @@ def main() -> None:
                     goal.parent.mkdir(parents=True, exist_ok=True)
                     shutil.copyfile(file, goal)
             print(f"{package} {version}")
+        cut_math_font(Path(temporary))
+        print(" ".join(MATH_FONT[:2]))
     (VENDOR / "LICENSE-requirejs").write_text(REQUIREJS_LICENSE, encoding="utf-8")
     lines = [f"{package} {version}\n" for package, version, _ in PACKAGES]
     (VENDOR / "VERSIONS.txt").write_text("".join(lines), encoding="utf-8")

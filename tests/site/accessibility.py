@@ -3,10 +3,10 @@
 axe-core takes seconds for a chapter, whatever it is asked about, so it reads a whole page once, and
 when the width changes only what surrounds the article, which changes too. Of the words of code,
 which are most of a chapter, one of each kind keeps its markup: the others share its colours and
-have nothing else to check. Formulas, half of all elements, are treated alike, and the drawings on
-buttons: the others leave a gap of their size. Colours come from one set of styles: of the elements
-of one kind, on whatever pages, one is checked in each scheme; and since axe-core computes them for
-all elements at once, it sees a page of which only these and what is around them is left.
+have nothing else to check. The drawings on buttons are treated alike. Colours come from one set of
+styles: of the elements of one kind, on whatever pages, one is checked in each scheme; and since
+axe-core computes them for all elements at once, it sees a page of which only these and what is
+around them is left.
 """
 
 from __future__ import annotations
@@ -45,23 +45,6 @@ ONE_WORD_OF_EACH = """() => {
 }"""
 # Before the page's own scripts run: a page of fewer elements is laid out sooner.
 THIN = f'document.addEventListener("readystatechange", {ONE_WORD_OF_EACH}, {{once: true}})'
-ONE_FORMULA_OF_EACH = """() => {
-    const seen = new Set();
-    const repeated = [...document.querySelectorAll("mjx-container")].filter(formula => {
-        const around = formula.closest("[class*=admonition], [class*=output], summary, td, th, figcaption");
-        const kind = [formula.getAttributeNames(), formula.parentElement.tagName,
-            formula.parentElement.className, around?.tagName, around?.className].join("|");
-        return seen.has(kind) || !seen.add(kind);
-    });
-    // A displayed formula is as wide as its line; what it holds may be wider, and scroll in it.
-    const sizes = repeated.map(formula => (formula.hasAttribute("display")
-        ? formula.querySelector("mjx-math") ?? formula : formula).getBoundingClientRect());
-    repeated.forEach((formula, i) => {
-        const place = document.createElement("span");
-        place.style.cssText = `display: inline-block; width: ${sizes[i].width}px; height: ${sizes[i].height}px`;
-        formula.replaceChildren(place);
-    });
-}"""
 # The lines of an icon have nothing to check; its title names the button that it stands on.
 ONE_ICON_OF_EACH = """() => {
     const seen = new Set();
@@ -196,7 +179,7 @@ def prepare(page: Page) -> None:
         return
     if not page.evaluate("'axe' in window"):
         page.evaluate("text => { (0, eval)(text); }", axe())
-    steps = (ONE_WORD_OF_EACH, ONE_FORMULA_OF_EACH, ONE_ICON_OF_EACH)
+    steps = (ONE_WORD_OF_EACH, ONE_ICON_OF_EACH)
     thin = " ".join(f"({step})();" for step in steps)
     page.evaluate(f"() => {{ {thin} window.isThin = true; }}")
 

@@ -132,9 +132,9 @@ class Visit:
     problems: list[str] = field(default_factory=list)
 
     def settle(self) -> None:
-        """Wait until scripts have run and formulas are set."""
+        """Wait until scripts have run and fonts are there."""
         self.page.wait_for_load_state("load")
-        self.page.evaluate("document.fonts.ready.then(() => window.MathJax?.startup?.promise)")
+        self.page.evaluate("document.fonts.ready.then(() => undefined)")
 
     def go(self, address: str) -> None:
         """Another page in place of this one: what both load is not read and compiled anew."""

@@ -17,6 +17,17 @@
     });
   }
 
+  // A formula wider than the text scrolls, so the keyboard reaches it; the others are no stops.
+  function mendFormulas() {
+    const reach = (box) => {
+      if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+      else box.removeAttribute("tabindex");
+    };
+    const observer = new ResizeObserver((changes) => changes.forEach((change) => reach(change.target)));
+    all("div.math", (box) => observer.observe(box));
+    document.fonts.ready.then(() => all("div.math", reach));
+  }
+
   // A slider's handle is announced by the description that stands beside it.
   function mendWidgets() {
     all(".noUi-handle:not([aria-label])", (handle) => {
@@ -27,6 +38,7 @@
 
   function mend() {
     mendPage();
+    mendFormulas();
     if (document.querySelector('script[type^="application/vnd.jupyter.widget"]')) {
       mendWidgets();
       new MutationObserver(mendWidgets).observe(document.body, { childList: true, subtree: true });

@@ -14,11 +14,6 @@
     });
 
   async function start() {
-    // The widget manager still calls MathJax 2; pass its requests on to MathJax 3.
-    const mathjax = window.MathJax;
-    if (mathjax && !mathjax.Hub && mathjax.typesetPromise) {
-      mathjax.Hub = { Queue: (job) => mathjax.typesetPromise([job[2]]) };
-    }
     await load("require.js");
     // Where the widget code lies, so that no other host is asked.
     window.requirejs.config({

@@ -1,0 +1,76 @@
+"""Formulas as MathML, made when the book is built: a page needs no script to show them.
+
+`mathml` is for every place that shows a formula: pages, slides, paper. On the website Sphinx calls
+it by the name ``mathml`` (``html_math_renderer`` in ``_config.yml``). The font of the formulas is
+``assets/fonts/stix-two-math.woff2``, cut by ``tools/vendor.py`` to what they need.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from html import unescape
+
+from docutils import nodes
+from math_core import LatexError, LatexToMathML
+from sphinx.application import Sphinx
+from sphinx.util import logging
+
+logger = logging.getLogger(__name__)
+
+# XML has no names for characters but these.
+NAMED = re.compile(r"&(?!(?:lt|gt|amp|quot);)[A-Za-z]+;")
+# A sign after a comma and a space belongs to the number that follows.
+SIGN = re.compile(r"(<mo[^>]*>[,;:=]</mo>(?:<mspace[^>]*/>)+<mo)(?=>[−+±]</mo>)")
+# The converter puts elements of HTML into text; XML, of which books on paper are made, has none.
+MARKED = re.compile(r"<mtext><(b|i|code)>([^<]*)</\1></mtext>")
+STYLES = {"b": "font-weight: bold", "i": "font-style: italic", "code": "font-family: monospace"}
+
+
+@cache
+def converter() -> LatexToMathML:
+    return LatexToMathML(xml_namespace=True, fancy_error=False)
+
+
+def mathml(tex: str, display: bool = False) -> str:
+    r"""A formula in TeX as a `<math>` element, well-formed in HTML and in XML.
+
+    display: on a line for itself, as between two `$$`; otherwise within a sentence.
+
+    Raises:
+        ValueError: the TeX is wrong, or has a command that is not known.
+    """
+    if r"\\" in tex and r"\begin{" not in tex:  # several lines
+        tex = rf"\begin{{gathered}}{tex}\end{{gathered}}"
+    try:
+        made = converter().convert_with_local_state(tex.strip(), displaystyle=display)
+    except LatexError as error:
+        raise ValueError(f"the formula {tex!r} cannot be set: {error}") from None
+    made = NAMED.sub(lambda name: unescape(name[0]), made)
+    made = SIGN.sub(r'\1 form="prefix"', made)
+    return MARKED.sub(lambda part: f'<mtext style="{STYLES[part[1]]}">{part[2]}</mtext>', made)
+
+
+def set_formula(node: nodes.Element, display: bool) -> str:
+    """The MathML of a node; a warning, which fails the build, and the TeX where it is wrong."""
+    try:
+        return mathml(node.astext(), display)
+    except ValueError as error:
+        logger.warning("%s", error, location=node)
+        return f"<code>{node.astext()}</code>"
+
+
+def visit_formula(self, node: nodes.math) -> None:
+    self.body.append(set_formula(node, display=False))
+    raise nodes.SkipNode
+
+
+def visit_formula_block(self, node: nodes.math_block) -> None:
+    self.body.append(self.starttag(node, "div", CLASS="math"))
+    self.body.append(f"{set_formula(node, display=True)}</div>\n")
+    raise nodes.SkipNode
+
+
+def setup(app: Sphinx) -> dict:
+    app.add_html_math_renderer("mathml", (visit_formula, None), (visit_formula_block, None))
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,101 @@
+"""Formulas: MathML made at build time, in a font that has every sign, and no stops for the keyboard."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from common import ROOT
+from fontTools.ttLib import TTFont
+from transformer_book_math import mathml
+
+from tests.site.accessibility import NARROW
+from tests.site.html_pages import read_pages
+
+FONT = ROOT / "book" / "assets" / "fonts" / "stix-two-math.woff2"
+FORMULA = re.compile(r"<math\b.*?</math>", re.DOTALL)
+NO_TEXT = re.compile(r"<(script|style|pre|code|svg|head)\b.*?</\1>|<math\b.*?</math>|<[^>]*>", re.S)
+TEX = re.compile(r"\\[A-Za-z]{2,}|\$[^$\n]{1,80}\$")
+
+
+@pytest.fixture(scope="module")
+def texts(site: Path) -> dict[str, str]:
+    return {str(p.relative_to(site)): p.read_text(encoding="utf-8") for p in read_pages(site)}
+
+
+def test_no_page_holds_raw_tex_or_a_formula_that_failed(texts: dict[str, str]) -> None:
+    raw = {
+        f"{name}: {found}"
+        for name, text in texts.items()
+        for found in TEX.findall(unescape(NO_TEXT.sub(" ", text)))
+    }
+    failed = [
+        name for name, text in texts.items() if re.search(r"<merror|mtext.*?\\[a-z]{2}", text)
+    ]
+    assert raw == set() and failed == []
+    assert sum(len(FORMULA.findall(text)) for text in texts.values()) > 2000
+    assert TEX.findall(NO_TEXT.sub(" ", r"<p>the \frac{1}{2} of $x$</p>")) == [r"\frac", "$x$"]
+
+
+def test_no_page_loads_a_script_that_sets_formulas(site: Path) -> None:
+    loads = {load for page in read_pages(site).values() for load in page.loads}
+    assert [load for load in loads if "mathjax" in load.lower()] == []
+
+
+def test_the_font_has_every_character_of_every_formula(texts: dict[str, str]) -> None:
+    known = TTFont(FONT).getBestCmap()
+    missing = set()
+    for name, text in texts.items():
+        for formula in set(FORMULA.findall(text)):
+            letters = unescape(re.sub(r"<[^>]*>", "", formula))
+            for letter in letters:
+                if not letter.isspace() and ord(letter) not in known:
+                    missing.add(f"{letter!r} in {name}")
+    assert missing == set()
+    # A letter alone is shown in italics, which are characters apart.
+    assert {ord("𝑥"), ord("𝑄"), ord("𝜎"), ord("ℎ")} <= set(known)
+    assert FONT.stat().st_size < 60_000
+
+
+def test_a_formula_is_well_formed_in_html_and_in_xml() -> None:
+    made = mathml(r"\operatorname{softmax}(x)_i < \textbf{one}", display=True)
+    assert "&ApplyFunction;" not in made and "\u2061" in made
+    root = ElementTree.fromstring(made)
+    assert root.tag == "{http://www.w3.org/1998/Math/MathML}math" and root.get("display") == "block"
+    assert all(element.tag.startswith("{http://www.w3.org/1998/Math") for element in root.iter())
+    assert root.find(".//*[@style='font-weight: bold']").text == "one"
+    assert 'display="block"' not in mathml("x")
+
+
+def test_the_sign_of_a_number_keeps_to_it() -> None:
+    assert '<mo form="prefix">−</mo><mn>3</mn>' in mathml(r"(1,\ -3)")
+    assert 'form="prefix"' not in mathml(r"1 - 3")
+
+
+def test_several_lines_stay_several() -> None:
+    assert mathml(r"a \\ b", display=True).count("<mtr>") == 2
+
+
+def test_a_formula_that_cannot_be_set_is_refused() -> None:
+    with pytest.raises(ValueError, match="unheard"):
+        mathml(r"\unheard{x}")
+
+
+def test_formulas_are_stops_for_the_keyboard_only_where_they_scroll(site: Path, visit) -> None:
+    # The first has many short formulas, the second some that are wider than a phone.
+    for name in ("06_geometry_of_attention", "07_scaled_dot_product_attention"):
+        page = visit((site / f"chapters/{name}.html").as_uri(), width=NARROW).page
+        page.evaluate("new Promise(requestAnimationFrame)")
+        assert page.locator("math").count() > 50
+        assert page.locator("math[tabindex], math [tabindex]").count() == 0
+        boxes = page.eval_on_selector_all(
+            "div.math", "all => all.map(e => [e.scrollWidth > e.clientWidth, e.tabIndex])"
+        )
+        assert {stop for wide, stop in boxes if not wide} <= {-1}
+        assert {stop for wide, stop in boxes if wide} <= {0}
+    assert any(wide for wide, _ in boxes)
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.wait_for_function("!document.querySelector('div.math[tabindex]')")
