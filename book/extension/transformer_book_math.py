@@ -21,7 +21,8 @@ logger = logging.getLogger(__name__)
 # XML has no names for characters but these.
 NAMED = re.compile(r"&(?!(?:lt|gt|amp|quot);)[A-Za-z]+;")
 # A sign after a comma and a space belongs to the number that follows.
-SIGN = re.compile(r"(<mo[^>]*>[,;:=]</mo>(?:<mspace[^>]*/>)+<mo)(?=>[−+±]</mo>)")
+SPACE = r"(?:<mspace[^>]*/>|<mtext>\xa0</mtext>)"
+SIGN = re.compile(rf"(<mo[^>]*>[,;:=]</mo>{SPACE}+<mo)(?=>[−+±]</mo>)")
 # The converter puts elements of HTML into text; XML, of which books on paper are made, has none.
 MARKED = re.compile(r"<mtext><(b|i|code)>([^<]*)</\1></mtext>")
 STYLES = {"b": "font-weight: bold", "i": "font-style: italic", "code": "font-family: monospace"}
