@@ -292,6 +292,9 @@ def mend_body(app: Sphinx, page: str, template: str, context: dict, doctree) -> 
 def theme_options(app: Sphinx, config) -> None:
     """What Jupyter Book's own configuration has no key for."""
     config.html_theme_options["logo"] = {"text": config.html_title, "alt_text": ""}
+    # Without this the theme draws a header that the book does not show, whose buttons come first in
+    # the page; its scripts wake the first of each kind only, and those that are seen stay dead.
+    config.html_theme_options["navbar_persistent"] = []
 
 
 def allow_side_by_side(app: Sphinx) -> None:

@@ -1,4 +1,5 @@
-/* Mends what the theme and the ready-made widgets leave unnamed for screen readers. */
+/* Mends what the theme and the ready-made widgets leave unnamed for screen readers, and where the theme's
+   buttons leave a reader behind. */
 (function () {
   "use strict";
   const all = (selector, change) => document.querySelectorAll(selector).forEach(change);
@@ -28,6 +29,57 @@
     document.fonts.ready.then(() => all("div.math", reach));
   }
 
+  // What the theme's two buttons are called, and where it shows the chapters beside the page: its styles say
+  // from 960 px on, its script from 992 px on, and between them the button would do half of each.
+  const wide = matchMedia("(min-width: 960px)");
+  const NAMES = { "primary-toggle": "The chapters", "secondary-toggle": "Contents of this page" };
+  const BUTTONS = ".primary-toggle, .secondary-toggle, .search-button__button, .theme-switch-button";
+
+  function mendButtons() {
+    for (const [name, text] of Object.entries(NAMES)) all(`.${name}`, (button) => (button.title = text));
+    const chapters = document.querySelector(".primary-toggle");
+    const sidebar = document.getElementById("pst-primary-sidebar");
+    const tell = () => {
+      if (wide.matches) {
+        chapters.setAttribute("aria-expanded", !sidebar.classList.contains("pst-sidebar-hidden"));
+      } else chapters.removeAttribute("aria-expanded"); // it opens a dialog
+    };
+    if (chapters && sidebar) {
+      tell();
+      wide.addEventListener("change", tell);
+    }
+
+    // The theme takes the focus off the button that is pressed, so that its name does not stay in the way: who
+    // has no pointer would have to look for the place again.
+    let pressed = null;
+    window.addEventListener(
+      "click",
+      (event) => {
+        const button = event.target.closest?.(BUTTONS);
+        if (!button) return;
+        pressed = button;
+        if (button === chapters && sidebar && wide.matches) {
+          event.stopImmediatePropagation();
+          sidebar.classList.toggle("pst-sidebar-hidden");
+          tell();
+        } else if (event.detail === 0) {
+          const lost = () => document.activeElement === document.body && !document.querySelector("dialog[open]");
+          setTimeout(() => lost() && button.focus());
+        }
+      },
+      true
+    );
+    all("dialog", (dialog) => {
+      dialog.addEventListener("click", (event) => {
+        const link = event.target.closest("a[href*='#']");
+        if (link?.href.split("#")[0] !== location.href.split("#")[0]) return;
+        pressed = null; // the link leads to a place of this page, which the dialog would cover
+        dialog.close();
+      });
+      dialog.addEventListener("close", () => pressed?.focus({ preventScroll: true }));
+    });
+  }
+
   // A slider's handle is announced by the description that stands beside it.
   function mendWidgets() {
     all(".noUi-handle:not([aria-label])", (handle) => {
@@ -39,6 +91,7 @@
   function mend() {
     mendPage();
     mendFormulas();
+    mendButtons();
     if (document.querySelector('script[type^="application/vnd.jupyter.widget"]')) {
       mendWidgets();
       new MutationObserver(mendWidgets).observe(document.body, { childList: true, subtree: true });

@@ -206,6 +206,8 @@ export function handle(drawing, { name, look = {}, reach = 16, step = 0.1, strid
     const [x, y] = drawing.from(event);
     ask(x + grip[0], y + grip[1]);
   });
+  // Who drags with a finger does not scroll: browsers differ in how they heed touch-action in a drawing.
+  element.addEventListener("touchstart", (event) => event.preventDefault(), { passive: false });
   for (const end of ["pointerup", "pointercancel", "lostpointercapture"]) {
     element.addEventListener(end, () => (grip = null));
   }
