@@ -139,6 +139,32 @@ class MeteredClient(NotebookClient):
 
     execute_cell = run_sync(async_execute_cell)  # the inherited one calls the inherited coroutine
 
+    async def _async_reply_to(self, request: str, seconds: float) -> dict[str, Any] | None:
+        meter = None  # most replies come before it is needed
+        while True:
+            with suppress(Empty):
+                message = await self.kc.shell_channel.get_msg(timeout=TICK)
+                if message["parent_header"].get("msg_id") == request:
+                    return message
+                continue
+            await self._async_check_alive()
+            meter = meter or meter_of(self.of_the_kernel, self.cell_asleep)
+            self.stopped = self.also()
+            if meter.computed() > seconds:
+                self.stopped = f"stopped after {seconds:g} seconds of processor time"
+            elif meter.overslept():
+                self.stopped = f"stopped: it waited, asleep, for {self.cell_asleep:g} seconds"
+            if self.stopped:
+                return None
+
+    def reply_to(self, request: str, seconds: float) -> dict[str, Any] | None:
+        """What the kernel answers to a request, waited for while it computes.
+
+        `None` after `seconds` of processor time, or too long asleep; `stopped` says which.
+        """
+        self.stopped = ""
+        return run_sync(self._async_reply_to)(request, seconds)
+
     async def _async_handle_timeout(self, timeout: int, cell: Any = None) -> Any:
         """Called at every tick of a cell that has not ended: go on, or stop it."""
         await asyncio.sleep(TICK / 10)  # what else has come in makes the next tick a short one

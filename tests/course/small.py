@@ -68,10 +68,10 @@ def remember_runs(monkeypatch: pytest.MonkeyPatch, runs: dict[str, Run]) -> None
     """
     run = grading.run
 
-    def once(notebook: Any, limits: Limits) -> Run:
+    def once(notebook: Any, limits: Limits, others: Any = None) -> Run:
         key = json.dumps([notebook, str(limits)], sort_keys=True)
         if key not in runs:
-            runs[key] = run(notebook, limits)
+            runs[key] = run(notebook, limits, others)
         return copy.deepcopy(runs[key])
 
     monkeypatch.setattr(grading, "run", once)

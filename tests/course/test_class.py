@@ -158,9 +158,9 @@ def everyone(folder: Path) -> dict[str, Student]:
         ),
         "syntax-error": Student("graded", firsts, right(**{first: "def f(:\n    pass"})),
         "renamed-file": Student("graded", set(), right(), file="final_version (2).ipynb"),
-        "deleted-test": Student("tampered", firsts, right(no_test, **{first: stub})),
-        "edited-test": Student("tampered", firsts, right(soft_test, **{first: stub})),
-        "edited-points": Student("tampered", firsts, right(more_points, **{first: stub})),
+        "deleted-test": Student("changed tests", firsts, right(no_test, **{first: stub})),
+        "edited-test": Student("changed tests", firsts, right(soft_test, **{first: stub})),
+        "edited-points": Student("changed tests", firsts, right(more_points, **{first: stub})),
         "duplicate-ids": Student("graded", set(), right(twice)),
         "fifty-megabytes": Student("graded", set(), right(large)),
         "reads-the-disk": Student("graded", set(), with_first(elsewhere)),
@@ -223,7 +223,7 @@ def test_everyone_gets_the_grade_they_earned(
     rows = list(csv.DictReader((folder / "grades.csv").open(encoding="utf-8")))
     assert [row["student"] for row in rows] == sorted(students)
     assert all(
-        bool(row["notes"]) for row in rows if row["status"] in ("crashed", "timed out", "tampered")
+        bool(row["notes"]) for row in rows if row["status"] in ("crashed", "timed out", "changed tests", "not repeated", "interfered")
     )
     assert _again(folder) == outcomes
 

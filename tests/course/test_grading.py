@@ -166,7 +166,7 @@ def settled(*outputs: Any, finished: bool = True, guard: bool = True) -> Any:
         {"finished": finished, "nbgrader": {"grade": True, "solution": False, "grade_id": "t"}}
     )
     before = new_code_cell("")
-    before.metadata = nbformat.from_dict({"guard": True, "finished": guard})
+    before.metadata = nbformat.from_dict({"for": "guard", "finished": guard})
     notebook = nbformat.v4.new_notebook(cells=[before, test])
     grading.settle(notebook)
     assert notebook.cells == [test]

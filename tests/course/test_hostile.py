@@ -78,8 +78,8 @@ def with_code(code: str, **other: Any) -> Attack:
     return Attack(code, **{"score": 100.0, "answer": RIGHT["double"], **other})
 
 
-BESIDE = {"status": "tampered", "says": "right only beside its test"}
-CHANGED = {"status": "tampered", "says": "What grades had been changed"}
+BESIDE = {"status": "not repeated", "says": "cannot be repeated"}
+CHANGED = {"status": "interfered", "says": "what grades had been replaced or did not work"}
 
 
 def metadata(notebook: Any) -> None:
@@ -182,7 +182,7 @@ for pid in {os.getppid(), *(int(p) for p in os.listdir("/proc") if p.isdigit())}
     from_history = """
 import re
 def double(x):
-    tests = [c for c in get_ipython().user_ns["In"] if c.startswith("checks.")]
+    tests = [c for c in In if c.startswith("checks.")]
     return 2 * x if tests else x * x
 """
     from_gc = """
@@ -289,10 +289,10 @@ sys.settrace(trace)
     second = """
 import json, sys
 import transformer_book.course.second_look as second_look
-second_look.answers = lambda *a, **k: "[" * 100_000
+second_look.answer = lambda *a, **k: "[" * 100_000
 shell = get_ipython()
 shell.user_expressions = lambda asked: {
-    name: {"status": "ok", "data": {"text/plain": repr(json.dumps([[{"made": "x"}]]))}}
+    name: {"status": "ok", "data": {"text/plain": repr(json.dumps({"gives": {"made": "x"}}))}}
     for name in asked
 }
 """
@@ -436,7 +436,7 @@ raise_it = "y" * 10_000_000
         "reads-the-cells": Attack(answer=from_history, **BESIDE),
         # replaces
         "replaces-the-exceptions": Attack(quiet),
-        "replaces-modules": Attack(fakes, score=0.0, says="What grades did not work beside"),
+        "replaces-modules": Attack(fakes, score=0.0, **BESIDE),
         "replaces-import": Attack(imports, **BESIDE),
         "replaces-torch": Attack(
             "import torch\ntorch.equal = torch.allclose = lambda *a, **k: True", 0.0, **CHANGED
@@ -457,11 +457,11 @@ raise_it = "y" * 10_000_000
         "forges-a-signature": with_code(others),
         "writes-at-exit": Attack(f"import atexit\natexit.register(lambda: exec({forged!r}))"),
         "edits-metadata": Attack(
-            edit=metadata, status="tampered", says="points of the test cell double-test"
+            edit=metadata, status="changed tests", says="points of the test cell double-test"
         ),
-        "edits-cell-ids": Attack(edit=cell_ids, score=40.0, status="tampered", says="there twice"),
-        "deletes-tests": Attack(edit=deleted_tests, status="tampered", says="had been deleted"),
-        "edits-tests": Attack(edit=soft_tests, status="tampered", says="had been edited"),
+        "edits-cell-ids": Attack(edit=cell_ids, score=40.0, status="changed tests", says="there twice"),
+        "deletes-tests": Attack(edit=deleted_tests, status="changed tests", says="had been deleted"),
+        "edits-tests": Attack(edit=soft_tests, status="changed tests", says="had been edited"),
         "another-kernel": Attack(edit=no_kernel),
         # ends and multiplies
         "exits-in-the-test": Attack(

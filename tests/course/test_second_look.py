@@ -21,7 +21,7 @@ from transformer_book import course
 from transformer_book.checks.comparing import same
 from transformer_book.course import second_look
 from transformer_book.course.release import instantiate, sets_of
-from transformer_book.course.second_look import Judge, NoData, decoded, encoded, received
+from transformer_book.course.second_look import Judge, NoData, Reply, decoded, encoded, received
 
 ROOT = Path(__file__).parents[2]
 COURSE = ROOT / "assignments"
@@ -57,7 +57,7 @@ def test_what_is_a_number_of_numpys_arrives_as_pythons() -> None:
 
 
 def test_what_is_no_data_is_not_sent() -> None:
-    for value in (object(), lambda: 1, {1, 2}, [object()], torch.ones(2).to_sparse()):
+    for value in (object(), lambda: 1, {object()}, [object()], torch.ones(2).to_sparse()):
         with pytest.raises(NoData):
             encoded(value)
 
@@ -86,32 +86,37 @@ def test_a_subclass_arrives_as_what_it_is_built_on() -> None:
         "[" * 100_000,
         "null",
         "[[1], [2], [3]]",
-        '[[{"tensor": "float32", "shape": [1000000000], "data": ""}], null]',
-        '[[{"tensor": "float32", "shape": [-1, -1], "data": "AAAAAA=="}], null]',
-        '[[{"tensor": "qint8", "shape": [], "data": ""}], null]',
-        '[[{"tensor": "float32", "shape": [1], "data": "no base64"}], null]',
-        '[[{"dict": [[{"list": []}, 1]]}], null]',
-        '[[{"dict": [[1]]}], null]',
-        '[[{"reduce": ["os.system", "true"]}], null]',
-        '[{"0": 1}, 5]',
+        '{"gives": {"tensor": "float32", "shape": [1000000000], "data": ""}}',
+        '{"gives": {"tensor": "float32", "shape": [-1, -1], "data": "AAAAAA=="}}',
+        '{"gives": {"tensor": "qint8", "shape": [], "data": ""}}',
+        '{"gives": {"tensor": "float32", "shape": [1], "data": "no base64"}}',
+        '{"gives": {"dict": [[{"list": []}, 1]]}}',
+        '{"gives": {"dict": [[1]]}}',
+        '{"gives": {"reduce": ["os.system", "true"]}}',
+        '{"stops": "anything"}',
+        '{"stops": 5}',
+        '{"0": 1}',
     ],
 )
 def test_what_a_kernel_makes_up_is_no_answer(text: str) -> None:
-    assert received(text, 2) == [None, None]
+    assert received(text).given == ()
+
+
+def asked(names: dict[str, Any]) -> second_look.Ask:
+    """Asks the functions of this process, in the place of a kernel."""
+
+    def ask(made: str, inputs: Sequence[tuple[Any, Any]], build: bool) -> list[Reply]:
+        sent = [base64.b64encode(pickle.dumps(each)).decode() for each in inputs]
+        return [received(second_look.answer(eval(made, names), each, build)) for each in sent]
+
+    return ask
 
 
 def judged(function: Callable[..., Any], test: str) -> list[bool]:
     """What the judge finds, with a function in this process in the place of a kernel."""
-    names = {"double": function}
-
-    def ask(made: str, inputs: Sequence[tuple[Any, Any]], build: bool) -> Sequence[Any]:
-        sent = base64.b64encode(pickle.dumps(inputs)).decode()
-        return received(second_look.answers(eval(made, names), sent, build), len(inputs))
-
-    judge = Judge(ask)
+    judge = Judge(asked({"double": function}))
     judge.run("from transformer_book import checks")
-    judge.name(["double"])
-    return judge.test(test)
+    return judge.test(test, ["double"])
 
 
 TEST = """
@@ -128,28 +133,28 @@ def test_every_input_counts_by_itself_and_a_test_goes_on() -> None:
     assert judged(lambda x: object(), TEST) == [False, False, False]
 
 
-def seen(name: str) -> dict[str, bool]:
-    """By test of a set: whether the reference solution is right in the second look."""
+def seen(name: str, draws: int = 0) -> dict[str, dict[str, Any]]:
+    """By test of a set, what the second look sees of the reference solution."""
     notebook = nbformat.read(str(COURSE / "source" / name / f"{name}.ipynb"), 4)
     student: dict[str, Any] = {"__name__": "student"}
-
-    def ask(made: str, inputs: Sequence[tuple[Any, Any]], build: bool) -> Sequence[Any]:
-        sent = base64.b64encode(pickle.dumps(inputs)).decode()
-        return received(second_look.answers(eval(made, student), sent, build), len(inputs))
-
-    judge = Judge(ask)
-    found = {}
+    judge = Judge(asked(student))
+    found, names = {}, []
     for cell in notebook.cells:
         if cell.cell_type != "code" or "nbgrader" not in cell.metadata:
             continue
         source = instantiate(cell.source, "tuesday")
         if is_grade(cell) and not is_solution(cell):
-            found[cell.metadata.nbgrader.grade_id] = any(judge.test(source))
+            others = []
+            right = judge.test(source, names)
+            for draw in range(draws if "course.seed(" in cell.source else 0):
+                other = instantiate(cell.source, "tuesday", f"draw {draw}")
+                others.append(judge.test(other, names, True))
+            found[cell.metadata.nbgrader.grade_id] = {"same": right, "other": others}
             continue
         exec(compile(source, name, "exec"), student)
         if is_solution(cell):
             kinds = (ast.FunctionDef, ast.ClassDef)
-            judge.name([p.name for p in ast.parse(source).body if isinstance(p, kinds)])
+            names += [p.name for p in ast.parse(source).body if isinstance(p, kinds)]
         elif is_locked(cell):
             judge.run(source)
     return found
@@ -159,13 +164,17 @@ def test_the_teaching_guide_says_which_tests_are_looked_at_twice(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(course, "begin", lambda *given, **named: None)  # it would block modules
-    found = {name: seen(name) for name in sets_of(COURSE)}
-    once = {(name, test) for name, tests in found.items() for test, yes in tests.items() if not yes}
+    found = {name: seen(name, draws=1) for name in sets_of(COURSE)}
+    every = {(name, test): look for name, tests in found.items() for test, look in tests.items()}
+    once = {test for test, look in every.items() if not any(look["same"])}
     assert once == {
         ("ps4", "sandwich-test"),
         ("ps5", "pieces-test"),
         ("ps5", "loop-test"),
     }
+    # What a test asks of other inputs, the reference gives as on its own.
+    same = {test for test, look in every.items() if look["other"] == [look["same"]]}
+    assert set(every) - once - same == {("ps2", "telling-test")}  # students give the inputs there
     page = " ".join((ROOT / "book" / "teaching.md").read_text(encoding="utf-8").split())
     total = sum(map(len, found.values()))
     assert f"Of the {total} tests of the seven sets {total - len(once)} are looked at twice" in page

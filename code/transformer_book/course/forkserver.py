@@ -16,7 +16,6 @@ import gc
 import importlib
 import json
 import os
-import resource
 import signal
 import socket
 import subprocess
@@ -32,11 +31,11 @@ from typing import IO, Any
 import psutil
 
 from transformer_book import course
-from transformer_book.course import isolation
+from transformer_book.course import isolation, supervisor
 
 NEEDED = (
     "transformer_book.kernels",
-    "transformer_book.course.sandbox",
+    "transformer_book.course.supervisor",
     "ipykernel.kernelapp",
     # What a kernel imports when it starts, a quarter of a second in each.
     "ipykernel.debugger",
@@ -47,6 +46,7 @@ NEEDED = (
     "torch.testing",
     "transformer_book.checks",
     "transformer_book.course.second_look",
+    "transformer_book.course.apart",
 )
 THREADS = 4  # for each process that a submission may have: the system counts both alike
 MESSAGES = 2**32  # bytes for what a kernel sends
@@ -176,8 +176,6 @@ def _live_in(variables: Mapping[str, str]) -> None:
 
 
 def _supervise(request: Mapping[str, Any], channel: int) -> None:
-    from transformer_book.course import sandbox
-
     os.setsid()
     os.chdir(request["folder"])
     _live_in(request["variables"])
@@ -186,9 +184,8 @@ def _supervise(request: Mapping[str, Any], channel: int) -> None:
     os.close(channel)
     maker = KernelMaker()
     # What a kernel sends is read here: too much of it ends this submission, and nothing else.
-    bound = psutil.Process().memory_info().vms + MESSAGES
-    resource.setrlimit(resource.RLIMIT_AS, (bound, bound))
-    sandbox.main(maker)
+    isolation.bound(AS=psutil.Process().memory_info().vms + MESSAGES)
+    supervisor.main(maker)
 
 
 class KernelMaker:
@@ -278,16 +275,13 @@ def _limit(memory: int, processes: int) -> None:
     """What one process may use; what all of them use together is watched from outside."""
     # Address space is not memory, but what is mapped already is known.
     mapped = psutil.Process().memory_info().vms
-    bounds = {
-        resource.RLIMIT_AS: mapped + memory + 2**30,
-        resource.RLIMIT_CORE: 0,
-        resource.RLIMIT_FSIZE: isolation.SCRATCH,
-        resource.RLIMIT_NOFILE: 1024,
-        resource.RLIMIT_NPROC: THREADS * processes,
-    }
-    for kind, bound in bounds.items():
-        with suppress(ValueError, OSError):
-            resource.setrlimit(kind, (bound, bound))
+    isolation.bound(
+        AS=mapped + memory + 2**30,
+        CORE=0,
+        FSIZE=isolation.SCRATCH,
+        NOFILE=1024,
+        NPROC=THREADS * processes,
+    )
 
 
 if __name__ == "__main__":

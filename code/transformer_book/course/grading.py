@@ -17,11 +17,11 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import nbformat
 from jinja2 import Environment
@@ -35,27 +35,32 @@ from traitlets import Float
 
 from transformer_book.arguments import check_choice
 from transformer_book.atomic_files import write_atomically, write_json
-from transformer_book.course import collecting
+from transformer_book.course import apart, collecting, seed
 from transformer_book.course.feedback import briefly, is_test
 from transformer_book.course.release import (
     OUTCOME,
     answered,
     answers_of,
     application,
+    instantiate,
     read_secret,
     sets_of,
 )
 from transformer_book.course.sandbox import Limits, Run, end_all, run
+from transformer_book.course.supervisor import DRAWS
 
 LONGEST = 2 * 2**20  # characters in all its cells: a student's own are a few thousand
+SEED = re.compile(r"course\.seed\(\s*[\"']([^\"']+)")
+TEMPLATE = "numbers of this secret are replaced"
 STATUSES = {
     "graded": "ran to the end",
     "timed out": "a cell, or the whole, took too long and was stopped; the rest was graded",
     "crashed": "Python was ended, or the file could not be read",
     "missing": "nothing was handed in",
-    "tampered": "test cells, or what grades, had been changed; they were restored, then graded",
+    "changed tests": "test cells had been changed or deleted; they were restored, then graded",
+    "not repeated": "an answer that passed its test gave something else when it was asked again",
+    "interfered": "what grades was replaced from inside the notebook: read its code",
 }
-ONLY_BESIDE = "right only beside its test"
 
 
 class PerDay(LateSubmissionPlugin):
@@ -183,7 +188,9 @@ def grade(
                         finish(ready)
                         continue
                     notebook, tampered, digest = ready
-                    running[pool.submit(run, notebook, limits)] = (student, name, tampered, digest)
+                    others = course.others(name, f"{student} {digest}")
+                    future = pool.submit(run, notebook, limits, others)
+                    running[future] = (student, name, tampered, digest)
                 if len(running) > jobs:  # what is done is saved: little is lost by stopping here
                     save_next()
             while running:
@@ -221,7 +228,8 @@ class Course:
         self.feedback = feedback
         self.hidden = hidden
         self.sets = sets_of(folder)
-        self._seen_twice: dict[str, dict[str, list[bool]]] = {}
+        self._seen_twice: dict[str, dict[str, Any]] = {}
+        self._tests: dict[str, dict[str, tuple[str, list[str]]]] = {}
         self._named: dict[str, list[str]] = {}
         self._locked: dict[str, tuple[float, dict[str, str]]] = {}
         self.api = application(folder)
@@ -295,8 +303,8 @@ class Course:
         notebook, changed = restore(notebook, released, full)
         return guarded(notebook, released), [*notes, *changed], digest.hexdigest()
 
-    def seen_twice(self, name: str, limits: Limits) -> dict[str, list[bool]]:
-        """By test, the inputs on which the reference solution is right in the second look, too.
+    def seen_twice(self, name: str, limits: Limits) -> dict[str, Any]:
+        """By test, what the second look sees of the reference solution.
 
         What it cannot show there, no student has to show. Empty if there is no second look, or no
         source of the set.
@@ -306,8 +314,39 @@ class Course:
             released = nbformat.read(self._release(name), 4)
             solved = answered(released, answers_of(nbformat.read(source, 4), self.secret()))
             solved, _ = restore(solved, released, self._full_sources(name))
-            self._seen_twice[name] = run(guarded(solved, released), limits).again or {}
+            others = self.others(name, "the reference")
+            self._seen_twice[name] = run(guarded(solved, released), limits, others).again or {}
         return self._seen_twice[name]
+
+    def others(self, name: str, whose: str) -> dict[str, list[str]]:
+        """By test, the same test with other inputs than anyone has, a few times.
+
+        `course.seed` has other results there: they depend on the secret and on the submission, so
+        it is the same grade whenever it is graded. Empty where the source of a test is not that of
+        the release, or has no `course.seed`.
+        """
+        if name not in self._tests:
+            path = self.folder / "source" / name / f"{name}.ipynb"
+            full = self._full_sources(name)
+            self._tests[name] = {
+                _identity(cell): (
+                    instantiate(cell.source, self.secret(), TEMPLATE),
+                    SEED.findall(cell.source),
+                )
+                for cell in nbformat.read(path, 4).cells
+                if is_test(cell) and SEED.search(cell.source)
+                if instantiate(cell.source, self.secret()) == full.get(_identity(cell))
+            }
+        key = self.secret().encode()[:64]
+        found: dict[str, list[str]] = {test: [] for test in self._tests[name]}
+        for draw in range(DRAWS):
+            drawn = hashlib.blake2b(f"{whose} {name} {draw}".encode(), key=key, digest_size=16)
+            for test, (source, seeds) in self._tests[name].items():
+                for each in seeds:
+                    number = str(seed(each, drawn.hexdigest()))
+                    source = source.replace(str(seed(each, TEMPLATE)), number)
+                found[test].append(source)
+        return found
 
     def secret(self) -> str:
         """What the sets were made from."""
@@ -354,23 +393,21 @@ class Course:
             )
         notebook = nbformat.from_dict(done.notebook)
         again = None if done.again is None else (done.again, self.seen_twice(name, limits))
-        notes += settle(notebook, again)
+        verdict = settle(notebook, again)
+        notes += [*verdict.interfered, *verdict.not_repeated]
         place = self._place("autograded", student, name)
         place.mkdir(parents=True, exist_ok=True)
         nbformat.write(notebook, place / f"{name}.ipynb")
         resources = self._submitted(student, name)
         SaveAutoGrades(parent=self.api).preprocess(notebook, resources)
-        marks = ("test cell", "had been changed", ONLY_BESIDE)
-        changed = [note for note in notes if any(mark in note for mark in marks)]
-        status = (
-            "crashed"
-            if kinds & {"died", "memory"}
-            else "timed out"
-            if kinds & {"timeout", "not run"}
-            else "tampered"
-            if changed
-            else "graded"
-        )
+        statuses = {
+            "crashed": kinds & {"died", "memory"},
+            "timed out": kinds & {"timeout", "not run"},
+            "interfered": verdict.interfered,
+            "not repeated": verdict.not_repeated,
+            "changed tests": [note for note in notes if "test cell" in note],
+        }
+        status = next((word for word, seen in statuses.items() if seen), "graded")
         isolated = done.again is not None
         _, seen = collecting.find(self.folder, student, name)
         told = tuple(notes)
@@ -585,7 +622,7 @@ def restore(notebook: Any, released: Any, full: dict[str, str]) -> tuple[Any, li
         released: as handed out.
         full: the sources of all locked cells by their id, hidden tests included.
     """
-    notes = []
+    notes = _recovered(notebook, released)
     theirs: dict[str, Any] = {}
     for cell in reversed(notebook.cells):  # of two with one id the last counts, as in nbgrader
         identity = _identity(cell)
@@ -603,14 +640,14 @@ def restore(notebook: Any, released: Any, full: dict[str, str]) -> tuple[Any, li
         kind = "test cell" if is_grade(ours) and not is_solution(ours) else "cell"
         cell = theirs.get(identity)
         if cell is None and not is_locked(ours):
-            notes.append(f"The answer {identity} is not there.")
+            notes.append(_lost(ours, notebook))
             continue
         if cell is None:
             cell = nbformat.from_dict(ours)
             at = 0 if before is None else _place_of(before, notebook.cells) + 1
             notebook.cells.insert(at, cell)
             notes.append(f"The {kind} {identity} had been deleted.")
-        elif is_locked(ours) and cell.source != ours.source:
+        elif is_locked(ours) and not _says_the_same(cell, ours):
             notes.append(f"The {kind} {identity} had been edited.")
         elif cell.metadata.nbgrader.get("points") != ours.metadata.nbgrader.get("points"):
             notes.append(f"The points of the {kind} {identity} had been edited.")
@@ -629,6 +666,75 @@ def restore(notebook: Any, released: Any, full: dict[str, str]) -> tuple[Any, li
     return notebook, notes
 
 
+def _recovered(notebook: Any, released: Any) -> list[str]:
+    """Mark cells again that have lost nbgrader's mark, if it is clear which they are.
+
+    Some programs drop what they do not know of a cell. A cell of the course is known by its text,
+    an answer by what it defines, an essay by its place between two others.
+
+    Returns:
+        one sentence for each answer that was found.
+    """
+    notes = []
+    marked = {_identity(cell) for cell in notebook.cells}
+    free = [cell for cell in notebook.cells if _identity(cell) is None]
+    lost = [c for c in released.cells if _identity(c) and _identity(c) not in marked]
+    for ours in sorted(lost, key=lambda cell: not is_locked(cell)):  # they show an essay's place
+        alike = [cell for cell in free if cell.cell_type == ours.cell_type]
+        defined = set(_defined(ours.source)) if ours.cell_type == "code" else set()
+        if is_locked(ours):
+            alike = [cell for cell in alike if _says_the_same(cell, ours)]
+        elif defined:
+            alike = [cell for cell in alike if defined <= apart.defines(cell.source)]
+        else:
+            texts = {cell.source.strip() for cell in released.cells if cell is not ours}
+            between = _between(ours, notebook, released)
+            alike = [c for c in alike if c.source.strip() not in texts and between(c)]
+            alike = alike if len(alike) == 1 else []
+        if not alike:
+            continue
+        cell = alike[-1]  # of two definitions the last one counts, as in Python
+        free.remove(cell)
+        cell.metadata["nbgrader"] = nbformat.from_dict(ours.metadata.nbgrader)
+        if not is_locked(ours):
+            how = "what it defines" if defined else "its place"
+            notes.append(
+                f"The answer {_identity(ours)} had lost its mark; {how} says that it is it."
+            )
+    return notes
+
+
+def _between(ours: Any, notebook: Any, released: Any) -> Callable[[Any], bool]:
+    """Whether a cell stands where a released one stood: between the marked cells around it."""
+    order = [_identity(cell) for cell in released.cells]
+    at = order.index(_identity(ours))
+    place = {_identity(cell): i for i, cell in enumerate(notebook.cells) if _identity(cell)}
+    before = max((place[name] for name in order[:at] if name in place), default=-1)
+    after = min((place[n] for n in order[at + 1 :] if n in place), default=len(notebook.cells))
+    return lambda cell: before < _place_of(cell, notebook.cells) < after
+
+
+def _lost(ours: Any, notebook: Any) -> str:
+    """What has become of an answer whose cell is not there."""
+    identity = _identity(ours)
+    if ours.cell_type == "code":
+        for cell in notebook.cells:
+            names = _defined(ours.source)
+            if cell.cell_type == "code" and names and {*names} <= apart.defines(cell.source):
+                return f"The answer {identity} stands in another cell."
+    return f"The answer {identity} is lost: no cell is marked as it."
+
+
+def _says_the_same(cell: Any, ours: Any) -> bool:
+    """Whether two cells differ at most in how they are written: blanks, comments, line breaks."""
+    texts = [[line.rstrip() for line in c.source.strip().splitlines()] for c in (cell, ours)]
+    if texts[0] == texts[1] or ours.cell_type != "code":
+        return texts[0] == texts[1]
+    with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+        return ast.dump(ast.parse(cell.source)) == ast.dump(ast.parse(ours.source))
+    return False
+
+
 def _identity(cell: Any) -> str | None:
     data = cell.metadata.get("nbgrader")
     return data.get("grade_id") if isinstance(data, dict) else None
@@ -638,51 +744,75 @@ def _place_of(cell: Any, cells: Sequence[Any]) -> int:
     return next(i for i, other in enumerate(cells) if other is cell)
 
 
-GUARD = """import sys
-for name in [name for name in sys.modules if name.partition(".")[0] == "transformer_book"]:
-    del sys.modules[name]
-{setup}
-from transformer_book import course
-course.verify()
-"""
-
-
 def guarded(notebook: Any, released: Any) -> Any:
-    """The notebook with a cell before each test: everything that grades is loaded anew, and tried.
+    """The notebook with a cell before each test, by which it runs apart, see `apart`.
 
-    So an answer that replaces a check, or the names `checks` and `torch`, is reported. And every
-    cell says what it is for, see `sandbox`; for an answer, that is the names that the released
-    cell defines.
+    Everything that grades is loaded anew there, and tried: so an answer that replaces a check, or
+    `torch`, is reported. And every cell says what it is for, see `supervisor`.
     """
     known = {_identity(cell): cell for cell in released.cells if _identity(cell)}
-    setup = "\n".join(
-        cell.source
-        for cell in notebook.cells
-        if cell.cell_type == "code" and is_locked(cell) and not is_grade(cell)
-    )
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    setup = "\n".join(c.source for c in code if is_locked(c) and not is_grade(c))
+    used = {name for c in code if not is_locked(c) for name in apart.uses(c.source)}
+    used -= apart.defines(setup)
+    names: list[str] = []
     cells = []
     for cell in notebook.cells:
-        if (ours := known.get(_identity(cell))) is not None and cell.cell_type == "code":
+        ours = known.get(_identity(cell))
+        if ours is not None and cell.cell_type == "code":
             cell.metadata["for"] = _role(ours)
-        if is_test(cell):
-            guard = nbformat.v4.new_code_cell(GUARD.format(setup=setup))
-            guard.metadata["guard"] = True
-            cells.append(guard)
-        cells.append(cell)
+        if not is_test(cell):
+            cells.append(cell)
+            continue
+        names = _answers_before(ours, released)
+        cell.metadata["names"] = names
+        lent = sorted(used & apart.defines(ours.source))
+        cells += [_aside("guard", apart.guard(setup, names)), cell]
+        if lent:
+            cells.append(_aside("lent", f"{LEND}({ours.source!r}, {lent!r})"))
     notebook.cells = cells
     return notebook
 
 
-def _role(ours: Any) -> str | list[str]:
+LEND = "__import__('transformer_book.course.apart', fromlist=['lend']).lend"
+ASIDE = ("guard", "lent")  # what cells are for that are not the student's to see
+
+
+def _aside(what: str, source: str) -> Any:
+    cell = nbformat.v4.new_code_cell(source)
+    cell.metadata["for"] = what
+    return cell
+
+
+def _answers_before(test: Any, released: Any) -> list[str]:
+    """The functions and classes that the released answers before a test define."""
+    before = released.cells[: _place_of(test, released.cells)]
+    return [name for cell in before if _role(cell) == "answer" for name in _defined(cell.source)]
+
+
+def _defined(source: str) -> list[str]:
+    parts = ast.parse(source).body
+    return [part.name for part in parts if isinstance(part, ast.FunctionDef | ast.ClassDef)]
+
+
+def _role(ours: Any) -> str | None:
+    if _identity(ours) is None or ours.cell_type != "code":
+        return None
     if not is_locked(ours):
-        parts = ast.parse(ours.source).body
-        return [part.name for part in parts if isinstance(part, ast.FunctionDef | ast.ClassDef)]
+        return "answer"
     return "test" if is_test(ours) else "course"
 
 
+class Verdict(NamedTuple):
+    """What was found out about the tests of a submission, one sentence each."""
+
+    interfered: list[str]
+    not_repeated: list[str]
+
+
 def settle(
-    notebook: Any, again: tuple[Mapping[str, list[bool]], Mapping[str, list[bool]]] | None = None
-) -> list[str]:
+    notebook: Any, again: tuple[Mapping[str, Any], Mapping[str, Any]] | None = None
+) -> Verdict:
     """Take the guards out, and make nbgrader's rules fit; what was found out, for the teacher.
 
     A test cell has failed unless it ran to its end, its guard did, and the answer was right in the
@@ -690,20 +820,19 @@ def settle(
     warning of a library must not cost, nor an expression pay.
 
     Args:
-        again: by test, on which inputs the answer was right in the second look, and on which it has
-            to be; `None` if there was none.
+        again: by test, what the second look has seen of the student's answers, and of those of the
+            reference; `None` if there was none.
     """
     seen, needed = again or ({}, {})
-    found, kept, sound, why = [], [], True, []
+    kept, guard, found = [], None, Verdict([], [])
     for cell in notebook.cells:
         finished = cell.metadata.pop("finished", False)
         cell.metadata.pop("execution", None)
-        cell.metadata.pop("for", None)
-        if cell.metadata.get("guard"):
-            sound = finished
-            why = [out for out in cell.outputs if out.output_type == "error"]
-            if why and "has been changed" in why[0].evalue:
-                found.append("What grades had been changed: " + why[0].evalue)
+        cell.metadata.pop("names", None)
+        role = cell.metadata.pop("for", None)
+        if role == "guard":
+            guard = cell, finished
+        if role in ASIDE:
             continue
         kept.append(cell)
         if not is_test(cell):
@@ -713,24 +842,49 @@ def settle(
             for out in cell.outputs
             if out.output_type != "execute_result" and out.get("name") != "stderr"
         ]
-        if not sound or (not finished and not _failed(cell)):
-            text = (
-                "This test was not run to its end." if sound else "What grades did not work here."
-            )
-            _add_error(cell, "NotRun", text)
         identity = cell.metadata.nbgrader.grade_id
-        if not sound and why and "has been changed" not in why[0].evalue:
-            found.append(f"What grades did not work beside the answer to {identity}.")
-        if not _failed(cell) and not _is_right(seen.get(identity, []), needed.get(identity, [])):
-            _add_error(cell, "NotRight", "Right only beside its test: called alone, it is wrong.")
-            found.append(f"The answer to {identity} was {ONLY_BESIDE}: called alone, it is wrong.")
+        if guard is not None and not guard[1]:
+            _add_error(cell, "NotRun", "What grades did not work here.")
+            found.interfered.append(_what_failed(guard[0], identity))
+        elif not finished and not _failed(cell):
+            _add_error(cell, "NotRun", "This test was not run to its end.")
+        if not _failed(cell):
+            mine, reference = (each.get(identity, {}) for each in (seen, needed))
+            if not repeated(mine, reference):
+                how = mine.get("how") or "it gave no answer"
+                _add_error(cell, "NotRepeated", NOT_REPEATED)
+                found.not_repeated.append(f"The answer to {identity} cannot be repeated: {how}.")
     notebook.cells = kept
     return found
 
 
-def _is_right(seen: list[bool], needed: list[bool]) -> bool:
-    """Whether it was right wherever it has to be."""
-    return len(seen) >= len(needed) and all(s or not n for s, n in zip(seen, needed, strict=False))
+NOT_REPEATED = (
+    "Right here, but not when your function was called once more: in a fresh Python, after your "
+    "cells and no test, on these inputs and on others like them. It must depend on nothing but its "
+    "inputs and what your own cells define."
+)
+
+
+def _what_failed(guard: Any, identity: str) -> str:
+    errors = [out for out in guard.outputs if out.output_type == "error"]
+    why = errors[0].evalue if errors else "it was not run to its end"
+    return f"Before {identity}, what grades had been replaced or did not work: {why}"
+
+
+def repeated(seen: Mapping[str, Any], needed: Mapping[str, Any]) -> bool:
+    """Whether an answer was right in the second look wherever the reference is.
+
+    On other inputs it has to be so in one of the draws: a draw may hold an input for which two
+    answers are right.
+    """
+    must = needed.get("same", [])
+
+    def right(found: Sequence[bool]) -> bool:
+        return all(yes or not any(must[i : i + 1]) for i, yes in enumerate(found))
+
+    same, other = seen.get("same", []), [*map(right, seen.get("other", []))]
+    asked = any(map(right, needed.get("other", [])))
+    return len(same) >= len(must) and right(same) and (any(other) or not asked)
 
 
 def _add_error(cell: Any, name: str, text: str) -> None:
@@ -747,7 +901,7 @@ def _told(event: dict[str, Any], notebook: dict[str, Any] | None) -> str:
         return f"{what[:1].upper()}{what[1:]}."
     cells = notebook["cells"]
     metadata = cells[event["cell"]]["metadata"]
-    own = sum(not cell["metadata"].get("guard") for cell in cells[: event["cell"]]) + 1
+    own = sum(cell["metadata"].get("for") not in ASIDE for cell in cells[: event["cell"]]) + 1
     where = (metadata.get("nbgrader") or {}).get("grade_id") or f"number {own}"
     return f"In the cell {where}: {what}."
 

@@ -18,6 +18,11 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None
+
 NEWNS, NEWUTS, NEWIPC = 0x00020000, 0x04000000, 0x08000000
 NEWUSER, NEWPID, NEWNET = 0x10000000, 0x20000000, 0x40000000
 BIND, RECURSIVE, PRIVATE = 0x1000, 0x4000, 0x40000
@@ -36,6 +41,15 @@ SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
 ETC = ("alternatives", "fonts", "group", "ld.so.cache", "localtime", "nsswitch.conf", "passwd")
 SCRATCH = 2**28  # bytes that each empty folder holds, in memory
 FILES = 20_000  # that each holds
+
+
+def bound(**limits: int) -> None:
+    """Bound what this process may use, by the names of setrlimit(2), where it has them."""
+    if resource is None:
+        return
+    for name, most in limits.items():
+        with suppress(ValueError, OSError, AttributeError):
+            resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (most, most))
 
 
 class Unavailable(OSError):

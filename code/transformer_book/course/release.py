@@ -45,8 +45,11 @@ def read_secret(folder: Path) -> str:
     return secret
 
 
-def instantiate(source: str, secret: str) -> str:
+def instantiate(source: str, secret: str, seeds: str | None = None) -> str:
     """A cell's source with every `course.seed(...)` and `course.choice(...)` as its result.
+
+    Args:
+        seeds: a secret for `course.seed` alone.
 
     Raises:
         ValueError: for a call whose arguments are not written out.
@@ -56,7 +59,8 @@ def instantiate(source: str, secret: str) -> str:
         try:
             arguments = [ast.literal_eval(argument) for argument in node.args]
             function = {"seed": seed, "choice": choice}[node.func.attr]
-            value = function(*arguments, secret=secret)
+            own = seeds if seeds and function is seed else secret
+            value = function(*arguments, secret=own)
         except (ValueError, TypeError) as error:
             raise ValueError(
                 f"{ast.unparse(node)!r} cannot be instantiated ({error}): write its arguments out."
