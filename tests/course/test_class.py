@@ -166,7 +166,7 @@ def everyone(folder: Path) -> dict[str, Student]:
         "reads-the-disk": Student("graded", set(), with_first(elsewhere)),
         "patches-the-checks": Student("graded", firsts, right(**{first: patches + stub})),
         "patches-torch": Student(
-            "tampered",
+            "interfered",
             tests,
             right(**{first: "import torch\ntorch.equal = lambda *a: True\n" + stub}),
         ),
