@@ -19,7 +19,7 @@ from nbformat.v4 import new_code_cell, new_output
 from tests.course.small import NAME, cell, make_course, remember_runs
 from tests.damage import replaced_once
 from tests.fresh import import_fresh
-from transformer_book.course import grading, proof, sandbox
+from transformer_book.course import grading, isolation, proof, sandbox
 from transformer_book.course.feedback import briefly
 from transformer_book.course.grading import Course, Outcome, Unreadable, grade, read_notebook
 from transformer_book.course.release import release
@@ -386,6 +386,7 @@ def test_where_nothing_isolates_it_is_said_in_one_sentence(
 ) -> None:
     monkeypatch.setattr(grading, "run", sandbox.run)
     monkeypatch.setattr(sandbox, "fork_server", lambda: None)
+    monkeypatch.setattr(isolation, "stranger", lambda: None)
     hand_in(folder, "alice", RIGHT)
     assert command(["grade", str(folder)]) == 0
     assert "1/1 ps9 alice: graded, 100/100" in (err := capsys.readouterr().err)

@@ -459,8 +459,12 @@ raise_it = "y" * 10_000_000
         "edits-metadata": Attack(
             edit=metadata, status="changed tests", says="points of the test cell double-test"
         ),
-        "edits-cell-ids": Attack(edit=cell_ids, score=40.0, status="changed tests", says="there twice"),
-        "deletes-tests": Attack(edit=deleted_tests, status="changed tests", says="had been deleted"),
+        "edits-cell-ids": Attack(
+            edit=cell_ids, score=40.0, status="changed tests", says="there twice"
+        ),
+        "deletes-tests": Attack(
+            edit=deleted_tests, status="changed tests", says="had been deleted"
+        ),
         "edits-tests": Attack(edit=soft_tests, status="changed tests", says="had been edited"),
         "another-kernel": Attack(edit=no_kernel),
         # ends and multiplies

@@ -74,6 +74,7 @@ def grade(
         force=force,
         hidden=hidden_tests,
         progress=_tell,
+        begin=lambda sentence: print(sentence, file=sys.stderr),
     )
     counts = {status: sum(o.status == status for o in outcomes) for status in grading.STATUSES}
     print(columns([(status, str(n)) for status, n in counts.items()]))

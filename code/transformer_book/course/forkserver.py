@@ -115,6 +115,7 @@ def main() -> None:
     if not _tried():
         control.send(b"does not")
         return
+    isolation.library()  # it is looked for by starting a program
     gc.disable()  # nothing of what is imported is garbage
     for name in NEEDED:
         importlib.import_module(name)
@@ -140,7 +141,11 @@ def _tried() -> bool:
         told, tell = os.pipe()
 
         def isolated() -> None:
-            isolation.enter(isolation.installed(), shared, [home], lambda _: os.write(tell, b"x"))
+            def read(_: Any) -> None:
+                Path(__file__).read_bytes()  # where root grades, not every user may read it
+                os.write(tell, b"x")
+
+            isolation.enter(isolation.installed(), shared, [home], read)
 
         _copy(isolated, keep=[tell])
         os.close(tell)
@@ -268,7 +273,9 @@ def _isolated_kernel(request: Mapping[str, Any], ready: int) -> None:
         os.close(ready)
         app.start()
 
-    isolation.enter(isolation.installed(), request["shared"], request["empty"], kernel)
+    isolation.enter(
+        isolation.installed(), request["shared"], request["empty"], kernel, request["look"]
+    )
 
 
 def _limit(memory: int, processes: int) -> None:

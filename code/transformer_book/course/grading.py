@@ -46,7 +46,7 @@ from transformer_book.course.release import (
     read_secret,
     sets_of,
 )
-from transformer_book.course.sandbox import Limits, Run, end_all, run
+from transformer_book.course.sandbox import Limits, Run, Unsafe, circumstances, end_all, run
 from transformer_book.course.supervisor import DRAWS
 
 LONGEST = 2 * 2**20  # characters in all its cells: a student's own are a few thousand
@@ -134,6 +134,7 @@ def grade(
     feedback: bool = True,
     hidden: bool = False,
     progress: Callable[[int, int, Outcome], None] = lambda done, of, outcome: None,
+    begin: Callable[[str], None] = lambda sentence: None,
 ) -> list[Outcome]:
     """Grade the submissions of a course and write `grades.csv`, `lms.csv`, `report.html`, feedback.
 
@@ -147,12 +148,14 @@ def grade(
         feedback: write each student's `feedback/STUDENT/SET/SET.html`, too.
         hidden: the feedback shows the hidden tests, for after the deadline.
         progress: called after each submission with how many are done, of how many.
+        begin: called before the first one is run, if there is something to know about this system.
 
     Returns:
         one outcome for every student and set, sorted.
 
     Raises:
-        ValueError: if `folder` is no course, or a set is unknown or not released.
+        ValueError: if `folder` is no course, or a set is unknown or not released; if students' code
+            would run as root.
     """
     limits = limits or Limits()
     folder = folder.resolve()
@@ -171,6 +174,7 @@ def grade(
         progress(len(outcomes), len(work), outcome)
 
     running: dict[Future[Run], tuple[str, str, list[str], str]] = {}
+    told: list[str] = []
 
     def save_next() -> None:
         done, _ = wait(running, return_when=FIRST_COMPLETED)
@@ -187,6 +191,10 @@ def grade(
                     if isinstance(ready, Outcome):
                         finish(ready)
                         continue
+                    if not told:
+                        told.append(circumstances())
+                        if told[0]:
+                            begin(told[0])
                     notebook, tampered, digest = ready
                     others = course.others(name, f"{student} {digest}")
                     future = pool.submit(run, notebook, limits, others)
@@ -213,6 +221,8 @@ def _nobody_else_suffers(
     """
     try:
         yield
+    except Unsafe:
+        raise
     except Exception as error:
         why = f"{type(error).__name__}: {' '.join(str(error).split())}"[:300]
         note = f"Grading it stopped with {why}."

@@ -11,12 +11,16 @@ such a program, because a kernel is forked with PyTorch already imported, and st
 from __future__ import annotations
 
 import ctypes
+import errno
+import functools
 import os
+import platform
 import signal
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 try:
     import resource
@@ -33,14 +37,36 @@ SET_RECURSIVE, SET_READ_ONLY, SET_NOSUID = 0x8000, 0x1, 0x2
 AT_FDCWD = -100
 SET_DEATH_SIGNAL, DROP_BOUND, NO_NEW_PRIVILEGES = 1, 24, 38  # of prctl(2)
 CAPABILITIES_VERSION = 0x20080522
-STUDENT = 1000  # the user id inside; it belongs to nobody in particular
+STUDENT = 1000  # the first user id inside; each look has its own
+STRANGER = 65_100  # and outside, if root grades: an account that no system gives to anybody
+JOIN_SESSION_KEYRING = 1
+KEYCTL = {"x86_64": 250, "aarch64": 219}  # the number of keyctl(2)
 
 DEVICES = ("null", "zero", "full", "random", "urandom")
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
 # Of /etc only what programs need to start: some machines keep what is secret there.
 ETC = ("alternatives", "fonts", "group", "ld.so.cache", "localtime", "nsswitch.conf", "passwd")
-SCRATCH = 2**28  # bytes that each empty folder holds, in memory
-FILES = 20_000  # that each holds
+SCRATCH = 2**28  # bytes that the empty folders hold together, in memory
+FILES = 20_000  # that they hold
+SOCKET = 2**18  # bytes that wait in a socket, at most
+# Of /proc, what tells of the whole machine's inside, and what changes it.
+HIDDEN = ("kcore", "keys", "key-users", "kmsg", "sched_debug", "sysrq-trigger", "timer_list")
+UNCHANGED = ("acpi", "asound", "bus", "driver", "fs", "irq", "scsi", "sys")
+# Calls of the system that no answer needs. Some hold memory that is in no process, some tell what
+# an earlier process has left in the page cache or in a keyring, some have often had faults.
+DENIED = (
+    *("add_key", "keyctl", "request_key"),
+    *("memfd_create", "msgget", "mq_open", "semget", "shmget", "vmsplice"),
+    *("io_uring_setup", "io_uring_enter", "io_uring_register", "mincore"),
+    *("bpf", "fanotify_init", "kcmp", "perf_event_open", "ptrace", "userfaultfd"),
+    *("process_vm_readv", "process_vm_writev", "name_to_handle_at", "open_by_handle_at"),
+    *("mount", "umount2", "pivot_root", "chroot", "setns", "unshare"),
+    *("acct", "quotactl", "reboot", "swapon", "syslog", "kexec_load", "init_module"),
+)
+# As many libraries do not know them by name: open_tree to fspick, openat2, pidfd_getfd,
+# process_madvise, mount_setattr, quotactl_fd, memfd_secret, cachestat.
+DENIED_NUMBERS = (428, 429, 430, 431, 432, 433, 437, 438, 440, MOUNT_SETATTR, 443, 447, 451)
+AF_INET6, AF_NETLINK, SOL_SOCKET, SO_SNDBUF, DONTNEED, NOWAIT = 10, 16, 1, 7, 4, 8
 
 
 def bound(**limits: int) -> None:
@@ -70,11 +96,26 @@ def end_with_parent() -> None:
     _libc("prctl", SET_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
 
 
+def stranger() -> int | None:
+    """Whose the students' code is outside, where root grades; `None`: of the user who grades.
+
+    It is `None`, too, where root is not that of the machine, and has no other user to give.
+    """
+    if not hasattr(os, "geteuid") or os.geteuid() != 0:
+        return None
+    with suppress(OSError), open("/proc/self/uid_map", encoding="ascii") as file:
+        ranges = [tuple(map(int, line.split())) for line in file]
+        if not any(start <= STRANGER < STRANGER + 9 < start + n for start, _, n in ranges):
+            return None
+    return STRANGER
+
+
 def enter(
     readable: Iterable[str],
     shared: str,
     empty: Sequence[str],
     inside: Callable[[Callable[[], None]], None],
+    look: int = 0,
 ) -> None:
     """Run `inside` in a process of its own that sees nothing else; return when it has ended.
 
@@ -84,19 +125,19 @@ def enter(
     Args:
         readable: files and folders that it may read, wherever they are.
         shared: a folder that both sides see.
-        empty: folders that are empty inside, writable, and bounded; the first becomes the current
-            one.
+        empty: folders that are empty inside, writable, and together bounded; the first becomes the
+            current one.
         inside: never returns to what called `enter`.
+        look: which look it is for: each has a user id of its own inside, and outside, too, if root
+            grades.
 
     Raises:
         Unavailable: if the system refuses; nothing has been run then.
     """
-    user, group = os.geteuid(), os.getegid()
-    _libc("unshare", NEWUSER | NEWNS | NEWPID | NEWNET | NEWIPC | NEWUTS)
-    with suppress(OSError):
-        _write("/proc/self/setgroups", "deny")
-    _write("/proc/self/uid_map", f"{STUDENT} {user} 1")
-    _write("/proc/self/gid_map", f"{STUDENT} {group} 1")
+    student = STUDENT + look
+    with suppress(KeyError, Unavailable):  # it has none of the session's keys
+        _libc("syscall", KEYCTL[platform.machine()], JOIN_SESSION_KEYRING, None)
+    _new_namespaces(student, look)
     first = os.fork()  # the first process of the new namespace; its end ends all others there
     if first:
         _, status = os.waitpid(first, 0)
@@ -105,22 +146,57 @@ def enter(
         return
     try:
         end_with_parent()
-        _see_only(readable, shared, empty)
+        _see_only(readable, shared, empty, student)
     except OSError:
         os._exit(_REFUSED)
-    _rule(shared, inside)
+    _rule(shared, inside, student)
 
 
 _REFUSED = 77
 
 
-def _rule(shared: str, inside: Callable[[Callable[[], None]], None]) -> None:
+def _new_namespaces(student: int, look: int) -> None:
+    """New ones, in which `student` is the user who grades; or a stranger, if that is root."""
+    user, group = os.geteuid(), os.getegid()
+    new = NEWUSER | NEWNS | NEWPID | NEWNET | NEWIPC | NEWUTS
+    outside = stranger()
+    if outside is None:
+        _libc("unshare", new)
+        with suppress(OSError):
+            _write("/proc/self/setgroups", "deny")
+        _write("/proc/self/uid_map", f"{student} {user} 1")
+        _write("/proc/self/gid_map", f"{student} {group} 1")
+        return
+    # Only who stays outside may say who is who inside. There root mounts, and is left then.
+    told, tell = os.pipe()
+    process = os.getpid()
+    writer = os.fork()
+    if not writer:
+        os.close(tell)
+        try:
+            if os.read(told, 1):
+                text = f"0 0 1\n{student} {outside + look} 1"
+                _write(f"/proc/{process}/uid_map", text)
+                _write(f"/proc/{process}/gid_map", text)
+                os._exit(0)
+        finally:
+            os._exit(1)
+    os.close(told)
+    _libc("unshare", new)
+    os.write(tell, b"x")
+    os.close(tell)
+    _, status = os.waitpid(writer, 0)
+    if status:
+        raise Unavailable("the user of a submission cannot be made")
+
+
+def _rule(shared: str, inside: Callable[[Callable[[], None]], None], student: int) -> None:
     """What the first process does: start the second one, and reap every process that ends."""
     ready, done = os.pipe()
     second = os.fork()
     if not second:
         os.close(ready)
-        _give_up_rights()
+        _give_up_rights(student)
 
         def settled() -> None:
             os.write(done, b"x")
@@ -140,8 +216,9 @@ def _rule(shared: str, inside: Callable[[Callable[[], None]], None]) -> None:
             os._exit(0)
 
 
-def _see_only(readable: Iterable[str], shared: str, empty: Sequence[str]) -> None:
+def _see_only(readable: Iterable[str], shared: str, empty: Sequence[str], student: int) -> None:
     """A new root with only these files; everything else is detached, not merely hidden."""
+    os.umask(0o022)  # what root makes here, students may read
     _mount("none", "/", None, RECURSIVE | PRIVATE)
     root = empty[0]  # an empty folder that is there: the new root is built on it
     _mount("tmpfs", root, "tmpfs", NOSUID | NODEV, "size=1m,mode=755")
@@ -149,24 +226,38 @@ def _see_only(readable: Iterable[str], shared: str, empty: Sequence[str]) -> Non
         _bind(path, root + path)
         _read_only(root + path)
     _bind(shared, root + shared)
+    for path in (root + shared, *Path(root + shared).iterdir()):
+        os.chown(path, student, student)
     for name in DEVICES:
         _bind(f"/dev/{name}", f"{root}/dev/{name}")
     os.symlink("/proc/self/fd", f"{root}/dev/fd")
     os.makedirs(f"{root}/proc")
     _mount("proc", f"{root}/proc", "proc", NOSUID | NODEV | NOEXEC)
+    with suppress(OSError):  # no namespaces inside this one
+        _write(f"{root}/proc/sys/user/max_user_namespaces", "0")
+    for path in (f"{root}/proc/{name}" for name in UNCHANGED):
+        if os.path.exists(path):
+            _mount(path, path, None, BIND | RECURSIVE)
+            _read_only(path)
+    for path in (f"{root}/proc/{name}" for name in HIDDEN):
+        if os.path.exists(path):
+            _mount("/dev/null", path, None, BIND)
     for path in (*empty, "/dev/shm"):
         os.makedirs(root + path, exist_ok=True)
     os.makedirs(f"{root}/before")
     _libc("pivot_root", root.encode(), f"{root}/before".encode())
     os.chdir("/")
     _libc("umount2", b"/before", DETACH)
+    # One bounded memory for all that is written.
+    bounds = f"size={SCRATCH},nr_inodes={FILES},mode=711"
+    _mount("tmpfs", "/before", "tmpfs", NOSUID | NODEV, bounds)
+    for i, path in enumerate((*empty, "/dev/shm")):
+        os.mkdir(f"/before/{i}", 0o700)
+        os.chown(f"/before/{i}", student, student)
+        _mount(f"/before/{i}", path, None, BIND)
+    _libc("umount2", b"/before", DETACH)
     os.rmdir("/before")
-    for path in (*empty, "/dev/shm"):
-        bounds = f"size={SCRATCH},nr_inodes={FILES},mode=700"
-        _mount("tmpfs", path, "tmpfs", NOSUID | NODEV, bounds)
     _read_only("/", recursive=False)
-    with suppress(OSError):  # no namespaces inside this one
-        _write("/proc/sys/user/max_user_namespaces", "0")
     os.chdir(empty[0])
 
 
@@ -211,8 +302,12 @@ def _mount(source: str, place: str, kind: str | None, flags: int, options: str =
     )
 
 
-def _give_up_rights() -> None:
+def _give_up_rights(student: int) -> None:
     """No rights, not even over what is inside, and no way to get any by starting a program."""
+    if os.geteuid() == 0:
+        os.setgroups([])
+    os.setresgid(student, student, student)
+    os.setresuid(student, student, student)
     end_with_parent()
     for capability in range(64):
         with suppress(Unavailable):
@@ -220,6 +315,60 @@ def _give_up_rights() -> None:
     _libc("prctl", NO_NEW_PRIVILEGES, 1, 0, 0, 0)
     header = (ctypes.c_uint32 * 2)(CAPABILITIES_VERSION, 0)
     _libc("capset", ctypes.byref(header), ctypes.byref((ctypes.c_uint32 * 6)()))
+    if (filtering := library()) is not None:
+        _filter(filtering)
+
+
+@functools.cache
+def library() -> Any:
+    """The library that filters calls of the system, or `None` where it is not installed."""
+    try:
+        import pyseccomp
+    except (ImportError, OSError, RuntimeError, AttributeError):
+        return None
+    return pyseccomp
+
+
+def _filter(seccomp: Any) -> None:
+    """From now on this process and those it starts are refused what no answer needs."""
+    calls = seccomp.SyscallFilter(seccomp.ALLOW)
+    refused = seccomp.ERRNO(errno.EPERM)
+    arg = seccomp.Arg
+    for name in DENIED:
+        with suppress(OSError, ValueError):  # not on every kind of processor
+            calls.add_rule(refused, name)
+    for number in DENIED_NUMBERS:
+        calls.add_rule(refused, number)
+    # A kernel's own threads speak over the sockets of its namespace, where there is no one else.
+    # Other kinds are not of a namespace, or have often had faults.
+    no_such = seccomp.ERRNO(errno.EAFNOSUPPORT)
+    for family in set(range(3, AF_NETLINK)) - {AF_INET6}:
+        calls.add_rule(no_such, "socket", arg(0, seccomp.EQ, family))
+    calls.add_rule(no_such, "socket", arg(0, seccomp.GT, AF_NETLINK))
+    calls.add_rule(no_such, "socket", arg(0, seccomp.EQ, AF_NETLINK), arg(2, seccomp.NE, 0))
+    for option in (SO_SNDBUF, SO_SNDBUF + 25):  # as much waits in a socket as is reckoned with
+        calls.add_rule(
+            refused, "setsockopt", arg(1, seccomp.EQ, SOL_SOCKET), arg(2, seccomp.EQ, option)
+        )
+    calls.add_rule(refused, "fadvise64", arg(3, seccomp.EQ, DONTNEED))
+    calls.add_rule(refused, "preadv2", arg(5, seccomp.MASKED_EQ, NOWAIT, NOWAIT))
+    calls.load()
+
+
+def held(process: int, folder: str) -> int:
+    """Bytes that belong to no process of a kernel: its files in `folder`, and its sockets' queues.
+
+    Args:
+        process: of the kernel, seen from outside.
+        folder: a writable one inside.
+    """
+    with suppress(OSError, ValueError, IndexError):
+        files = os.statvfs(f"/proc/{process}/root{folder}")
+        if files.f_blocks * files.f_frsize == SCRATCH:  # else it is not yet apart
+            sockets = Path(f"/proc/{process}/net/sockstat").read_text("ascii").split()[2]
+            used = (files.f_blocks - files.f_bfree) * files.f_frsize
+            return used + int(sockets) * SOCKET
+    return 0
 
 
 def _write(path: str, text: str) -> None:

@@ -25,7 +25,7 @@ from typing import Any
 
 import psutil
 
-from transformer_book.course import supervisor
+from transformer_book.course import isolation, supervisor
 from transformer_book.course.forkserver import ForkServer, environment
 from transformer_book.course.supervisor import lives
 
@@ -114,7 +114,7 @@ def run(
                 submission = started(theirs, folder, variables)
             _running.add(submission)
             try:
-                with _watched(submission, limits, over):
+                with _watched(submission, limits, over, scratch):
                     answer = _exchanged(mine, json.dumps(order).encode(), patience)
             finally:
                 submission.end()
@@ -169,11 +169,62 @@ def _exchanged(channel: socket.socket, order: bytes, patience: float) -> bytes:
     return bytes(answer)
 
 
+class Unsafe(ValueError):
+    """Grading would do what a teacher cannot want; the text says what."""
+
+
+def circumstances() -> str:
+    """What a teacher has to know before anything runs, in a sentence; empty if there is nothing.
+
+    Raises:
+        Unsafe: if students' code would run as root.
+    """
+    if fork_server() is None:
+        _other_user()
+        return (
+            "This system does not isolate processes: students' code can read and change what you "
+            "can, and each answer is looked at only beside its test."
+        )
+    told = []
+    if (user := isolation.stranger()) is not None:
+        told.append(f"You are root: students' code runs as user {user}, to whom nothing belongs.")
+    if isolation.library() is None:
+        told.append(
+            "libseccomp is not installed: students' code is isolated, but may make every call of "
+            "the system, and memory outside its processes is not bounded."
+        )
+    return " ".join(told)
+
+
+@functools.cache
+def _other_user() -> int | None:
+    """Whose the processes are that are not isolated; `None`: of the one who grades."""
+    user = isolation.stranger()
+    if user is not None:
+        trial = [sys.executable, "-P", "-c", "import transformer_book"]
+        as_user = {"user": user, "group": user, "extra_groups": [], "cwd": "/"}
+        with suppress(OSError, subprocess.CalledProcessError):
+            subprocess.run(trial, env=environment(), capture_output=True, check=True, **as_user)
+            return user
+        raise Unsafe(
+            "You are root, this system does not isolate processes, and no other user may start "
+            "this Python: grade as another user, so that students' code is not root's."
+        )
+    return None
+
+
 class _Spawned:
     """A submission whose processes are started as programs: found by a mark they inherit."""
 
     def __init__(self, channel: socket.socket, folder: str, variables: dict[str, str]) -> None:
         self.token = uuid.uuid4().hex
+        options: dict[str, Any] = {}
+        if (user := _other_user()) is not None:
+            options = {"user": user, "group": user, "extra_groups": []}
+            place = os.path.dirname(folder)
+            os.chmod(place, 0o711)
+            for path in os.scandir(place):
+                os.chown(path, user, user)
         self.supervisor = subprocess.Popen(
             [sys.executable, "-P", "-m", supervisor.__name__],
             stdin=channel,
@@ -182,6 +233,7 @@ class _Spawned:
             cwd=folder,
             env={**variables, MARK: self.token},
             start_new_session=True,
+            **options,
         )
 
     def processes(self) -> list[psutil.Process]:
@@ -243,7 +295,7 @@ def _kill(processes: Sequence[psutil.Process]) -> None:
 
 @contextmanager
 def _watched(
-    submission: _Spawned | _Forked, limits: Limits, over: threading.Event
+    submission: _Spawned | _Forked, limits: Limits, over: threading.Event, scratch: str
 ) -> Iterator[None]:
     """While it lasts, what uses too much memory, or has too many processes, is killed."""
     done = threading.Event()
@@ -251,7 +303,8 @@ def _watched(
     def watch() -> None:
         while not done.wait(0.5):
             running = submission.processes()
-            if len(running) > limits.processes or _memory(running, limits.memory) > limits.memory:
+            memory = _memory(running, limits.memory) + _held(running, scratch)
+            if len(running) > limits.processes or memory > limits.memory:
                 over.set()
                 _kill(running)  # and wait: what dies must not count against the next kernel
 
@@ -262,6 +315,15 @@ def _watched(
     finally:
         done.set()
         thread.join()
+
+
+def _held(processes: Sequence[psutil.Process], scratch: str) -> int:
+    """Bytes that belong to no process, but to the namespaces of one."""
+    apart: dict[str, int] = {}
+    for process in processes:
+        with suppress(OSError):
+            apart[os.readlink(f"/proc/{process.pid}/ns/mnt")] = process.pid
+    return sum(isolation.held(pid, scratch) for pid in apart.values())
 
 
 def _memory(processes: Sequence[psutil.Process], enough: int) -> int:

@@ -202,7 +202,7 @@ def _look_again(
         return found
     notebook = copy.deepcopy(notebook)  # what the student gets is the first look
     client, _ = _client(notebook, order, used_up)
-    _isolate(client, maker, order)
+    _isolate(client, maker, order, look=1)
     judge = maker.judge()
     ask = partial(_asked, client)
     try:
@@ -318,7 +318,7 @@ def _client(
     return client, replies
 
 
-def _isolate(client: Any, maker: KernelMaker, order: dict[str, Any]) -> None:
+def _isolate(client: Any, maker: KernelMaker, order: dict[str, Any], look: int = 0) -> None:
     """Let the client's kernel be an isolated copy, reached by files: it has no network."""
     from jupyter_client.provisioning import LocalProvisioner
 
@@ -334,6 +334,7 @@ def _isolate(client: Any, maker: KernelMaker, order: dict[str, Any]) -> None:
                 empty=[order["home"], order["scratch"]],
                 memory=order["memory"],
                 processes=order["processes"],
+                look=look,
             )
             self.pid = self.process.pid
             return self.connection_info
