@@ -29,9 +29,14 @@ CELLS: list[tuple[str, str, dict[str, Any]]] = [
     ),
     (
         "double-test",
-        "checks.exercise(double, checks.case(2.0, gives=4.0))\n### BEGIN HIDDEN TESTS\n"
+        "checks.exercise(double, checks.case(2.0, gives=4.0))\ninputs = [2.0, 5.0]\n\n\n"
+        "def spread(width):\n    return [width] * 2\n\n\n### BEGIN HIDDEN TESTS\n"
         'n = course.seed("ps9-double") % 100 + 3.0\n'
-        "checks.exercise(double, checks.case(n, gives=2 * n))\n### END HIDDEN TESTS",
+        # Names that students have, too: a test must not touch theirs.
+        "first_fit = by_place = cut = lambda x: 2 * x\nwords = tokens = known = hidden = [n]\n"
+        "inputs = spread = helper = name = None\n"
+        "checks.exercise(double, *(checks.case(x, gives=first_fit(x)) for x in hidden))\n"
+        "### END HIDDEN TESTS",
         {"grade": True, "locked": True, "points": 60},
     ),
     (

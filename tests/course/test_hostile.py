@@ -436,7 +436,7 @@ raise_it = "y" * 10_000_000
         "reads-the-cells": Attack(answer=from_history, **BESIDE),
         # replaces
         "replaces-the-exceptions": Attack(quiet),
-        "replaces-modules": Attack(fakes, score=0.0, **BESIDE),
+        "replaces-modules": Attack(fakes, score=0.0, **CHANGED),
         "replaces-import": Attack(imports, **BESIDE),
         "replaces-torch": Attack(
             "import torch\ntorch.equal = torch.allclose = lambda *a, **k: True", 0.0, **CHANGED

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import hashlib
 import sys
 import types
 from collections.abc import Sequence
@@ -20,7 +21,7 @@ from typing import Any
 TESTS = "tests_of_the_course"  # the module's name
 
 
-def guard(setup: str, names: Sequence[str]) -> str:
+def guard(setup: str, names: Sequence[str], test: str) -> str:
     """The cell before a test: all that grades is loaded anew and tried, and names are put apart.
 
     It binds no name of the student's, and needs none but Python's own.
@@ -30,17 +31,22 @@ def guard(setup: str, names: Sequence[str]) -> str:
         "for name in [n for n in sys.modules if n.partition('.')[0] == 'transformer_book']:\n"
         "    del sys.modules[name]\n"
         "from transformer_book.course import apart\n"
-        f"apart.ready({setup!r}, {list(names)!r})\n"
+        f"apart.ready({setup!r}, {list(names)!r}, {_mark(test)!r})\n"
     )
     return f"__import__('builtins').exec({code!r}, {{}})"
 
 
-def ready(setup: str, names: Sequence[str]) -> None:
-    """Let the next cell, a test, run apart.
+def _mark(source: str) -> str:
+    return hashlib.blake2b(source.encode(), digest_size=16).hexdigest()
+
+
+def ready(setup: str, names: Sequence[str], test: str) -> None:
+    """Let the next cell run apart, if it is the test. (One that ended Python is not run again.)
 
     Args:
         setup: of the course, run where the test will be.
         names: of the student's answers, handed in by reference.
+        test: by what it is known.
 
     Raises:
         RuntimeError: if what grades has been changed.
@@ -63,10 +69,11 @@ def ready(setup: str, names: Sequence[str]) -> None:
         if name in student:
             tests.__dict__[name] = student[name]
 
-    def enter(*_: Any) -> None:
-        shell.user_module, shell.user_ns = tests, tests.__dict__
+    def enter(cell: Any) -> None:
         shell.events.unregister("pre_run_cell", enter)
-        shell.events.register("post_run_cell", leave)
+        if _mark(cell.raw_cell) == test:
+            shell.user_module, shell.user_ns = tests, tests.__dict__
+            shell.events.register("post_run_cell", leave)
 
     def leave(*_: Any) -> None:
         shell.user_module, shell.user_ns = module, student

@@ -777,7 +777,7 @@ def guarded(notebook: Any, released: Any) -> Any:
         names = _answers_before(ours, released)
         cell.metadata["names"] = names
         lent = sorted(used & apart.defines(ours.source))
-        cells += [_aside("guard", apart.guard(setup, names)), cell]
+        cells += [_aside("guard", apart.guard(setup, names, cell.source)), cell]
         if lent:
             cells.append(_aside("lent", f"{LEND}({ours.source!r}, {lent!r})"))
     notebook.cells = cells
