@@ -71,7 +71,11 @@ THEIRS = (
     "name",
 )
 COURSES = ("checks", "course", "torch", "inputs", "spread", "case", "tests", "apart", "setup")
-PYTHONS = ("sum", "max", "list", "id", "type", "len", "range", "print", "exec", "sys", "_", "In")
+PYTHONS = (
+    *("sum", "max", "list", "id", "type", "len", "range", "print", "exec", "sys", "_", "In", "str"),
+    *("int", "float", "input", "open", "map", "zip", "sorted", "abs", "min", "round", "math"),
+)
+MORE = ("lend", "guard", "judge", "answer", "question", "result", "data", "seed", "student", "l")
 
 
 def _named(name: str, other: str) -> Honest:
@@ -82,7 +86,7 @@ def _named(name: str, other: str) -> Honest:
     )
 
 
-_NAMES = (*THEIRS, *COURSES, *PYTHONS)
+_NAMES = (*THEIRS, *COURSES, *PYTHONS, *MORE)
 NAMED = {
     f"calls-things-{name}": _named(name, other)
     for name, other in zip(_NAMES, (*_NAMES[7:], *_NAMES[:7]), strict=True)
