@@ -78,7 +78,7 @@ def with_code(code: str, **other: Any) -> Attack:
     return Attack(code, **{"score": 100.0, "answer": RIGHT["double"], **other})
 
 
-BESIDE = {"status": "not repeated", "says": "cannot be repeated"}
+BESIDE = {"status": "cannot be repeated", "says": "cannot be repeated"}
 CHANGED = {"status": "interfered", "says": "what grades had been replaced or did not work"}
 
 

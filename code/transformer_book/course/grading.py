@@ -58,7 +58,7 @@ STATUSES = {
     "crashed": "Python was ended, or the file could not be read",
     "missing": "nothing was handed in",
     "changed tests": "test cells had been changed or deleted; they were restored, then graded",
-    "not repeated": "an answer that passed its test gave something else when it was asked again",
+    "cannot be repeated": "an answer that passed its test gave something else when it was asked again",
     "interfered": "what grades was replaced from inside the notebook: read its code",
 }
 
@@ -414,7 +414,7 @@ class Course:
             "crashed": kinds & {"died", "memory"},
             "timed out": kinds & {"timeout", "not run"},
             "interfered": verdict.interfered,
-            "not repeated": verdict.not_repeated,
+            "cannot be repeated": verdict.not_repeated,
             "changed tests": [note for note in notes if "test cell" in note],
         }
         status = next((word for word, seen in statuses.items() if seen), "graded")
