@@ -231,6 +231,11 @@ def _see_only(readable: Iterable[str], shared: str, empty: Sequence[str], studen
     for name in DEVICES:
         _bind(f"/dev/{name}", f"{root}/dev/{name}")
     os.symlink("/proc/self/fd", f"{root}/dev/fd")
+    os.makedirs(f"{root}/dev/pts")  # `!command` in a cell asks for a terminal
+    _mount(
+        "devpts", f"{root}/dev/pts", "devpts", NOSUID | NOEXEC, "newinstance,ptmxmode=666,max=16"
+    )
+    os.symlink("pts/ptmx", f"{root}/dev/ptmx")
     os.makedirs(f"{root}/proc")
     _mount("proc", f"{root}/proc", "proc", NOSUID | NODEV | NOEXEC)
     with suppress(OSError):  # no namespaces inside this one
