@@ -134,7 +134,7 @@ MAY_IMPORT = {
     "tasks/series/__init__": {"arguments", "tasks", "tokens"},
     "tasks/series/public": {"tasks", "tokens"},
     "tasks/series/expressions": {"tokens"},
-    "tasks/series/expansion": {"tasks"},
+    "tasks/series/expansion": {"tasks", "tokens"},
     "tasks/series/generator": {"tasks"},
     "pretrained/__init__": {"atomic_files", "recipes"},
     "metrics": {"arguments"},

@@ -573,11 +573,14 @@ def test_talk_answers_in_one_sentence_whatever_is_asked():
         ({"id": 2, "task": "translate", "text": "Hund " * 10_000}, "this model reads at most"),
         ({"id": 3, "task": "nothing"}, "Nothing answers to the task 'nothing'"),
         ({"id": 4, "task": "beam", "text": "x", "changes": ["scale:"]}, "cannot be changed by"),
+        ({"id": 5, "task": "beam", "text": "x", "changes": ["x" * 5000]}, "x…”: there is no such"),
+        ({"id": 6, "task": "translate", "text": "x", "forced": [999]}, "cannot say the token 999"),
+        ({"id": 7, "task": "steps", "text": "x"}, "The model has failed (TypeError)"),
     ):
         talk._answer(talk, question, [])
         content, _ = sent.pop()
         assert content["id"] == question["id"] and content["state"] == "failed"
-        assert sentence in content["message"]
+        assert sentence in content["message"] and len(content["message"]) < 300
     talk._answer(talk, {"id": 5, "task": "translate", "text": "Ein Hund schläft."}, [])
     while sent[-1][0]["state"] == "step":
         talk._answer(talk, {"id": 5, "task": "next"}, [])

@@ -52,7 +52,7 @@ MODULES = Path(__file__).parents[1] / "assets" / "model"
 FILES = ("config.json", "source_vocabulary.json", "target_vocabulary.json", "model.safetensors")
 LICENCE = "README.md"  # the card travels with the model
 # The front end, which notebooks show, too, and what it takes from the explorers.
-FRONT = ("shared", "asking", "standalone", "beam", "talk", "talk_steps")
+FRONT = ("shared", "asking", "standalone", "beam", "talk", "talk_steps", "talk_look", "talk_state")
 # The explorers that take a sentence of the reader's: where they stand in the package. The model
 # that computes is the first that their chapter loads.
 SENTENCES = {

@@ -67,8 +67,9 @@ def parts_of(change: str, config: TransformerConfig) -> tuple[str, list[str]]:
             _fits(field, part, parts[0], config) for field, part in zip(fields, parts, strict=True)
         )
     ):
+        shown = change if len(change) <= 80 else f"{change[:79]}…"
         raise ValueError(
-            f"This model cannot be changed by “{change}”: there is no such change, layer or head "
+            f"This model cannot be changed by “{shown}”: there is no such change, layer or head "
             "in it."
         )
     return what, parts

@@ -18,7 +18,7 @@ from transformer_book.tokens import uniform
 
 FILE = "known_words.json"
 LEAST = 3
-_WORD = re.compile(r"[^\W_]+")  # a run of letters and digits
+WORD = re.compile(r"[^\W_]+")  # a run of letters and digits
 
 
 @dataclass(frozen=True)
@@ -115,4 +115,4 @@ def words(text: str) -> list[str]:
     >>> words("Zwei U-Bahnen, 3 km!")
     ['Zwei', 'U', 'Bahnen', '3', 'km']
     """
-    return _WORD.findall(uniform(text))
+    return WORD.findall(uniform(text))

@@ -56,6 +56,11 @@ def _printable(character: str) -> str:
     return "" if category == "Cf" and character not in _JOINERS else character
 
 
+def brief(shown: str, end: str = "") -> str:
+    """A text as a sentence may quote it: at most 80 characters, `end` the last of a shorter one."""
+    return shown if len(shown) <= 80 else f"{shown[: 77 - len(end)]}...{end}"
+
+
 # --- tokenizers -----------------------------------------------------------------------------------
 
 
@@ -216,8 +221,9 @@ class MathTokenizer:
         return tokens
 
     def _error(self, piece: str, position: int, problem: str) -> ValueError:
+        shown = brief(repr(piece), "'")
         return ValueError(
-            f"{piece!r} at position {position} (counted from 0) {problem}; "
+            f"{shown} at position {position} (counted from 0) {problem}; "
             f"the grammar admits {self.GRAMMAR}."
         )
 

@@ -25,7 +25,7 @@ from transformer_book.checkpoints import (
 )
 from transformer_book.decoding import Hypothesis, beam_search, greedy_search, sample
 from transformer_book.known_words import FILE as KNOWN_WORDS
-from transformer_book.known_words import KnownWords
+from transformer_book.known_words import WORD, KnownWords
 from transformer_book.recipes import DecodingConfig
 from transformer_book.tasks.series.expansion import series_of
 from transformer_book.tokens import (
@@ -237,6 +237,25 @@ class Translator:
         if self.source_tokenizer.to_dict().get("type") == "subword":
             return None
         return self._unknown(self.source_tokenizer(uniform(text)))
+
+    def respelled(self, text: str) -> str | None:
+        """The text with those of its rare words that the model knows in other capitals written so.
+
+        `None` if there are none. The first word begins with a capital if the model knows it so.
+        """
+        written = uniform(text)
+        spellings = {}
+        for word in self.rare_words(text) or ():
+            low = word.lower()
+            both = [low, low[:1].upper() + low[1:]]
+            if written.startswith(word):
+                both.reverse()
+            known = (each for each in both if each != word and self.rare_words(each) == ())
+            if spelling := next(known, None):
+                spellings[word] = spelling
+        if not spellings:
+            return None
+        return WORD.sub(lambda found: spellings.get(found[0], found[0]), written)
 
     def _unknown(self, tokens: Sequence[str]) -> tuple[str, ...]:
         ids = self.source_vocabulary.encode(tokens)

@@ -7,8 +7,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 import pytest
 from build_site import build_site
@@ -17,7 +18,10 @@ from filelock import FileLock
 from playwright.sync_api import Browser, Error, Page, Request, sync_playwright
 
 from tests.site.scratch import write_scratch_book
+from tests.site.talk_page import METERED
+from tests.site.talk_page import PAGE as TALK
 from tests.system import PATIENCE, built_once, chromium
+from transformer_book.translator import Translator
 
 FLAGS = [
     *ALONE,
@@ -255,3 +259,25 @@ def visit(reading_browser: Browser, tabs: dict[str, list[Tab]]) -> Iterator:
     for tab, free in taken:
         if tab.leave():
             free.append(tab)
+
+
+@pytest.fixture(scope="session")
+def package() -> Callable[[str], Translator]:
+    """A function: name -> that model as the package has it."""
+    return cache(Translator.from_pretrained)
+
+
+@pytest.fixture
+def talk(site: Path, serve, visit):
+    """A function that opens “Talk to the model” with a state in its address, by name.
+
+    A small model loads by itself only if `begin` lets it.
+    """
+
+    def opened(*, width: int = 1280, scheme: str = "light", begin: str = METERED, **state):
+        address = f"{serve(site)}/{TALK}{'?' if state else ''}{urlencode(state, doseq=True)}"
+        seen = visit(address, width=width, scheme=scheme, begin=begin)
+        seen.page.locator(".talk textarea").wait_for()
+        return seen
+
+    return opened

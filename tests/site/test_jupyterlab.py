@@ -22,7 +22,7 @@ from common import ROOT
 from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import Browser, Locator, Page
 
-from tests.site.test_talk import (
+from tests.site.talk_page import (
     CAPTION,
     agree,
     ask,
@@ -35,6 +35,7 @@ from tests.site.test_talk import (
     steps,
     stopped_at_the_first_token,
     switch_off,
+    undo,
 )
 from tests.site.test_widgets import (
     by_pointer,
@@ -309,6 +310,8 @@ def test_one_can_talk_to_a_model_that_python_runs(opened: Lab) -> None:
     right = goes_on(translator, CAPTION, [*greedy.tokens[:2], runner_up])
     assert [token for token, _ in steps(page)] == right
 
+    undo(page)
+    assert said(page) == greedy.text
     switch_off(page, layer=2, head=3)
     with silenced_heads(translator.model.decoder.layers[1].cross_attention, 2):
         (after,) = translator.search([CAPTION], beam_size=1)

@@ -8,133 +8,46 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from urllib.parse import parse_qs, urlencode
+from urllib.parse import parse_qs
 
 import pytest
-import torch
-from playwright.sync_api import Browser, Error, Page, Route
+from playwright.sync_api import Browser, Error, Route
 
 from tests.site.accessibility import NARROW, resize, violations, width_of
+from tests.site.talk_page import (
+    CAPTION,
+    METERED,
+    PAGE,
+    agree,
+    ask,
+    focused,
+    force,
+    goes_on,
+    load,
+    said,
+    said_by,
+    settled,
+    shipped,
+    steps,
+    stopped_at_the_first_token,
+    switch_off,
+    tab,
+    undo,
+)
+from tests.system import PATIENCE
 from tests.test_talk_links import queries
 from transformer_book.inspection import silenced_heads
 from transformer_book.interventions import changed
 from transformer_book.layers import Residual
-from transformer_book.tokens import EOS, PAD, SOS
-from transformer_book.translator import Translation, Translator
+from transformer_book.translator import Translator
 from transformer_book.widgets import BeamExplorer
 from transformer_book.widgets.beam import LONGEST
 from transformer_book.widgets.talk import Talk, answers
 
-PAGE = "book/talk.html"
-CAPTION = "Der kleine Junge spielt mit einem Hund im Garten."
 # Of this project's own making, as all sentences here.
 PHOTOGRAPH = "Zwei junge Männer spielen vor einem großen Haus mit einem Hund Fußball."
-
-
-@pytest.fixture(scope="module")
-def package() -> Callable[[str], Translator]:
-    """A function: name -> that model as the package has it."""
-    known: dict[str, Translator] = {}
-
-    def named(name: str) -> Translator:
-        if name not in known:
-            known[name] = Translator.from_pretrained(name)
-        return known[name]
-
-    return named
-
-
-@pytest.fixture
-def talk(site: Path, serve, visit):
-    """A function that opens the page with a state in its address."""
-
-    def opened(*, width: int = 1280, scheme: str = "light", **state):
-        query = urlencode(state, doseq=True)
-        seen = visit(f"{serve(site)}/{PAGE}?{query}", width=width, scheme=scheme)
-        seen.page.locator(".talk button").first.wait_for()
-        return seen
-
-    return opened
-
-
-def load(page: Page) -> None:
-    page.get_by_role("button", name="Load the model").click()
-    settled(page)
-
-
-def settled(page: Page) -> None:
-    """Wait until the page has told what became of the text."""
-    page.wait_for_function(
-        """() => { const talk = document.querySelector(".talk");
-        const busy = [...talk.querySelectorAll("button")].some(b => b.textContent === "Stop" && !b.hidden);
-        return !busy && (talk.querySelector(":scope > .status").textContent.startsWith("Translation")
-            || talk.querySelector(".notice").textContent !== ""); }"""
-    )
-
-
-def ask(page: Page, text: str) -> None:
-    page.locator(".talk textarea").fill(text)
-    page.locator(".talk > .status").evaluate("e => (e.textContent = '')")
-    page.get_by_role("button", name="Translate", exact=True).click()
-    settled(page)
-
-
-def said(page: Page, column: str = "trained") -> str:
-    return page.locator(f'.talk .result[data-column="{column}"]').inner_text()
-
-
-def shipped(page: Page, n: int = 0) -> str:
-    return page.locator(".talk .shipped").nth(n).inner_text()
-
-
-def steps(page: Page, kind: str = "said") -> list[tuple[str, float]]:
-    """Tokens and their probabilities in per cent, as the page shows them."""
-    buttons = page.locator(f".talk .columns section:last-child .{kind}, .talk .candidates .{kind}")
-    shown = buttons.evaluate_all(
-        "all => all.map(e => [e.children[0].textContent, e.children[1].textContent])"
-    )
-    return [(token, float(p.removesuffix(" %"))) for token, p in shown]
-
-
-def agree(shown: list[tuple[str, float]], right: list[tuple[str, float]]) -> None:
-    assert [token for token, _ in shown] == [token for token, _ in right]
-    assert [p for _, p in shown] == pytest.approx([100 * p for _, p in right], abs=0.06)
-
-
-def said_by(found: Translation) -> list[tuple[str, float]]:
-    return list(zip(found.tokens, found.probabilities, strict=True))
-
-
-@torch.no_grad()
-def goes_on(translator: Translator, text: str, said: list[str]) -> list[str]:
-    """All tokens, if the model has said these and goes on greedily: step by step, without a cache."""
-    ids = [SOS, *translator.target_vocabulary.encode(said)]
-    source = torch.tensor([translator.encode(text)[0]])
-    while ids[-1] != EOS:
-        logits = translator.model(source, torch.tensor([ids]))[0, -1]
-        logits[[PAD, SOS]] = -torch.inf
-        ids.append(int(logits.argmax()))
-    return [translator.target_vocabulary.tokens[i] for i in ids[1:]]
-
-
-def force(page: Page, step: int) -> None:
-    """Press the first runner-up of a step."""
-    page.locator(".talk .said").nth(step).click()
-    page.locator(".talk .candidate").nth(1).click()
-    settled(page)
-
-
-def switch_off(page: Page, *, layer: int, head: int) -> None:
-    """Switch off a head of cross-attention by the controls; both are counted from 1."""
-    fields = page.locator(".talk .intervening")
-    for label, value in (("layer", layer), ("head", head)):
-        fields.get_by_label(label, exact=True).select_option(label=str(value))
-    fields.get_by_role("button", name="Change it").click()
-    page.locator('.talk .result[data-column="changed"]').wait_for()
-    settled(page)
 
 
 @pytest.mark.parametrize(
@@ -206,12 +119,12 @@ def test_a_head_that_is_switched_off_is_off_in_python_too(talk, package) -> None
     assert shipped(page, 1) == best
     assert "change=head%3Across.1.2" in page.url
     page.reload()
-    page.locator(".talk button").first.wait_for()
+    page.locator(".talk textarea").wait_for()
     load(page)
     page.wait_for_function("document.querySelectorAll('.talk .shipped').length === 2")
     assert said(page, "changed") == greedy.text
     page.get_by_role("button", name="Take back").click()
-    page.locator('.talk .result[data-column="changed"]').wait_for(state="detached")
+    page.locator('.talk .result[data-column="changed"]').wait_for(state="hidden")
     assert "change=" not in page.url
     assert seen.problems == []
 
@@ -238,14 +151,14 @@ def test_a_link_of_a_chapter_leads_to_what_it_says(
     chapter, site: Path, serve, visit, package
 ) -> None:
     """From the page of the chapter, on this site, with the change already made."""
-    seen = visit(f"{serve(site)}/chapters/{chapter}.html")
+    seen = visit(f"{serve(site)}/chapters/{chapter}.html", begin=METERED)
     links = seen.page.locator('a[href*="talk.html?"]')
     (address,) = links.evaluate_all("all => all.map(a => a.getAttribute('href'))")
     query = queries(chapter[:2])[0]
     assert address == f"../{PAGE}?{query}"
     asked = parse_qs(query)
     links.click()
-    seen.page.locator(".talk button").first.wait_for()
+    seen.page.locator(".talk textarea").wait_for()
     load(seen.page)
     (name,), (text,) = asked["model"], asked["text"]
     translator = package(name)
@@ -352,17 +265,24 @@ def test_the_page_is_accessible_while_it_talks(scheme, talk) -> None:
     page.locator('.talk .columns [aria-pressed="true"]').focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
-    assert (
-        page.locator(".talk .columns section")
-        .last.locator(".said")
-        .nth(1)
-        .get_attribute("aria-pressed")
-        == "true"
-    )
+    pressed = page.locator(".talk .columns section").last.locator(".said").nth(1)
+    assert pressed.get_attribute("aria-pressed") == "true"
     assert page.locator(".talk .candidates .title").inner_text().startswith("Step 2:")
+    # The tabs are one Tab stop, too: an arrow opens the next.
+    page.get_by_role("tab", name="Attention").focus()
+    for name in ("Change", "Steps", "Beam"):
+        page.keyboard.press("ArrowRight")
+        panel = page.get_by_role("tabpanel", name=name)
+        panel.locator("button, select").first.wait_for()
+        assert focused(page) == name
+        assert page.get_by_role("tabpanel").count() == 1
+        assert violations(page, ".talk") == []
+    page.keyboard.press("Home")
     resize(page, NARROW, 800)
     assert violations(page, ".bd-article") == []
-    assert width_of(page) == NARROW
+    for name in ("Change", "Steps", "Beam"):
+        tab(page, name)
+        assert width_of(page) == NARROW
     assert seen.problems == []
 
 
@@ -377,6 +297,7 @@ def test_the_tree_and_the_steps_are_the_packages(talk, package) -> None:
     load(page)
     translator = package("captions-de-en")
     (greedy,) = translator.search([CAPTION], beam_size=1)
+    tab(page, "Beam")
     page.get_by_role("button", name="Draw the tree of the search").press("Enter")
     tree = page.locator('[data-explorer="BeamExplorer"]')
     tree.wait_for()
@@ -388,15 +309,15 @@ def test_the_tree_and_the_steps_are_the_packages(talk, package) -> None:
         for name in path.split("."):
             part = part[name]
         if path == "verdict":
-            while page.locator(".search-tree [aria-disabled=false]", has_text="Step on").count():
-                page.locator(".search-tree button", has_text="Step on").click()
+            while page.locator("[data-tab=beam] [aria-disabled=false]", has_text="Step on").count():
+                page.locator("[data-tab=beam] button", has_text="Step on").click()
         assert tree.locator(f'[data-number="{path}"]').first.inner_text() == part
     assert tree.get_by_label("search").locator("option").all_inner_texts() == [
         CAPTION,
         f"{CAPTION}, changed",
     ]
 
-    page.locator(".steps-of-token summary").press("Enter")
+    tab(page, "Steps")
     fields = page.locator(".steps-of-token")
     fields.get_by_label("stack").select_option("0")
     fields.get_by_label("layer").select_option(label="2")
@@ -419,6 +340,7 @@ def test_the_tree_and_the_steps_are_the_packages(talk, package) -> None:
         arg=len(stages),
     )
     weights = done["steps"][stages.index("weights")]
+    fields.locator("summary").press("Enter")
     shown = fields.locator("td").all_inner_texts()
     H, S = weights["shape"]
     right = weights["data"].reshape(H, S).T.flatten()
@@ -452,32 +374,11 @@ SHOW = """async ([code, css, about]) => {
 }"""
 
 
-# Press “Translate”, and “Stop” once the first token is there: before any message may come.
-STOP_AT_FIRST = """() => new Promise(done => {
-    const talk = document.querySelector(".talk");
-    const press = name => [...talk.querySelectorAll("button")].find(each => each.textContent === name).click();
-    new MutationObserver((_, observer) => {
-        if (talk.querySelectorAll(".columns .said").length !== 1) return;
-        observer.disconnect();
-        press("Stop");
-        done();
-    }).observe(talk, {childList: true, subtree: true});
-    press("Translate");
-})"""
-
-
-def stopped_at_the_first_token(page: Page) -> str:
-    """Translate and stop as soon as anything is said: what is shown."""
-    page.evaluate(STOP_AT_FIRST)
-    page.locator(".talk .notice", has_text="Stopped.").wait_for()
-    assert len(steps(page)) == 1
-    return said(page)
-
-
 def test_in_a_notebook_python_answers_the_same_front_end(browser: Browser) -> None:
     """The widget's own module, style and state; its messages answered as the kernel does."""
     widget = Talk("captions-de-en", text=CAPTION, changes=["head:cross.1.2"])
     page = browser.new_page()
+    page.set_default_timeout(1000 * PATIENCE)
     sent: list[tuple[dict, list[str]]] = []
     asked: list[str] = []
 
@@ -508,9 +409,11 @@ def test_in_a_notebook_python_answers_the_same_front_end(browser: Browser) -> No
     assert before.text.startswith(first)
     assert asked == ["translate", "next", "next"]  # the last one is this test's own
     force(page, 0)
-    page.locator(".steps-of-token summary").click()
+    undo(page)
+    tab(page, "Steps")
     page.locator(".steps-of-token .stages button").first.wait_for()
     ask(page, "Ein Hund schläft.")
+    tab(page, "Beam")
     page.get_by_role("button", name="Draw the tree of the search").click()
     page.locator('[data-explorer="BeamExplorer"]').wait_for()
     ask(page, "")

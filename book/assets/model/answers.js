@@ -10,6 +10,7 @@ import { recorded_search } from "./recorded.js";
 
 const CANDIDATES = 6; // the token that is said, and five runners-up
 const LONGEST = 40; // target of a recorded search
+const BEAMS = 4; // of a recorded search; more where the model is shipped with more
 
 /** Run a search step by step, hand out each, and rest after it. */
 async function searched(search, { step = () => {}, rest }) {
@@ -53,6 +54,18 @@ function attention_of(translator, source, tokens, hooks) {
   );
 }
 
+/** Throws an Error, one sentence, for tokens that this model cannot say. */
+function check_forced(forced, { target_vocab_size, max_length }) {
+  if (forced.length >= max_length) {
+    throw new Error(`${forced.length} tokens are forced, but the model writes at most ${max_length - 1}: force fewer.`);
+  }
+  for (const id of forced) {
+    if (!Number.isInteger(id) || id <= SOS || id >= target_vocab_size) {
+      throw new Error(`The model cannot say the token ${id}: force one from ${SOS + 1} to ${target_vocab_size - 1}.`);
+    }
+  }
+}
+
 /**
  * Translate greedily, token by token, then as the model is shipped to search.
  *
@@ -61,7 +74,9 @@ function attention_of(translator, source, tokens, hooks) {
 async function translate(translator, { text, changes = [], forced = [] }, { say, rest }) {
   const { hooks, cached } = compiled(changes, translator.model.config);
   const encoded = translator.encode(text);
-  const as_text = (hypothesis) => translator.translation(hypothesis, encoded);
+  check_forced(forced, translator.model.config);
+  const respelled = translator.respelled(text, encoded.rare);
+  const as_text = (hypothesis) => ({ ...translator.translation(hypothesis, encoded), respelled });
   const { max_length } = translator.decoding;
   const options = { cached, max_length, n_candidates: CANDIDATES };
   const began = performance.now();
@@ -90,17 +105,18 @@ async function translate(translator, { text, changes = [], forced = [] }, { say,
   };
 }
 
-/** A recorded search: {name, max_length, nodes}, as the beam explorer takes it; and rare words. */
+/** A recorded search: {name, max_length, beams, nodes}, as the beam explorer takes it; and rare words. */
 async function beam(translator, { text, changes = [] }, { say, rest }) {
   const { hooks, cached } = compiled(changes, translator.model.config);
   const { ids, rare } = translator.encode(text);
   const limit = translator.decoding.max_length ?? Math.min(ids.length + 50, translator.model.config.max_length - 1);
   const max_length = Math.min(limit, LONGEST);
+  const beams = Math.max(BEAMS, translator.decoding.beam_size);
   translator.hooks.hooks = hooks;
   const step = (beginnings) => say({ beginnings });
-  const nodes = await searched(recorded_search(translator.model, ids, { max_length, cached }), { rest, step });
+  const nodes = await searched(recorded_search(translator.model, ids, { max_length, cached, beams }), { rest, step });
   const names = translator.target_vocabulary.tokens;
-  return { search: { name: text, max_length, nodes: nodes.map(([parent, id, log_p]) => [parent, names[id], log_p]) }, rare };
+  return { search: { name: text, max_length, beams, nodes: nodes.map(([parent, id, log_p]) => [parent, names[id], log_p]) }, rare };
 }
 
 const SHOWN = ["stream", "query", "key", "value", "scores", "weights", "heads", "hidden", "change", "sum"];

@@ -6,13 +6,15 @@ export class WorkerClient extends Asking {
   start() {
     this.worker = new Worker(new URL("worker.js", import.meta.url), { type: "module" });
     this.worker.addEventListener("message", ({ data: { id, ...answer } }) => this.answered(id, answer));
-    this.worker.addEventListener("error", () => {
-      // The worker itself is lost: say so, and begin with a new one at the next question.
-      this.worker.terminate();
-      this.worker = null;
-      const message = "The model has stopped working; load it again.";
-      for (const id of [...this.open.keys()]) this.answered(id, { state: "failed", message, lost: true });
-    });
+    for (const event of ["error", "messageerror"]) this.worker.addEventListener(event, () => this.lose());
+  }
+
+  /** The worker itself is lost: say so, and begin with a new one at the next question. */
+  lose() {
+    this.worker?.terminate();
+    this.worker = null;
+    const message = "The model has stopped, or could not be started: check your connection, and load it again.";
+    for (const id of [...this.open.keys()]) this.answered(id, { state: "failed", message, lost: true });
   }
 
   post(question) {

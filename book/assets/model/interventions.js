@@ -133,7 +133,8 @@ export function compiled(changes, config) {
   const hooks = changes.map((change) => {
     const [what, parts] = parts_of(change);
     if (!Object.hasOwn(known, what) || !known[what](parts)) {
-      throw new Error(`This model cannot be changed by “${change}”: there is no such change, layer or head in it.`);
+      const shown = [...change].length > 80 ? `${[...change].slice(0, 79).join("")}…` : change;
+      throw new Error(`This model cannot be changed by “${shown}”: there is no such change, layer or head in it.`);
     }
     return CHANGES[what](parts);
   });

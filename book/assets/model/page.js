@@ -1,30 +1,38 @@
 // Puts “Talk to the model” into its page, with a worker that answers.
 
 import { WorkerClient } from "./client.js";
-import { Talk } from "./widgets/talk.js";
+import { Talk, bytes_of } from "./widgets/talk.js";
+import { address_of, read_address } from "./widgets/talk_state.js";
 
-/** What stands in the address of the page: {model, text, changes, forced}. */
-function state_of(address) {
-  return {
-    model: address.get("model"),
-    text: address.get("text"),
-    changes: address.getAll("change"),
-    forced: (address.get("force") ?? "").split(".").filter((id) => /^\d+$/.test(id)).map(Number),
-  };
+const SMALL = 2.5e6; // bytes that a page may load without being asked
+
+/** Whether each byte may cost the reader money or patience, as far as the browser says. */
+function metered({ saveData, effectiveType = "4g", type } = navigator.connection ?? {}) {
+  return Boolean(saveData) || effectiveType !== "4g" || type === "cellular";
 }
 
-/** What the reader has set stands in the address: whoever opens it finds the same. */
-function remember({ model, text, changes, forced }) {
-  const address = new URLSearchParams({ model, text });
-  for (const change of changes) address.append("change", change);
-  if (forced.length) address.set("force", forced.join("."));
-  history.replaceState(null, "", `?${address}${location.hash}`);
+const eager = (model) => !metered() && bytes_of(model) <= SMALL;
+
+/** What the reader does stands in the address: whoever opens it finds the same, and Back goes back. */
+const remember = (state) => history.pushState(null, "", `?${address_of(state)}${location.hash}`);
+
+/** When the page has come and nothing else is to be done. */
+function idle(act) {
+  const later = () => (window.requestIdleCallback ?? setTimeout)(act, { timeout: 2000 });
+  if (document.readyState === "complete") later();
+  else addEventListener("load", later, { once: true });
 }
 
 export function start() {
-  const about = JSON.parse(document.querySelector("script.talk-models").textContent);
+  const { models, rules } = JSON.parse(document.querySelector("script.talk-models").textContent);
   for (const place of document.querySelectorAll(".talk-place")) {
-    const options = { ...about, client: new WorkerClient(), state: state_of(new URLSearchParams(location.search)), remember };
-    place.replaceChildren(new Talk(options).element);
+    const read = () => read_address(location.search, models);
+    const talk = new Talk({ models, rules, client: new WorkerClient(), ...read(), remember, eager });
+    place.replaceChildren(talk.element);
+    addEventListener("popstate", () => {
+      const { state, problems } = read();
+      talk.back(state, problems);
+    });
+    idle(() => eager(talk.now.model) && talk.load());
   }
 }

@@ -1,16 +1,14 @@
 // A search for the beam explorer: every beginning that it may come by, with what may follow it.
 //
 // As `record_search` in transformer_book.widgets.beam: the explorer runs the search itself, with any
-// number of beams up to four and any length penalty, on what is recorded here.
+// number of beams up to `beams` and any length penalty, on what is recorded here.
 
 import { DecoderCache, decode_step } from "./decoder_cache.js";
 import { EOS, PAD, SOS, log_softmax, topk } from "./decoding.js";
 import { padding_mask } from "./masks.js";
 import { Tensor } from "./tensors.js";
 
-const BEAM_SIZES = [1, 2, 3, 4];
 const LONGEST = 40;
-const KEPT = 2 * Math.max(...BEAM_SIZES); // continuations of each beginning
 
 /** What may follow each beginning: what was computed for one serves all that continue it. */
 class Beginnings {
@@ -42,7 +40,7 @@ class Beginnings {
  * It returns nodes, [parent, token, log-probability], parents first. A parent is a place in this
  * list, −1 for the empty beginning.
  */
-export function* recorded_search(model, source, { max_length, cached = true }) {
+export function* recorded_search(model, source, { max_length, cached = true, beams = 4 }) {
   const beginnings = new Beginnings(model, source, cached);
   const nodes = [];
   const children = new Map();
@@ -53,13 +51,13 @@ export function* recorded_search(model, source, { max_length, cached = true }) {
     for (let at = node; at >= 0; [at] = nodes[at]) tokens.unshift(nodes[at][1]);
     const parent = node < 0 ? null : nodes[node][0];
     const log_p = log_softmax(beginnings.logits(node, parent, [SOS, ...tokens]), [PAD, SOS]);
-    const best = topk(log_p, KEPT).filter((token) => Math.exp(log_p[token]) > 0);
+    const best = topk(log_p, 2 * beams).filter((token) => Math.exp(log_p[token]) > 0);
     children.set(node, best.map((_, i) => nodes.length + i));
     // Five digits after the point, as in Python.
     nodes.push(...best.map((token) => [node, token, Math.min(0, Number(log_p[token].toFixed(5)))]));
   }
 
-  for (const beam_size of BEAM_SIZES) {
+  for (let beam_size = 1; beam_size <= beams; beam_size += 1) {
     let beams = [[-1, 0]]; // [a place in nodes, the sum of its log-probabilities]
     for (let length = 1; length <= Math.min(max_length, LONGEST); length += 1) {
       for (const [node] of beams) {

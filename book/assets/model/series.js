@@ -3,6 +3,8 @@
 // The model of the series writes what looks right; this file knows what is right, and what has no
 // series. It mirrors expressions.py and expansion.py: the same canonical forms, the same sentences.
 
+import { brief } from "./tokens.js";
+
 const VARIABLE = "x";
 const FUNCTIONS = ["exp", "sin", "cos", "tan", "sinh", "cosh", "tanh"];
 const MAX_EXPONENT = 20;
@@ -133,7 +135,7 @@ function product_of(value, factors) {
   }
   if (value.n === 0n) return [];
   for (const { exponent } of found.values()) {
-    if (Math.abs(exponent) > MAX_EXPONENT) throw new NotInGrammar(`the exponent ${exponent} is beyond ${MAX_EXPONENT}`);
+    if (Math.abs(exponent) > MAX_EXPONENT) throw new NotInGrammar(`the exponent ${brief(String(exponent))} is beyond ${MAX_EXPONENT}`);
   }
   const kept = sorted([...found.values()].filter(({ exponent }) => exponent), ({ base }) => order_of_base(base));
   if (kept.length === 1 && kept[0].base.sum && kept[0].exponent === 1) {
@@ -184,7 +186,7 @@ function multiplied(left, right) {
 
 function power(sum, exponent) {
   const { number, factors } = as_term(sum);
-  if (absolute(exponent) > MAX_EXPONENT) throw new NotInGrammar(`the exponent ${exponent} is beyond ${MAX_EXPONENT}`);
+  if (absolute(exponent) > MAX_EXPONENT) throw new NotInGrammar(`the exponent ${brief(String(exponent))} is beyond ${MAX_EXPONENT}`);
   if (number.n === 0n && exponent <= 0n) throw new NotInGrammar(exponent ? "it divides by zero" : "0**0 has no value");
   const n = Number(exponent);
   return product_of(raised(number, n), factors.map((factor) => ({ base: factor.base, exponent: factor.exponent * n })));
@@ -352,7 +354,7 @@ function unparse(tree, level = 0) {
   }
 }
 
-const quoted = (tree) => `'${unparse(tree, tree.kind === "tuple" ? ATOM : 0)}'`;
+const quoted = (tree) => brief(`'${unparse(tree, tree.kind === "tuple" ? ATOM : 0)}'`, "'");
 
 function build(tree) {
   if (tree.kind === "number") return sum_of([{ number: fraction(tree.value), factors: [] }]);
@@ -442,7 +444,7 @@ function inverted(series, base) {
   if (!series.rows.length) throw new Unknown();
   if (series.rows[0].size > 1) {
     throw new NotInGrammar(
-      `in the divisor ${write_base(base)} the coefficient of the lowest power of ${VARIABLE} is a sum, not a single product`,
+      `in the divisor ${brief(write_base(base))} the coefficient of the lowest power of ${VARIABLE} is a sum, not a single product`,
     );
   }
   const [[monomial, first]] = series.rows[0];
@@ -536,7 +538,7 @@ class Evaluation {
     if (base.sum) return this.sum(base.sum, depth);
     const argument = this.sum(base.argument, depth);
     if (argument.low < 1) {
-      throw new NotInGrammar(`the argument of ${base.function}(${write(base.argument)}) does not vanish at ${VARIABLE} = 0`);
+      throw new NotInGrammar(`the argument of ${base.function}(${brief(write(base.argument))}) does not vanish at ${VARIABLE} = 0`);
     }
     return composed(base.function, argument);
   }
@@ -616,10 +618,7 @@ export function series_of(text, tokenizer, unicode) {
   } catch (error) {
     if (error instanceof RangeError) error = new NotInGrammar("it is nested too deeply");
     if (!(error instanceof NotInGrammar)) throw error;
-    let shown = unicode.repr(text);
-    const characters = [...shown];
-    if (characters.length > 80) shown = `${characters.slice(0, 76).join("")}...'`;
-    throw new Error(`${shown} is not in the grammar: ${error.message}; the grammar has ${GRAMMAR}.`);
+    throw new Error(`${brief(unicode.repr(text), "'")} is not in the grammar: ${error.message}; the grammar has ${GRAMMAR}.`);
   }
 }
 

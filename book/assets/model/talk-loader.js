@@ -15,7 +15,11 @@
     }
     import(new URL("page.js", here).href).then(
       ({ start }) => start(),
-      (error) => say(`Your browser cannot run the model here (${error.message}); a current version of it can.`),
+      () =>
+        say(
+          "The program of this page could not be loaded: check your connection and reload it. If that does not " +
+            "help, the browser is too old for it, and a current version is not.",
+        ),
     );
   });
 })();

@@ -8,6 +8,12 @@ export const [PAD, SOS, EOS, UNK] = [0, 1, 2, 3];
 export const SPECIALS = ["<pad>", "<sos>", "<eos>", "<unk>"];
 const LONGEST_WORD = 256; // characters; longer runs are not words, and merging takes quadratic time
 
+/** A text as a sentence may quote it: at most 80 characters, `end` the last of a shorter one. */
+export function brief(shown, end = "") {
+  const characters = [...shown];
+  return characters.length <= 80 ? shown : `${characters.slice(0, 77 - end.length).join("")}...${end}`;
+}
+
 // --- tokenizers ----------------------------------------------------------------------------------
 
 // How tokens attach to their neighbours; see `SpacyTokenizer` in tokens.py.
@@ -127,7 +133,7 @@ export class MathTokenizer {
   }
 
   error(piece, position, problem) {
-    const shown = this.unicode.repr(piece);
+    const shown = brief(this.unicode.repr(piece), "'");
     return new Error(
       `${shown} at position ${position} (counted from 0) ${problem}; the grammar admits ${GRAMMAR}.`,
     );

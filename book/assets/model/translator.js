@@ -70,15 +70,38 @@ export class Translator {
           `most ${limit}; translate it sentence by sentence.`,
       );
     }
-    const lacking = tokens.filter((token) => this.source_vocabulary.encode([token])[0] === UNK);
-    const unknown = [...new Set(lacking)];
+    const unknown = this.unknown_in(tokens);
     return { ids, tokens, unknown, rare: this.rare_words(text, unknown), right };
+  }
+
+  /** Those of these tokens that the vocabulary lacks, each once. */
+  unknown_in(tokens) {
+    return [...new Set(tokens.filter((token) => this.source_vocabulary.encode([token])[0] === UNK))];
   }
 
   /** As in Python; null where it is not known. `unknown` is what the vocabulary lacks. */
   rare_words(text, unknown) {
     if (this.known_words) return this.known_words.rare(text);
     return this.subwords ? null : unknown;
+  }
+
+  /**
+   * The text with those of its rare words that the model knows in other capitals written so, or
+   * null if there are none. The first word begins with a capital if the model knows it so.
+   */
+  respelled(text, rare) {
+    const written = this.unicode.uniform(text);
+    const known = (word) => this.rare_words(word, this.unknown_in(this.source_tokenizer.tokenize(word)))?.length === 0;
+    const spellings = new Map();
+    for (const word of rare ?? []) {
+      const low = this.unicode.lower(word);
+      const [first, ...rest] = low;
+      const both = [low, first.toUpperCase() + rest.join("")];
+      if (written.startsWith(word)) both.reverse();
+      const spelling = both.find((each) => each !== word && known(each));
+      if (spelling !== undefined) spellings.set(word, spelling);
+    }
+    return spellings.size ? written.replace(this.unicode.regex("[^%W_]+", "g"), (word) => spellings.get(word) ?? word) : null;
   }
 
   /**

@@ -4,6 +4,7 @@
 // way, then one of "done" and "failed" (with a sentence). A later task ends the one that is
 // running, unless the later one is quick, and so does "cancel": the ended one answers "cancelled".
 
+import { sentence_of, unreachable } from "./failures.js";
 import { QUICK, TASKS } from "./answers.js";
 import { Translator, languages_of } from "./translator.js";
 
@@ -29,12 +30,19 @@ class Cancelled extends Error {}
  * after a copy that could not be read, the site is asked again.
  */
 async function file(path, { signal, count = () => {} }) {
-  const response = await fetch(new URL(path, HERE), { cache: distrust ? "reload" : "force-cache", signal });
-  if (!response.ok) throw new Error(`The site has no ${path.split("?")[0]} (status ${response.status}).`);
+  const away = (error) => {
+    throw signal.aborted ? error : new Error(unreachable);
+  };
+  const response = await fetch(new URL(path, HERE), { cache: distrust ? "reload" : "force-cache", signal }).catch(away);
+  if (!response.ok) {
+    throw new Error(
+      `The site has no ${path.split("?")[0]} (status ${response.status}): reload the page, or choose another model.`,
+    );
+  }
   const reader = response.body.getReader();
   const parts = [];
   for (;;) {
-    const { done, value } = await reader.read();
+    const { done, value } = await reader.read().catch(away);
     if (done) break;
     parts.push(value);
     count(value.length);
@@ -42,7 +50,13 @@ async function file(path, { signal, count = () => {} }) {
   return new Blob(parts).arrayBuffer();
 }
 
-const json = (buffer) => JSON.parse(new TextDecoder().decode(buffer));
+function json(buffer, name) {
+  try {
+    return JSON.parse(new TextDecoder().decode(buffer));
+  } catch {
+    throw new Error(`The file ${name} is damaged: it is no JSON. Load the model again.`);
+  }
+}
 
 /** Everything that a model needs: {name, version, files: {path: bytes}}. */
 async function load({ model, rules }, { signal, say }) {
@@ -53,19 +67,24 @@ async function load({ model, rules }, { signal, say }) {
     say({ state: "progress", loaded, total });
   };
   const get = (name) => file(`pretrained/${model.name}/${name}?${model.version}`, { signal, count });
-  const rule = async (name) => json(await file(`rules/${name}.json?${rules}`, { signal }));
+  const rule = async (name) => json(await file(`rules/${name}.json?${rules}`, { signal }), `${name}.json`);
   const names = Object.keys(model.files);
   const bytes = await Promise.all(names.map(get));
   const weights = bytes[names.indexOf("model.safetensors")];
   distrust = true;
-  const files = Object.fromEntries(names.flatMap((name, i) => (name.endsWith(".json") ? [[name.slice(0, -5), json(bytes[i])]] : [])));
-  const { config } = files;
-  const languages = languages_of(config);
-  const [unicode, ...spacy] = await Promise.all(["unicode", ...languages.map((each) => `spacy-${each}`)].map(rule));
-  const by_language = Object.fromEntries(languages.map((each, i) => [each, spacy[i]]));
-  translator = new Translator({ ...files, weights }, { unicode, spacy: by_language });
+  const files = Object.fromEntries(names.flatMap((name, i) => (name.endsWith(".json") ? [[name.slice(0, -5), json(bytes[i], name)]] : [])));
+  const made = async () => {
+    const languages = languages_of(files.config);
+    const [unicode, ...spacy] = await Promise.all(["unicode", ...languages.map((each) => `spacy-${each}`)].map(rule));
+    return new Translator({ ...files, weights }, { unicode, spacy: Object.fromEntries(languages.map((each, i) => [each, spacy[i]])) });
+  };
+  translator = await made().catch((error) => {
+    // Files that can be read, but hold something else, end in any error of the code.
+    const why = error.constructor === Error ? error.message : "The files of the model are damaged.";
+    throw new Error(why.includes("again") ? why : why.replace(/\.$/, "; load the model again."));
+  });
   distrust = false; // all could be read
-  return { config: config.model, decoding: config.decoding };
+  return {};
 }
 
 /** Do one task and post its answers; `signal` says that it has been cancelled. */
@@ -80,11 +99,15 @@ async function answer({ id, task, ...asked }, { signal }) {
       say({ state: "done", ...(await load(asked, { signal, say })) });
       return;
     }
-    if (!translator) throw new Error("No model is loaded yet.");
+    if (!translator) {
+      const message = "The model is not there, or has stopped: load it again.";
+      self.postMessage({ id, state: "failed", message, lost: true });
+      return;
+    }
     say({ state: "done", ...(await TASKS[task](translator, asked, { say, rest })) });
   } catch (error) {
     const cancelled = signal.aborted || error instanceof Cancelled;
-    self.postMessage({ id, state: cancelled ? "cancelled" : "failed", message: error.message });
+    self.postMessage({ id, state: cancelled ? "cancelled" : "failed", message: cancelled ? "" : sentence_of(error) });
   }
 }
 

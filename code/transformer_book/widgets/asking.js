@@ -10,6 +10,7 @@ export class Asking {
     this.name = name;
     this.open = new Map();
     this.last = 0;
+    this.unheard = "What computes here cannot be reached: reload the page.";
   }
 
   /** What has come back for the question `id`. */
@@ -27,7 +28,11 @@ export class Asking {
   ask(task, question, step = () => {}) {
     const id = `${this.name}${(this.last += 1)}`;
     const answer = new Promise((resolve) => this.open.set(id, { resolve, step }));
-    this.post({ id, task, ...question });
+    try {
+      this.post({ id, task, ...question });
+    } catch {
+      this.answered(id, { state: "failed", message: this.unheard });
+    }
     return answer;
   }
 }

@@ -13,7 +13,7 @@ import {
   upTo,
 } from "./shared.js";
 
-const BEAM_SIZES = [1, 2, 3, 4];
+const BEAMS = 4; // what is recorded, unless a search says more
 const PENALTIES = [0, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2];
 const END = "<eos>";
 
@@ -212,7 +212,7 @@ function build(change, { searches }) {
   });
   const beamSize = slider({
     label: ["beam size ", symbol("W")],
-    values: BEAM_SIZES,
+    values: upTo(Math.min(...searches.map(({ beams = BEAMS }) => beams))).map((i) => i + 1),
     change: (value) => anew({ beam_size: value }),
   });
   const penalty = slider({

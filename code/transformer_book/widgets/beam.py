@@ -13,7 +13,8 @@ from transformer_book.decoding import check_length_penalty, length_divisor
 from transformer_book.tokens import EOS, SPECIALS
 from transformer_book.widgets.explorer import Explorer, check_whole
 
-BEAM_SIZES = (1, 2, 3, 4)
+BEAMS = 4  # what is recorded, unless more are asked for
+MOST_BEAMS = 16
 LONGEST = 40
 END = SPECIALS[EOS]
 
@@ -21,38 +22,49 @@ Node = tuple[int, float]  # a place in the list of nodes, and the sum of its log
 
 
 def record_search(
-    name: str, follow: Callable[[tuple[str, ...]], Mapping[str, float]], max_length: int
+    name: str,
+    follow: Callable[[tuple[str, ...]], Mapping[str, float]],
+    max_length: int,
+    beams: int | None = None,
 ) -> dict[str, Any]:
-    """Every beginning that beam search with 1 to 4 beams visits, with what may follow it.
+    """Every beginning that beam search with 1 to `beams` beams visits, with what may follow it.
 
-    A search with W beams needs the 2 W most probable continuations, so eight of each beginning are
-    kept.
+    A search with W beams needs the 2 W most probable continuations, so as many of each beginning
+    are kept.
 
     Args:
         name: of the search, such as its source.
         follow: from the words so far to the probabilities of the next words, `<eos>` among them.
         max_length: the longest target, `<eos>` included; at most 40.
+        beams: how many beams the search may have; 4 if it is not said.
 
     Returns:
-        `name`, `max_length` and `nodes`: a list of [parent, token, log-probability], parents first,
-        the children of one parent together and the most probable first. A parent is a place in this
-        list, -1 for the empty beginning. Logarithms are natural, rounded to five digits.
+        `name`, `max_length`, `beams` if that was said, and `nodes`: a list of [parent, token,
+        log-probability], parents first, the children of one parent together and the most probable
+        first. A parent is a place in this list, -1 for the empty beginning. Logarithms are natural,
+        rounded to five digits.
 
     Raises:
         ValueError: for a `max_length` out of range, a probability that is none, or a beginning
             after which nothing is possible.
     """
-    *_, record = record_steps(name, follow, max_length)
+    *_, record = record_steps(name, follow, max_length, beams)
     return record
 
 
 def record_steps(
-    name: str, follow: Callable[[tuple[str, ...]], Mapping[str, float]], max_length: int
+    name: str,
+    follow: Callable[[tuple[str, ...]], Mapping[str, float]],
+    max_length: int,
+    beams: int | None = None,
 ) -> Iterator[dict[str, Any]]:
     """`record_search` step by step: the record as it grows, one and the same dictionary."""
     check_whole("max_length", max_length, 1, LONGEST)
     nodes: list[list] = []
-    record = {"name": name, "max_length": max_length, "nodes": nodes}
+    record: dict[str, Any] = {"name": name, "max_length": max_length, "nodes": nodes}
+    if beams is not None:
+        check_whole("beams", beams, 1, MOST_BEAMS)
+        record["beams"] = beams
     children: dict[int, list[int]] = {}
 
     def expand(parent: int) -> list[int]:
@@ -75,12 +87,12 @@ def record_steps(
                 f"follow gives nothing that may come after {words}; <eos> ends a line."
             )
         best = sorted((pair for pair in following if pair[1] > 0), key=lambda pair: -pair[1])
-        best = best[: 2 * max(BEAM_SIZES)]
+        best = best[: 2 * _beams_of(record)]
         children[parent] = list(range(len(nodes), len(nodes) + len(best)))
         nodes.extend([parent, word, min(0.0, round(math.log(p), 5))] for word, p in best)
         return children[parent]
 
-    for beam_size in BEAM_SIZES:
+    for beam_size in range(1, _beams_of(record) + 1):
         for _ in _steps(nodes, expand, beam_size, max_length):
             yield record
 
@@ -121,7 +133,7 @@ class BeamExplorer(Explorer):
     Args:
         searches: one or more, each from `record_search`.
         example: which of them is shown.
-        beam_size: W, from 1 to 4.
+        beam_size: W, from 1 to 4, or to what was recorded.
         length_penalty: $\alpha$, from 0 to 10.
         step: up to which step the tree is shown, from 1 on; beyond the last one: all of it.
 
@@ -152,7 +164,7 @@ class BeamExplorer(Explorer):
         for search in searches:
             _check_search(search)
         check_whole("example", example, 0, len(searches) - 1)
-        check_whole("beam_size", beam_size, min(BEAM_SIZES), max(BEAM_SIZES))
+        check_whole("beam_size", beam_size, 1, min(map(_beams_of, searches)))
         check_whole("step", step, 1, LONGEST)
         check_length_penalty(length_penalty)
         super().__init__(
@@ -327,6 +339,10 @@ class BeamExplorer(Explorer):
         )
 
 
+def _beams_of(search: Mapping[str, Any]) -> int:
+    return search.get("beams", BEAMS)
+
+
 def _children(nodes: Sequence[Sequence[Any]]) -> dict[int, list[int]]:
     children: dict[int, list[int]] = {}
     for i, (parent, _, _) in enumerate(nodes):
@@ -349,7 +365,7 @@ def _sentence(nodes: Sequence[Sequence[Any]], node: int) -> str:
 
 def _check_search(search: Mapping[str, Any]) -> None:
     """Raise `ValueError` unless every beam size can run to its end on what is recorded."""
-    if search.keys() != {"name", "max_length", "nodes"}:
+    if search.keys() - {"beams"} != {"name", "max_length", "nodes"}:
         raise ValueError(
             f"A search holds {sorted(search)}, but it must hold max_length, name, nodes; see "
             "record_search."
@@ -377,6 +393,7 @@ def _check_search(search: Mapping[str, Any]) -> None:
             )
         return children[node]
 
-    for beam_size in BEAM_SIZES:
+    check_whole("beams", _beams_of(search), 1, MOST_BEAMS)
+    for beam_size in range(1, _beams_of(search) + 1):
         for _ in _steps(nodes, expand, beam_size, search["max_length"]):
             pass

@@ -7,6 +7,7 @@ questions.
 
 from __future__ import annotations
 
+import logging
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,11 +31,10 @@ from transformer_book.masks import padding_mask
 from transformer_book.tokens import EOS, PAD, SOS, uniform
 from transformer_book.transformer import Transformer
 from transformer_book.translator import Translator
-from transformer_book.widgets.beam import LONGEST, record_steps
+from transformer_book.widgets.beam import BEAMS, LONGEST, record_steps
 from transformer_book.widgets.explorer import bundled, styles
 
 CANDIDATES = 6  # the token that is said, and five runners-up
-KEPT = 8  # continuations of each beginning that a recorded search needs
 
 Answer: TypeAlias = dict[str, Any]
 
@@ -63,7 +63,8 @@ EXAMPLES = {
         "A woman with a red hat is reading a book in the park.",
         "An astronaut is eating spaghetti.",
     ],
-    "series": ["exp(a*x)*sin(b*x)", "cos(a*x)**2/sin(b*x)", "tanh(c*x)+exp(d*x)"],
+    # The model answers the first two rightly, the third wrongly.
+    "series": ["sin(a*x)/cos(b*x)", "cos(a*x)**3", "exp(a*x)*sin(b*x)"],
 }
 TRAINED = {
     "captions": (
@@ -102,6 +103,8 @@ def described(config: Mapping[str, Any], name: str = "") -> dict[str, Any]:
         "target": pair[1],
         "subwords": config["source_tokenizer"]["type"] == "subword",
         "examples": EXAMPLES.get(name, []),
+        "config": config["model"],
+        "decoding": config["decoding"],
     }
     if name not in EXAMPLES:
         return about
@@ -146,6 +149,10 @@ def answers(translator: Translator, question: Mapping[str, Any]) -> Iterator[Ans
             yield {"state": "step", **answer}
     except ValueError as error:
         yield {"state": "failed", "message": str(error)}
+    except Exception as error:  # the page waits for an answer, whatever has gone wrong
+        logging.getLogger(__name__).exception("no answer to %r", question.get("task"))
+        message = f"The model has failed ({type(error).__name__}): the log says where; ask again."
+        yield {"state": "failed", "message": message}
 
 
 def _log_probabilities(
@@ -172,7 +179,9 @@ def _translate(translator: Translator, text: str, forced: Sequence[int] = ()) ->
         "pieces": ["<sos>"] * translator.source_sos + translator.source_tokenizer(uniform(text)),
         "unknown": list(unknown),
         "rare": _rare(translator, text),
+        "respelled": translator.respelled(text),
     }
+    _check_forced(forced, model)
     began = time.perf_counter()
     first = None
     source = torch.tensor([ids])  # (1, S)
@@ -232,6 +241,21 @@ def _translate(translator: Translator, text: str, forced: Sequence[int] = ()) ->
     }
 
 
+def _check_forced(forced: Sequence[int], model: Transformer) -> None:
+    """Raise `ValueError` for tokens that this model cannot say."""
+    longest, n_tokens = model.config.max_length - 1, model.config.target_vocab_size
+    if len(forced) > longest:
+        raise ValueError(
+            f"{len(forced)} tokens are forced, but the model writes at most {longest}: force fewer."
+        )
+    for token in forced:
+        if not isinstance(token, int) or not SOS < token < n_tokens:
+            raise ValueError(
+                f"The model cannot say the token {token}: force one from {SOS + 1} to "
+                f"{n_tokens - 1}."
+            )
+
+
 def _rare(translator: Translator, text: str) -> list[str] | None:
     rare = translator.rare_words(text)
     return None if rare is None else list(rare)
@@ -276,16 +300,17 @@ def _beam(translator: Translator, text: str) -> Iterator[Answer]:
     ids, _ = translator.encode(text)
     source = torch.tensor([ids])  # (1, S)
     memory = model.encode(source, padding_mask(source))  # (1, S, D)
+    beams = max(BEAMS, translator.decoding.beam_size)
 
     def follow(words: tuple[str, ...]) -> dict[str, float]:
         log_p = _log_probabilities(model, source, memory, vocabulary.encode(words))
-        best = log_p.topk(min(KEPT, len(log_p) - 2))
+        best = log_p.topk(min(2 * beams, len(log_p) - 2))
         found = zip(best.indices.tolist(), best.values.exp().tolist(), strict=True)
         return {vocabulary.tokens[i]: p for i, p in found}
 
     longest = min(_longest(translator, len(ids)), LONGEST)
     beginnings = 0
-    for search in record_steps(text, follow, longest):
+    for search in record_steps(text, follow, longest, beams):
         before, beginnings = beginnings, len({parent for parent, _, _ in search["nodes"]})
         if beginnings > before:
             yield {"beginnings": beginnings}
@@ -468,6 +493,7 @@ class Talk(anywidget.AnyWidget):
             "model": asdict(self.translator.model.config),
             "source_tokenizer": self.translator.source_tokenizer.to_dict(),
             "recipe": self.translator.recipe,
+            "decoding": asdict(self.translator.decoding),
         }
         name = str(model) if named else ""
         about = described(config, name)
@@ -476,10 +502,7 @@ class Talk(anywidget.AnyWidget):
             about={
                 "models": [{"name": name, **about}],
                 "state": {"text": first if text is None else text, "changes": list(changes)},
-                "loaded": {
-                    "config": config["model"],
-                    "decoding": asdict(self.translator.decoding),
-                },
+                "loaded": True,
             }
         )
         # The question that is being answered: its id, and the answers still to come.

@@ -1,31 +1,36 @@
 // What goes in and out of each step of a layer for one token: names, shapes, numbers.
 
-import { button, choice, html, number, sum, table, upTo } from "./shared.js";
+import { button, choice, html, number, sum, table, uniqueId, upTo } from "./shared.js";
+import { mapped, swap } from "./talk_look.js";
 
 // --- small parts ---------------------------------------------------------------------------------
 
 const FORWARD = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
 
-/** Buttons with one Tab stop: arrow keys go from one to the next; the pressed one is the stop. */
-export function oneStop(buttons) {
-  const stop = buttons.findIndex((each) => each.getAttribute("aria-pressed") === "true");
+/**
+ * Buttons with one Tab stop: arrow keys go from one to the next; the one that is on is the stop.
+ * `go(button)` is called with the one that an arrow has reached.
+ */
+export function oneStop(buttons, { on = "aria-pressed", go = () => {} } = {}) {
+  const stop = buttons.findIndex((each) => each.getAttribute(on) === "true");
   buttons.forEach((each, i) => {
     each.tabIndex = i === Math.max(0, stop) ? 0 : -1;
-    each.addEventListener("keydown", (event) => {
-      const way = FORWARD[event.key];
-      if (!way || event.ctrlKey || event.metaKey || event.altKey) return;
+    each.onkeydown = (event) => {
+      const edge = { Home: buttons[0], End: buttons.at(-1) }[event.key];
+      const next = edge ?? buttons[i + FORWARD[event.key]];
+      if (!(edge || FORWARD[event.key]) || event.ctrlKey || event.metaKey || event.altKey) return;
       event.preventDefault(); // the page must not scroll
       event.stopPropagation(); // nor a notebook go to the next cell
-      const next = buttons[i + way];
       if (!next) return;
       [each.tabIndex, next.tabIndex] = [-1, 0];
       next.focus();
-    });
+      go(next);
+    };
   });
   return buttons;
 }
 
-/** A box that scrolls sideways if it must; then the keyboard reaches it. */
+/** A box that scrolls if it must; then the keyboard reaches it. */
 export function scrolling(label, ...children) {
   const box = html("div", { class: "numbers", role: "group", "aria-label": label }, ...children);
   const watch = new ResizeObserver(() => {
@@ -36,12 +41,30 @@ export function scrolling(label, ...children) {
   return box;
 }
 
-/** A choice that shows `value`; `name` marks it, so that it can be found again. */
-export function field_of(name, { label, options, value, change }) {
+/** A choice that shows `value`, with a line of help; `name` marks it, so that it is found again. */
+export function field_of(name, { label, options, value, change, help = "" }) {
   const made = choice({ label, options, change });
   made.move(value);
-  made.element.dataset.field = name;
-  return made.element;
+  const select = made.element.querySelector("select");
+  select.dataset.at = name;
+  if (!help) return made.element;
+  const id = uniqueId();
+  select.setAttribute("aria-describedby", id);
+  return html("div", { class: "helped" }, made.element, html("p", { class: "note", id }, help));
+}
+
+/** Something that is folded away until it is asked for, and then stays open: `open` remembers. */
+export function folded(name, title, open, content) {
+  const summary = html("summary", { "data-at": `fold.${name}` }, title);
+  const element = html("details", {}, summary);
+  const fill = () => element.childElementCount === 1 && element.append(content());
+  element.open = open.has(name);
+  if (element.open) fill();
+  element.addEventListener("toggle", () => {
+    if (element.open) fill();
+    open[element.open ? "add" : "delete"](name);
+  });
+  return element;
 }
 
 // --- what each step is ---------------------------------------------------------------------------
@@ -80,7 +103,23 @@ function meaning({ module, stage }, { norm, activation }) {
   }[stage];
 }
 
-const COLUMNS = 8; // of a vector that does not belong to a head
+const COLUMNS = 16; // of a vector that does not belong to a head
+
+/** The numbers of one step as a map: names of rows and columns, and the number in each cell. */
+function cells_of({ shape, data }, axes, keys, head) {
+  const numbers = (n) => upTo(n).map((i) => String(i + 1));
+  if (axes === "H S") {
+    const [H, S] = shape;
+    return { rows: numbers(H).map((h) => `head ${h}`), columns: keys, value: (r, c) => data[r * S + c] };
+  }
+  if (axes === "H S K") {
+    const [, S, K] = shape;
+    return { rows: keys, n_columns: K, value: (r, c) => data[(head * S + r) * K + c] };
+  }
+  const width = axes === "H K" ? shape[1] : COLUMNS;
+  const rows = upTo(Math.ceil(data.length / width)).map((r) => (axes === "H K" ? `head ${r + 1}` : String(r * width + 1)));
+  return { rows, n_columns: width, value: (r, c) => data[r * width + c] ?? 0 };
+}
 
 /** The numbers of one step as a table; of keys and values those of one head. */
 function numbers_of({ shape, data, stage }, axes, keys, head) {
@@ -96,7 +135,7 @@ function numbers_of({ shape, data, stage }, axes, keys, head) {
     const columns = ["key", ...upTo(K).map((k) => String(k + 1))];
     return { columns, rows: keys.map((key, s) => [key, ...cells((head * S + s) * K, K)]) };
   }
-  const width = axes === "H K" ? shape[1] : COLUMNS;
+  const width = axes === "H K" ? shape[1] : COLUMNS / 2;
   const first = (r) => (axes === "H K" ? `head ${r + 1}` : `from ${r * width + 1}`);
   return {
     columns: ["", ...upTo(width).map((k) => (axes === "H K" ? String(k + 1) : `+${k}`))],
@@ -122,7 +161,7 @@ function summary(data) {
 // --- the panel -----------------------------------------------------------------------------------
 
 /**
- * Asks for the steps of one token when the reader opens it, and whenever another is chosen.
+ * Asks for the steps of one token when the reader opens them, and whenever another is chosen.
  *
  * ask(question) → the answer to the task “steps”, without text, tokens and changes; names() →
  * {encoder, decoder}: what each stack reads, token by token.
@@ -131,32 +170,21 @@ export class StepsOfToken {
   constructor({ ask, names }) {
     Object.assign(this, { ask, names });
     this.chosen = { stack: "decoder", layer: 0, position: 0, at: 0, head: 0 };
-    this.body = html("div");
-    this.element = html("details", { class: "steps-of-token" }, html("summary", {}, "What goes in and out of each step, for one token"), this.body);
-    this.element.addEventListener("toggle", () => this.renew());
+    this.open = new Set();
+    this.element = html("div", { class: "steps-of-token", tabindex: -1 });
   }
 
   /** Another model, sentence or translation: what is shown is out of date. */
-  renew(config = this.config) {
+  renew(config) {
     this.config = config;
     this.found = null;
-    if (this.element.open) this.update();
-    else this.body.replaceChildren();
   }
 
-  set(changes) {
-    const focused = this.body.contains(document.activeElement) && document.activeElement.closest("[data-field]")?.dataset.field;
-    Object.assign(this.chosen, changes);
-    return this.update().then(() => {
-      if (focused) this.body.querySelector(`[data-field="${focused}"] :is(select, [aria-pressed="true"])`)?.focus();
-    });
-  }
-
-  async update() {
+  async show() {
     const { chosen, config } = this;
     const read = this.names()?.[chosen.stack];
     if (!config || !read) {
-      this.body.replaceChildren(html("p", { class: "note" }, "There is no translation yet."));
+      swap(this.element, [html("p", { class: "note" }, "There is no translation yet.")]);
       return;
     }
     chosen.position = Math.min(chosen.position, read.length - 1);
@@ -167,7 +195,7 @@ export class StepsOfToken {
       const { state, steps, message } = await this.ask(question);
       if (turn !== this.turn) return;
       if (state !== "done") {
-        this.body.replaceChildren(html("p", { class: "note" }, message));
+        swap(this.element, [html("p", { class: "note" }, message ?? "Stopped.")]);
         return;
       }
       this.found = { of: JSON.stringify(question), steps };
@@ -179,7 +207,11 @@ export class StepsOfToken {
     const { chosen, config } = this;
     const { steps } = this.found;
     chosen.at = Math.min(chosen.at, steps.length - 1);
-    const field = (name, label, options) => field_of(name, { label, options, value: chosen[name], change: (value) => this.set({ [name]: value }) });
+    const set = (changes) => {
+      Object.assign(chosen, changes);
+      return this.show();
+    };
+    const field = (name, label, options) => field_of(name, { label, options, value: chosen[name], change: (value) => set({ [name]: value }) });
     const step = steps[chosen.at];
     const [name, formula, axes] = meaning(step, config);
     const inLayer = step.module.includes(".layers.");
@@ -187,7 +219,8 @@ export class StepsOfToken {
     const buttons = oneStop(
       steps.map((each, i) => {
         const [short] = meaning(each, config);
-        const made = button(short, () => this.set({ at: i }));
+        const made = button(short, () => set({ at: i }));
+        made.dataset.at = `step.${i}`;
         made.setAttribute("aria-pressed", i === chosen.at);
         made.setAttribute("aria-label", `step ${i + 1}: ${short}`);
         return made;
@@ -202,24 +235,42 @@ export class StepsOfToken {
     });
     const keys = this.keys(step.module);
     const ofHead = axes === "H S K";
-    const go = (by) => button(by < 0 ? "Step back" : "Step on", () => this.set({ at: Math.max(0, Math.min(steps.length - 1, chosen.at + by)) }));
+    const go = (by) => {
+      const made = button(by < 0 ? "Step back" : "Step on", () => set({ at: Math.max(0, Math.min(steps.length - 1, chosen.at + by)) }));
+      made.dataset.at = `go.${by}`;
+      return made;
+    };
     const title = `${name}, ${where}`;
-    this.body.replaceChildren(
+    const cells = cells_of(step, axes, keys, chosen.head);
+    const columns = cells.columns?.map((each) => `“${each}”`);
+    const { drawing, readout } = mapped({
+      ...cells,
+      cell: 16,
+      most: step.stage === "weights" ? 1 : undefined,
+      label: `${title}: ${summary(step.data)} All numbers stand in the table below.`,
+      say: (r, c) => `${cells.rows[r]}, ${columns ? columns[c] : `place ${c + 1}`}: ${number(cells.value(r, c), 3)}`,
+    });
+    swap(this.element, [
+      html("p", { class: "note" }, "One token on its way through a layer. Choose the token and the layer, then go from step to step: each shows what is computed, and the numbers as colours."),
       html(
         "div",
         { class: "controls" },
-        field("stack", "stack", [["encoder", "encoder: the source"], ["decoder", "decoder: the translation"]]),
+        field("stack", "stack", [["encoder", "encoder: your text"], ["decoder", "decoder: the translation"]]),
         field("position", "token", read.map((token, i) => [i, `${i + 1}: ${token}`])),
         field("layer", "layer", upTo(config[`n_${chosen.stack}_layers`]).map((i) => [i, String(i + 1)])),
         go(-1),
         go(1),
       ),
-      html("div", { "data-field": "at" }, groups.map(({ group, buttons: row }) => html("div", { class: "stages", role: "group", "aria-label": group }, html("span", { class: "note" }, group), row))),
+      groups.map(({ group, buttons: row }) => html("div", { class: "stages", role: "group", "aria-label": group }, html("span", { class: "note" }, group), row)),
       html("p", { class: "title" }, `${chosen.at + 1}. ${title}`),
       html("p", {}, formula, ". ", html("code", {}, `(${axes.replaceAll(" ", ", ")})`), " = ", html("code", {}, `(${step.shape.join(", ")})`), ". ", summary(step.data)),
       ...(ofHead ? [html("div", { class: "controls" }, field("head", "head", upTo(step.shape[0]).map((h) => [h, String(h + 1)])))] : []),
-      scrolling(`numbers of ${title}`, table({ caption: `“${read[chosen.position]}”: ${title}${ofHead ? `, head ${chosen.head + 1}` : ""}`, ...numbers_of(step, axes, keys, chosen.head) })),
-    );
+      scrolling(`map of ${title}`, drawing),
+      readout,
+      folded("numbers", "All numbers as a table", this.open, () =>
+        scrolling(`numbers of ${title}`, table({ caption: `“${read[chosen.position]}”: ${title}${ofHead ? `, head ${chosen.head + 1}` : ""}`, ...numbers_of(step, axes, keys, chosen.head) })),
+      ),
+    ]);
   }
 
   /** The names of the tokens that an attention looks at. */

@@ -28,6 +28,7 @@ from transformer_book.tasks.series.expressions import (
     write_base,
     write_term,
 )
+from transformer_book.tokens import brief
 
 ORDER = 6
 _BITS = 24  # exponents below 2**23 in size: 20 in a power, 200 tokens, some 60 powers of x
@@ -179,8 +180,8 @@ class _Evaluation:
         argument = self.sum(base.argument, depth)
         if argument.low < 1:
             raise NotInGrammar(
-                f"the argument of {base.function}({write(base.argument)}) does not vanish at "
-                f"{VARIABLE} = 0"
+                f"the argument of {base.function}({brief(write(base.argument))}) does not vanish "
+                f"at {VARIABLE} = 0"
             )
         return _compose(base.function, argument)
 
@@ -281,7 +282,7 @@ def _invert(series: Laurent, base: Call | Sum) -> Laurent:
         raise _Unknown
     if len(series.rows[0]) > 1:
         raise NotInGrammar(
-            f"in the divisor {write_base(base)} the coefficient of the lowest power of "
+            f"in the divisor {brief(write_base(base))} the coefficient of the lowest power of "
             f"{VARIABLE} is a sum, not a single product"
         )
     ((monomial, first),) = series.rows[0].items()

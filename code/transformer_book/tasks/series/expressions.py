@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
-from transformer_book.tokens import MathTokenizer
+from transformer_book.tokens import MathTokenizer, brief
 
 VARIABLE = "x"
 FUNCTIONS = ("exp", "sin", "cos", "tan", "sinh", "cosh", "tanh")
@@ -112,7 +112,7 @@ def power(base: Sum, exponent: int) -> Sum:
     """
     value, factors = _as_term(base)
     if abs(exponent) > MAX_EXPONENT:
-        raise NotInGrammar(f"the exponent {exponent} is beyond {MAX_EXPONENT}")
+        raise NotInGrammar(f"the exponent {brief(str(exponent))} is beyond {MAX_EXPONENT}")
     if value == 0 and exponent <= 0:
         raise NotInGrammar("it divides by zero" if exponent else "0**0 has no value")
     return _product(value**exponent, [(base, n * exponent) for base, n in factors])
@@ -155,7 +155,7 @@ def _product(value: Fraction, factors: Iterable[tuple[Base, int]]) -> Sum:
         return ZERO
     for exponent in exponents.values():
         if abs(exponent) > MAX_EXPONENT:
-            raise NotInGrammar(f"the exponent {exponent} is beyond {MAX_EXPONENT}")
+            raise NotInGrammar(f"the exponent {brief(str(exponent))} is beyond {MAX_EXPONENT}")
     kept = sorted(
         ((base, exponent) for base, exponent in exponents.items() if exponent),
         key=lambda factor: _base_key(factor[0]),
@@ -320,8 +320,7 @@ def read(text: str) -> Sum:
 
 def outside(text: object, problem: object) -> NotInGrammar:
     """The error for an expression outside the grammar: what is wrong, and what is allowed."""
-    shown = repr(text)
-    shown = shown if len(shown) <= 80 else shown[:76] + "...'"
+    shown = brief(repr(text), "'")
     return NotInGrammar(f"{shown} is not in the grammar: {problem}; the grammar has {GRAMMAR}.")
 
 
@@ -358,7 +357,11 @@ def _build(node: ast.expr) -> Sum:
             return call(name, _build(argument))
         case ast.Call(func=ast.Name(id=name)) if name in FUNCTIONS:
             raise NotInGrammar(f"{name} takes one argument")
-    raise NotInGrammar(f"{ast.unparse(node)!r} does not belong there")
+    raise NotInGrammar(f"{_quoted(node)} does not belong there")
+
+
+def _quoted(node: ast.expr) -> str:
+    return brief(repr(ast.unparse(node)), "'")
 
 
 def _exponent(node: ast.expr) -> int:
@@ -367,5 +370,5 @@ def _exponent(node: ast.expr) -> int:
         return 0
     value, factors = terms[0]
     if len(terms) > 1 or factors or value.denominator != 1:
-        raise NotInGrammar(f"the exponent {ast.unparse(node)!r} is not a whole number")
+        raise NotInGrammar(f"the exponent {_quoted(node)} is not a whole number")
     return value.numerator
