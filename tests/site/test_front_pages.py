@@ -95,7 +95,7 @@ class Published:
 
     def answer(self, route) -> None:
         url = unquote(route.request.url.partition("?")[0].partition("#")[0])
-        self.requests.append(url)
+        self.requests.append(f"{route.request.method} {url}")
         if not url.startswith(f"{self.address}/"):
             self.problems.append(f"asks for {url}")
             route.abort()
@@ -107,11 +107,17 @@ class Published:
             route.fulfill(status=404, content_type="text/html", path=self.site / "404.html")
 
 
-@pytest.fixture(params=["where it is published", "alone on a host"])
+PLACES = {
+    "where it is published": configuration()["html"]["baseurl"].rstrip("/"),
+    "alone on a host": "http://127.0.0.1:8000",
+    "in a folder of another host": "http://127.0.0.1:8000/a/preview",
+}
+
+
+@pytest.fixture(params=PLACES)
 def published(site: Path, request: pytest.FixtureRequest) -> Published:
-    """The site at its own address, in a folder of its host; or a copy at the root of another."""
-    own = configuration()["html"]["baseurl"].rstrip("/")
-    return Published(site, own if "published" in request.param else "http://127.0.0.1:8000")
+    """The site at its own address, or a copy of it elsewhere."""
+    return Published(site, PLACES[request.param])
 
 
 @pytest.fixture
@@ -133,7 +139,10 @@ def test_a_missing_page_leads_on_from_any_depth(
     assert reader.goto(f"{published.address}/{missing}").status == 404
     assert reader.locator("h1").inner_text() == "This page does not exist"
     assert missing in reader.locator("#asked").inner_text()
-    assert len(published.requests) == 1, "it loads something, which may not be where it looks"
+    start = f"{published.address}/{LANDING}"
+    reader.wait_for_function("a => document.querySelector('main li a').href === a", arg=start)
+    asked = [request for request in published.requests if not request.startswith("HEAD ")]
+    assert len(asked) == 1, "it loads something, which may not be where it looks"
     links = set(reader.locator("main a").evaluate_all("all => all.map(e => e.href)"))
     outside = {link for link in links if not link.startswith(f"{published.address}/")}
     assert outside == {f"{repository_url()}/issues"}
@@ -141,18 +150,34 @@ def test_a_missing_page_leads_on_from_any_depth(
     assert len(inside) >= len(notebooks())
     assert [file for file in inside if not file.is_file()] == []
     reader.get_by_role("link", name="The first page").click()
-    reader.wait_for_url(f"{published.address}/{LANDING}")
+    reader.wait_for_url(start)
     assert published.problems == []
 
 
 def test_a_missing_page_offers_a_search_for_its_words(published: Published, reader: Page) -> None:
     reader.goto(f"{published.address}/chapters/08_beam_search.html")
+    start = f"{published.address}/{LANDING}"
+    reader.wait_for_function("a => document.querySelector('main li a').href === a", arg=start)
     words = reader.get_by_label("Search the book")
     assert words.input_value() == "beam search"
     words.press("Enter")
     reader.wait_for_url(f"{published.address}/search.html?q=beam+search")
     reader.wait_for_selector("#search-results li a")
     assert published.problems == []
+
+
+def test_the_missing_page_needs_no_script(site: Path) -> None:
+    """What lies beside it is found; who is elsewhere is led to the published book."""
+    text = (site / "404.html").read_text(encoding="utf-8")
+    assert "<base" not in text.replace('createElement("base")', "")
+    body = text[text.index("<body>") :]
+    links = {link for link in re.findall(r'(?:href|action)="([^"]+)"', body)}
+    outside = {link for link in links if urlsplit(link).scheme}
+    assert outside == {
+        configuration()["html"]["baseurl"] + LANDING,
+        f"{repository_url()}/issues",
+    }
+    assert [link for link in links - outside if not (site / link).is_file()] == []
 
 
 def test_the_missing_page_works_from_a_folder(site: Path, visit) -> None:
