@@ -5,8 +5,9 @@ The site loads nothing from other hosts, so require.js, the Jupyter widgets and 
 book/assets/vendor, each with its licence beside it. axe-core, which the tests use, lies in
 tests/site/vendor. This script fetches the packages with `npm pack`, keeps the files that the site
 uses, and writes VERSIONS.txt. The font of the formulas comes with a package of the Python index; it
-is cut to the characters that formulas use, and lies in book/assets/fonts. The script needs npm;
-building the book does not.
+and the typefaces of the text are cut to the characters and weights that the book uses, and lie in
+book/assets/fonts. The script needs npm, and brotli for the fonts (`pip install brotli`); building
+the book needs neither.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from pathlib import Path
 from common import ROOT
 from fontTools import subset
 from fontTools.ttLib import TTFont
+from fontTools.varLib.instancer import instantiateVariableFont
 
 VENDOR = ROOT / "book" / "assets" / "vendor"
 TESTS = "../../../tests/site/vendor/"
@@ -76,6 +78,19 @@ MATH_SIGNS = (
     "\u00a0\u2061\u2062\u2063¬°±·×÷ˆ˘˙˜¯ϑϕϱϵ†…′″‖ℎℓℒℕℝℤℂ𝔼𝟙←→↔↦⇒⇔∀∂∃∅∇∈∉∋∏∑−∓∗∘√∝∞∣∥∧∨∩∪∫≈≠≡≤≥≪≫⊂⊆⊕⊗⊙⊤⊥⋅⋮⋯⋱⌈⌉⌊⌋"
     "⏞⏟⟨⟩⟵⟶"
 )
+
+# The typefaces of the text: package, version, style, weights (a range stays variable).
+TYPEFACES: list[tuple[str, str, str, tuple[int, int] | int]] = [
+    ("source-serif-4", "5.3.1", "normal", (400, 700)),
+    ("source-serif-4", "5.3.1", "italic", 400),
+    ("source-sans-3", "5.3.1", "normal", (400, 700)),
+    ("source-code-pro", "5.3.1", "normal", (400, 700)),
+]
+# What English, German and Italian need, and the signs of the text; browsers take others elsewhere.
+CHARACTERS = "".join(map(chr, range(32, 127))) + (
+    "\u00a0ÀÈÉÌÒÙàèéìòùÄÖÜäöüßáëçó°±²³¹·×½¼¾«»©§µ–—‘’“”„‚…−′″•€"
+)
+FEATURES = ["kern", "liga", "mark", "mkmk", "ccmp", "tnum", "lnum"]
 
 REQUIREJS_LICENSE = """\
 RequireJS is released under the MIT license. Its package ships the notice at the head of
@@ -183,6 +198,22 @@ def cut_math_font(folder: Path) -> None:
     shutil.copyfile(fetch(package, version, folder) / inside, FONTS / "LICENSE-STIX")
 
 
+def cut_typeface(file: Path, weights: tuple[int, int] | int, goal: Path) -> None:
+    """Write a typeface with the book's characters and these weights only."""
+    font = TTFont(file)
+    options = subset.Options(layout_features=FEATURES, hinting=False, desubroutinize=True)
+    subsetter = subset.Subsetter(options)
+    subsetter.populate(text=CHARACTERS)
+    subsetter.subset(font)
+    instantiateVariableFont(font, {"wght": weights}, inplace=True)
+    # A changed font may not bear the name that its licence reserves; it keeps its copyright.
+    for record in font["name"].names:
+        if record.nameID in (1, 3, 4, 6, 16):
+            record.string = goal.stem.replace("source-", "Book-")
+    font.flavor = "woff2"
+    font.save(goal)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -206,6 +237,12 @@ def main() -> None:
             print(f"{package} {version}")
         cut_math_font(Path(temporary))
         print(" ".join(MATH_FONT[:2]))
+        for name, version, style, weights in TYPEFACES:
+            source = fetch(f"@fontsource-variable/{name}", version, Path(temporary))
+            file = source / "files" / f"{name}-latin-wght-{style}.woff2"
+            cut_typeface(file, weights, FONTS / f"{name}-{style}.woff2")
+            shutil.copyfile(source / "LICENSE", FONTS / f"LICENSE-{name}")
+            print(f"{name} {version} {style}")
     (VENDOR / "LICENSE-requirejs").write_text(REQUIREJS_LICENSE, encoding="utf-8")
     lines = [f"{package} {version}\n" for package, version, _ in PACKAGES]
     (VENDOR / "VERSIONS.txt").write_text("".join(lines), encoding="utf-8")

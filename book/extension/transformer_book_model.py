@@ -12,6 +12,10 @@ repository. Beside them it writes, into ``_static/model/rules/``:
 ``{talk}`` is the place where one talks to a model; chapters link to it. Only a page with that
 directive loads its script and its style.
 
+``{translating} captions-de-en`` with a sentence shows how the model translates it: a row of cells
+for each word that it says, dark where it looks. The package computes it while the site is built;
+``translating.js`` does the same for sentences of the reader's.
+
 ``{beside} attention`` shows names of a module in both languages, side by side, from the files
 themselves: one name a line, or two where they differ (``SinusoidalPositions Positions``).
 """
@@ -26,7 +30,8 @@ import shutil
 import sys
 import unicodedata
 from collections.abc import Callable
-from html import unescape
+from functools import cache
+from html import escape, unescape
 from importlib import metadata
 from pathlib import Path
 from re import _constants as code
@@ -44,12 +49,14 @@ from transformer_book import pretrained
 from transformer_book.atomic_files import read_json
 from transformer_book.known_words import FILE as KNOWN_WORDS
 from transformer_book.tokens import SpacyTokenizer
-from transformer_book.widgets.talk import EXAMPLES, described
+from transformer_book.translator import Translator
+from transformer_book.widgets.talk import EXAMPLES, answers, described
 
 PACKAGE = pretrained.FOLDER.parent
 TALK = "book/talk"
 MODULES = Path(__file__).parents[1] / "assets" / "model"
 FILES = ("config.json", "source_vocabulary.json", "target_vocabulary.json", "model.safetensors")
+END = "(end)"  # what the page shows for <eos>
 LICENCE = "README.md"  # the card travels with the model
 # The front end, which notebooks show, too, and what it takes from the explorers.
 FRONT = ("shared", "asking", "standalone", "beam", "talk", "talk_steps", "talk_look", "talk_state")
@@ -240,6 +247,79 @@ class TalkDirective(SphinxDirective):
         return [nodes.raw("", place, format="html")]
 
 
+def looked_at(name: str, text: str) -> dict[str, Any]:
+    """What a model says for a sentence, and where it looks at each word of it.
+
+    Returns `read`, `said` and `cells`, a list for each word that is said: the mean of all heads of
+    the decoder that look at the source, in whole hundredths. `translating.js` does the same.
+    """
+    *_, answer = answers(pretrained_translator(name), {"task": "translate", "text": text})
+    translation = answer["translation"]
+    maps = [
+        each["weights"].reshape(each["H"], each["T"], each["S"])
+        for each in answer["attention"]["cross"]
+    ]
+    mean = sum(each.sum(axis=0) for each in maps) / sum(len(each) for each in maps)  # (T, S)
+    return {
+        "read": [*translation["pieces"], END][: mean.shape[1]],
+        "said": [END if token == "<eos>" else token for token in translation["tokens"]],
+        "cells": [[round(100 * float(cell)) for cell in row] for row in mean],
+        "text": translation["text"],
+    }
+
+
+@cache
+def pretrained_translator(name: str) -> Translator:
+    return Translator.from_pretrained(name)
+
+
+def drawn(shown: dict[str, Any], languages: tuple[str, str]) -> str:
+    """The table: words that are read above, words that are said on the left, cells between."""
+    read, said = languages
+    head = "".join(
+        f'<th scope="col" lang="{read}"><span>{escape(word)}</span></th>' for word in shown["read"]
+    )
+    rows = "\n".join(
+        f'<tr style="--turn: {turn}"><th scope="row" lang="{said}">{escape(word)}</th>'
+        + "".join(f'<td style="--share: {cell}%"><span>{cell}</span></td>' for cell in cells)
+        + "</tr>"
+        for turn, (word, cells) in enumerate(zip(shown["said"], shown["cells"], strict=True))
+    )
+    return (
+        "<table><caption>For each word that the model says, how much it looks at each word that it "
+        f"reads, in hundredths</caption>\n<thead><tr><td></td>{head}</tr></thead>\n"
+        f"<tbody>\n{rows}\n</tbody></table>"
+    )
+
+
+class TranslatingDirective(SphinxDirective):
+    """``{translating} captions-de-en``: a sentence that is translated, word by word."""
+
+    required_arguments = 1
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        (name,), (text, *caption) = self.arguments, self.content
+        for file in files_of(name):
+            self.env.note_dependency(str(pretrained.find(name) / file))
+        model = loadable(name)
+        shown = looked_at(name, text)
+        size = sum(model["files"].values()) / 1e6
+        about = {"model": model, "rules": rules_version(), "megabytes": f"{size:.1f}"}
+        self.env.metadata[self.env.docname]["translating"] = True
+        languages = (model["source"], model["target"])
+        data = sanitize_script_content(json.dumps(about))
+        place = (
+            '<figure class="translating">\n'
+            f'<script type="application/json">{data}</script>\n'
+            f'<p class="read" lang="{languages[0]}">{escape(text)}</p>\n'
+            f'<p class="said" lang="{languages[1]}">{escape(shown["text"])}</p>\n'
+            f'<div class="grid">{drawn(shown, languages)}</div>\n'
+            f"<figcaption>{escape(' '.join(caption))}</figcaption>\n</figure>"
+        )
+        return [nodes.raw("", place, format="html")]
+
+
 def sentence_models(page: Path, state: str) -> dict[str, Any]:
     """For each explorer in a page's widget state that takes a sentence, the model that it loads."""
     explorers = [
@@ -265,6 +345,8 @@ def load_only_there(app: Sphinx, page: str, template: str, context: dict, doctre
             f'<script type="application/json" class="sentence-models">{about}</script>\n'
         )
         app.add_js_file("model/sentence-loader.js", loading_method="defer")
+    if app.env.metadata.get(page, {}).get("translating"):
+        app.add_js_file("model/translating-loader.js", loading_method="defer")
     if app.env.metadata.get(page, {}).get("talk"):
         app.add_js_file("model/talk-loader.js", loading_method="defer")
         for style in ("shared", "beam", "talk"):
@@ -418,6 +500,7 @@ def write_files(app: Sphinx, exception: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict:
     app.add_directive("talk", TalkDirective)
+    app.add_directive("translating", TranslatingDirective)
     app.add_directive("beside", BesideDirective)
     app.add_transform(OwnPage)
     app.connect("html-page-context", load_only_there)

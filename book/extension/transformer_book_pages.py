@@ -4,6 +4,7 @@
   on a page: its state is read from the chapter's notebook, so that it is written once.
 * ``{times}`` lists the chapters with the time that each says it takes; the role ``hours`` is the
   sum for some of them: ``core 1-23``.
+* ``{buttons}`` lists pages and what the button to each says; one that is not there has none.
 * Every page names itself, its first paragraph and the social card to whoever shows a link to it.
 * ``404.html`` and ``index.html`` load nothing, so they work from any address.
 """
@@ -108,6 +109,32 @@ class ExplorerDirective(SphinxDirective):
         return [nodes.raw("", place, format="html")]
 
 
+# --- where to begin -------------------------------------------------------------------------------
+
+
+class ButtonsDirective(SphinxDirective):
+    """``{buttons}``: a line for each, `chapters/01_… Start chapter 1`; the first is the largest."""
+
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        place = nodes.paragraph("", classes=["buttons"])
+        for line in self.content:
+            docname, _, words = line.partition(" ")
+            if docname in self.env.found_docs:
+                place += addnodes.pending_xref(
+                    "",
+                    nodes.inline("", words),
+                    refdomain="std",
+                    reftype="doc",
+                    refexplicit=True,
+                    refdoc=self.env.docname,
+                    reftarget=f"/{docname}",
+                )
+                place += nodes.Text(" ")
+        return [place]
+
+
 # --- how long the chapters take -------------------------------------------------------------------
 
 
@@ -172,7 +199,7 @@ def numbers_in(listed: str) -> list[int]:
 def description_of(doctree: nodes.document) -> str:
     """The first paragraph, without citations: the whole sentences that fit, or a cut one."""
     for paragraph in doctree.findall(nodes.paragraph):
-        if not isinstance(paragraph.parent, nodes.section):
+        if not isinstance(paragraph.parent, (nodes.section, nodes.container)):
             continue
         paragraph = paragraph.deepcopy()
         for link in list(paragraph.findall(addnodes.pending_xref)):
@@ -264,6 +291,7 @@ def pages_that_load_nothing(app: Sphinx) -> Iterator[tuple[str, dict, str]]:
             **shared,
             "base": published.path or "/",
             "host": published.netloc,
+            "published": config.html_baseurl + start,
             "chapters": chapters,
             "reference": reference,
             "issues": f"{repository}/issues",
@@ -278,6 +306,7 @@ def find_templates(app: Sphinx, config) -> None:
 
 def setup(app: Sphinx) -> dict:
     app.add_directive("explorer", ExplorerDirective)
+    app.add_directive("buttons", ButtonsDirective)
     app.add_directive("times", TimesDirective)
     app.add_role("hours", HoursRole())
     app.connect("config-inited", find_templates)

@@ -12,6 +12,9 @@ for the website; nothing in a chapter depends on it.
   links to its chapter as soon as ``_toc.yml`` lists that chapter.
 * A section "Further: …" is a branch off the core path: it can be folded (``js/further.js``), and
   keeps the address that it would have without that word.
+* A chapter opens with a small drawing of the model, its own part lit, which leads to the large one.
+* A sentence in brackets that stands by itself in the text is an aside: on wide screens it stands in
+  the margin, without its brackets.
 * Every chapter ends with a link to the debugging page.
 * Every entry of the bibliography gets its key as an anchor:
   ``[Vaswani et al., 2017](../book/bibliography.md#vaswani2017attention)``.
@@ -20,6 +23,7 @@ for the website; nothing in a chapter depends on it.
 from __future__ import annotations
 
 import re
+from html import escape
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -259,6 +263,149 @@ def skip_architecture(self, node: Architecture) -> None:
     raise nodes.SkipNode
 
 
+# --- the opener of a chapter ---------------------------------------------------------------------
+
+DRAWING, LARGE = "book/landing", "the-model-and-the-chapters-that-build-it"
+# What is lit in chapters that the drawing does not name: the chapters of those parts.
+LIT = {
+    "06": {"07"},
+    "15": {"14"},
+    "16": {"14"},
+    "25": {"05", "10"},
+    "26": {"24"},
+}
+ONE_STACK = {"24", "25", "26", "27", "28"}
+
+
+class Opener(nodes.General, nodes.Element):
+    """Where a chapter stands in the model: its drawing, small, with the chapter's part lit."""
+
+
+class Openers(SphinxTransform):
+    """Put the opener below the title of each chapter."""
+
+    default_priority = 460
+
+    def apply(self, **kwargs) -> None:
+        number = re.match(r"chapters/(\d\d)_", self.env.docname)
+        title = self.document.next_node(nodes.title)
+        if number is None or title is None:
+            return
+        name = "decoder_only" if number[1] in ONE_STACK else "architecture"
+        relative, path = self.env.relfn2path(f"/book/assets/figures/{name}.svg")
+        self.env.note_dependency(relative)
+        parent = title.parent
+        parent.insert(parent.index(title) + 1, Opener(path=path, number=number[1]))
+
+
+def opened(path: str | Path, number: str) -> tuple[str, list[str]]:
+    """The drawing without words, and the names of the parts that are lit in it.
+
+    A part is lit if it belongs to the chapter of this number; if none does, all of them are.
+    """
+    ElementTree.register_namespace("", SVG)
+    root = ElementTree.parse(path).getroot()
+    parts = [group for group in root.iter(f"{{{SVG}}}g") if group.get("data-chapter")]
+    mine = LIT.get(number, {number})
+    lit = [group for group in parts if group.get("data-chapter") in mine]
+    names = ["".join(group.itertext()).strip() for group in lit]
+    for group in lit or parts:
+        group.set("class", f"{group.get('class')} lit")
+    for group in parts:
+        del group.attrib["data-chapter"]
+    for name in ("title", "desc", "style", "defs", "text"):
+        for parent in list(root.iter()):
+            for child in parent.findall(f"{{{SVG}}}{name}"):
+                parent.remove(child)
+    for line in root.iter(f"{{{SVG}}}path"):
+        line.attrib.pop("marker-end", None)
+    root.attrib = {"viewBox": root.get("viewBox"), "aria-hidden": "true"}
+    text = ElementTree.tostring(root, encoding="unicode")
+    return re.sub(r"\s*\n\s*", "", text), list(dict.fromkeys(names))
+
+
+def visit_opener(self, node: Opener) -> None:
+    builder = self.builder
+    drawing, names = opened(node["path"], node["number"])
+    if DRAWING in builder.env.found_docs:
+        lit = f"its part is lit: {', '.join(names)}" if names else "it is about all of it"
+        label = f"Where this chapter stands in the model; {lit}. To the large drawing."
+        address = builder.get_relative_uri(builder.current_docname, DRAWING)
+        self.body.append(
+            f'<div class="opener"><a href="{address}#{LARGE}" aria-label="{escape(label)}">'
+            f"{drawing}</a></div>\n"
+        )
+    raise nodes.SkipNode
+
+
+# --- asides ---------------------------------------------------------------------------------------
+
+ASIDE = re.compile(r"(?:^\s*|(?<=[.?!:]\s))\((?=[A-Z“‘])")
+
+
+class Asides(SphinxTransform):
+    """Mark the sentences in brackets that stand by themselves in a paragraph of the text."""
+
+    default_priority = 455
+
+    def apply(self, **kwargs) -> None:
+        if not self.env.docname.startswith("chapters/"):
+            return
+        for paragraph in list(self.document.findall(nodes.paragraph)):
+            if isinstance(paragraph.parent, nodes.section):
+                while mark_aside(paragraph):
+                    pass
+
+
+def mark_aside(paragraph: nodes.paragraph) -> bool:
+    """Put the first sentence in brackets, brackets and all, into a node of the class `aside`."""
+    children = paragraph.children
+    for first, child in enumerate(children):
+        if not isinstance(child, nodes.Text):
+            continue
+        after_aside = first == 0 or "aside" in getattr(children[first - 1], "attributes", {}).get(
+            "classes", ()
+        )
+        for opens in ASIDE.finditer(child):
+            start = opens.end() - 1
+            if not child[:start].strip() and not after_aside:
+                continue
+            last, end = closing(children, first, start)
+            if end and children[last][end - 1] in ".?!":
+                cut_aside(paragraph, first, start, last, end)
+                return True
+    return False
+
+
+def closing(children: list[nodes.Node], first: int, start: int) -> tuple[int, int]:
+    """Where the bracket closes that opens at `start` of child `first`: child and place, or 0."""
+    depth = 0
+    for last in range(first, len(children)):
+        text = children[last]
+        if isinstance(text, nodes.Text):
+            for i in range(start if last == first else 0, len(text)):
+                depth += (text[i] == "(") - (text[i] == ")")
+                if depth == 0 and text[i] == ")":
+                    return last, i
+    return first, 0
+
+
+def cut_aside(paragraph: nodes.paragraph, first: int, start: int, last: int, end: int) -> None:
+    """Replace children `first` to `last` by what is before the aside, the aside, what is after."""
+    head, tail = paragraph.children[first], paragraph.children[last]
+    if first == last:
+        inner: list[nodes.Node] = [nodes.Text(head[start + 1 : end])]
+    else:
+        between = paragraph.children[first + 1 : last]
+        inner = [nodes.Text(head[start + 1 :]), *between, nodes.Text(tail[:end])]
+    bracket = [nodes.inline("", sign, classes=["bracket"]) for sign in "()"]
+    aside = nodes.inline("", "", bracket[0], *inner, bracket[1], classes=["aside"])
+    parts = [nodes.Text(head[:start]), aside, nodes.Text(tail[end + 1 :])]
+    paragraph.children[first : last + 1] = []
+    for part in reversed([part for part in parts if part.astext()]):
+        paragraph.insert(first, part)
+
+
 # --- the bibliography ---------------------------------------------------------------------------
 
 
@@ -343,6 +490,9 @@ def setup(app: Sphinx) -> dict:
     app.add_transform(ArchitectureImages)
     app.add_transform(Branches)
     app.add_transform(DebuggingLink)
+    app.add_node(Opener, html=(visit_opener, None))
+    app.add_transform(Openers)
+    app.add_transform(Asides)
     app.connect("env-updated", name_entries)
     app.connect("html-page-context", mend_body)
     app.connect("config-inited", theme_options)

@@ -1,0 +1,209 @@
+"""How the pages look: typefaces, openers, asides, and the sentence of the landing page."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+from common import ROOT, notebooks
+from docutils import nodes
+
+from tests.site.accessibility import NARROW, width_of
+from tests.site.html_pages import read_pages
+
+LANDING = "book/landing.html"
+CHAPTERS = [path for path in notebooks() if path.parent.name == "chapters"]
+WITH_ASIDES = "chapters/10_residuals_and_layer_norm.html"
+SHIFTS = """window.shifts = [];
+new PerformanceObserver(list => window.shifts.push(...list.getEntries().map(e => e.value)))
+    .observe({type: "layout-shift", buffered: true});"""
+
+
+@pytest.fixture(scope="module")
+def extension():
+    path = ROOT / "book" / "extension" / "transformer_book_site.py"
+    spec = importlib.util.spec_from_file_location("transformer_book_site", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+# --- typefaces ------------------------------------------------------------------------------------
+
+
+def test_the_typefaces_are_small_and_have_their_licences() -> None:
+    files = [p for p in (ROOT / "book/assets/fonts").iterdir() if p.suffix == ".woff2"]
+    assert {path.name for path in files} >= {
+        f"source-{name}.woff2"
+        for name in ("serif-4-normal", "serif-4-italic", "sans-3-normal", "code-pro-normal")
+    }
+    assert sum(path.stat().st_size for path in files) <= 120_000
+    for name in {path.stem.rpartition("-")[0] for path in files if path.stem.startswith("source")}:
+        text = (ROOT / "book/assets/fonts" / f"LICENSE-{name}").read_text("utf-8")
+        assert "SIL OPEN FONT LICENSE" in text
+
+
+@pytest.mark.parametrize("way", ["server", "folder"])
+def test_text_headings_and_code_are_set_in_them(site: Path, serve, visit, way: str) -> None:
+    address = serve(site) if way == "server" else site.as_uri()
+    seen = visit(f"{address}/chapters/08_masks.html")
+    families = "selector => getComputedStyle(document.querySelector(selector)).fontFamily"
+    for selector, family in (
+        (".bd-article p", "Book Serif"), (".bd-article h2", "Book Sans"),
+        (".cell_input pre", "Book Code"), ("nav.bd-links a", "Book Sans"),
+    ):  # fmt: skip
+        assert seen.page.evaluate(families, selector).startswith(f'"{family}"'), selector
+    loaded = "[...document.fonts].filter(f => f.status === 'loaded').map(f => f.family)"
+    found = {name.strip('"') for name in seen.page.evaluate(loaded)}
+    assert found >= {"Book Serif", "Book Sans", "Book Code"}
+    # Every letter of the three languages is in them: each is wider or narrower than its stand-in.
+    letters = "letters => ['Serif', 'Sans', 'Code'].every(n => document.fonts.check(`16px 'Book ${n}'`, letters))"
+    assert seen.page.evaluate(letters, "ÄÖÜäöüßàèéìòù–“”’")
+    assert seen.problems == []
+
+
+# --- the landing page -----------------------------------------------------------------------------
+
+
+def test_the_landing_page_says_where_to_begin(site: Path) -> None:
+    text = (site / LANDING).read_text(encoding="utf-8")
+    buttons = re.search(r'<p class="buttons">.*?</p>', text, re.DOTALL)[0]
+    found = re.findall(r'href="([^"]+)"[^>]*>(?:<span[^>]*>)*([^<]+)', buttons)
+    wanted = [
+        ("../chapters/01_sequence_to_sequence.html", "Start chapter 1"),
+        ("talk.html", "Talk to a model"),
+        ("bench.html", "Train one"),
+    ]
+    assert found == [each for each in wanted if (site / "book" / each[0]).exists()] != []
+    main = text[text.index('<div class="hero') :]
+    assert main.index("translating") < main.index("<h2>"), "the page opens with something else"
+    assert re.search(r"For you if .*? hours for the heart", main, re.DOTALL)
+
+
+def cells(figure) -> list[list[int]]:
+    rows = "table => [...table.tBodies[0].rows].map(row => [...row.cells].slice(1).map(c => +c.textContent))"
+    return figure.locator("table").evaluate(rows)
+
+
+def test_the_sentence_is_recorded_from_the_model_and_comes_alive(site: Path, serve, visit) -> None:
+    """What Python has computed while the site was built, the page computes, too."""
+    seen = visit(f"{serve(site)}/{LANDING}")
+    figure = seen.page.locator("figure.translating")
+    recorded, said = cells(figure), figure.locator(".said").inner_text()
+    assert said == "An old woman is reading a newspaper on the bench."
+    assert len(recorded) == 12 and all(95 <= sum(row) <= 105 for row in recorded)
+    # The newspaper is the ninth word that is read, and the bench the seventh.
+    assert recorded[6][8] > 90 and recorded[9][6] > 90
+    words = figure.get_by_role("textbox")
+    words.focus()
+    seen.page.keyboard.press("Enter")
+    figure.get_by_role("status").get_by_text(said).wait_for()
+    live = cells(figure)
+    pairs = [p for a, b in zip(recorded, live, strict=True) for p in zip(a, b, strict=True)]
+    assert all(abs(one - other) <= 1 for one, other in pairs)
+    words.fill("Ein Hund schläft im Iglu.")
+    figure.get_by_role("button", name="Translate").click()
+    figure.get_by_role("status").get_by_text("does not know: Iglu").wait_for()
+    assert figure.locator(".read").inner_text() == "Ein Hund schläft im Iglu."
+    assert figure.locator("tbody th").first.inner_text() == "A"
+    words.fill("")
+    words.press("Enter")
+    seen.page.wait_for_function(
+        "/empty|no word|sentence/i.test(document.querySelector('.translating [role=status]').textContent)"
+    )
+    assert seen.problems == []
+
+
+@pytest.mark.parametrize("width", [NARROW, 1440])
+def test_the_landing_page_does_not_shift(site: Path, serve, visit, width: int) -> None:
+    seen = visit(f"{serve(site)}/{LANDING}", width=width, begin=SHIFTS)
+    seen.page.locator('[data-explorer="GeometryExplorer"]').wait_for()
+    assert sum(seen.page.evaluate("window.shifts")) <= 0.02
+    assert width_of(seen.page) <= width
+
+
+def test_the_sentence_moves_only_for_those_who_like_movement(site: Path, visit) -> None:
+    page = visit(f"{site.as_uri()}/{LANDING}").page
+    name = "() => getComputedStyle(document.querySelector('.translating tbody tr')).animationName"
+    assert page.evaluate(name) == "none"
+    assert page.locator(".translating input").count() == 0, "no model runs from a folder"
+    page.emulate_media(reduced_motion="no-preference")
+    assert page.evaluate(name) == "said"
+
+
+# --- openers --------------------------------------------------------------------------------------
+
+
+def test_every_chapter_opens_with_its_part_of_the_model(site: Path) -> None:
+    pages = read_pages(site)
+    labels = {}
+    for path in CHAPTERS:
+        page = site / path.relative_to(ROOT).with_suffix(".html")
+        text = page.read_text(encoding="utf-8")
+        opener = re.search(
+            r'<div class="opener"><a href="([^"]+)" aria-label="([^"]+)">(.*?)</a>', text
+        )
+        target, _, anchor = opener[1].partition("#")
+        assert anchor in pages[(page.parent / target).resolve()].ids, path.name
+        assert 'class="part lit"' in opener[3] and "<text" not in opener[3], path.name
+        labels[path.name[:2]] = opener[2]
+    assert "lit: self-attention, cross-attention." in labels["09"]
+    assert "lit: feed-forward." in labels["11"]
+    assert "it is about all of it" in labels["19"]
+    assert "lit: layer, N times" in labels["24"]
+
+
+# --- asides ---------------------------------------------------------------------------------------
+
+PLACES = """() => [...document.querySelectorAll(".aside")].filter(e => e.checkVisibility()).map(e => {
+    e.scrollIntoView({block: "center", behavior: "instant"});
+    const own = e.getBoundingClientRect(), text = e.parentElement.getBoundingClientRect();
+    const middle = [own.left + own.width / 2, own.top + own.height / 2];
+    return {
+        beside: own.left >= text.right - 1,
+        alone: e.contains(document.elementFromPoint(...middle)),
+        words: e.innerText.slice(0, 1),
+    };
+})"""
+
+
+def test_an_aside_stands_in_the_margin_where_there_is_one(site: Path, visit) -> None:
+    """In a chapter's core and in what is folded; a narrow page has it in the text, in brackets."""
+    page = visit(f"{site.as_uri()}/{WITH_ASIDES}", width=1440).page
+    for width in (1440, 1200, 820, NARROW):
+        page.set_viewport_size({"width": width, "height": 900})
+        found = page.evaluate(PLACES)
+        assert len(found) >= 3
+        for aside in found:
+            if width >= 1200:
+                assert aside["beside"] and aside["alone"] and aside["words"] != "(", (width, aside)
+            else:
+                assert not aside["beside"] and aside["words"] == "(", (width, aside)
+        assert width_of(page) <= width
+
+
+def test_only_whole_sentences_in_brackets_are_asides(extension) -> None:
+    def marked(*children: nodes.Node) -> list[str]:
+        paragraph = nodes.paragraph("", "", *children)
+        whole = paragraph.astext()
+        while extension.mark_aside(paragraph):
+            pass
+        assert paragraph.astext() == whole
+        return [
+            each.astext()
+            for each in paragraph.findall(nodes.inline)
+            if each["classes"] == ["aside"]
+        ]
+
+    assert marked(nodes.Text("One. (Two, (three), four.) Five.")) == ["(Two, (three), four.)"]
+    assert marked(nodes.Text("(All of it.)")) == ["(All of it.)"]
+    assert marked(nodes.Text("A (b) c. (d) E (F) g (and so on).")) == []
+    assert marked(
+        nodes.Text("One. (That "), nodes.emphasis("", "two"), nodes.Text(" is.) (Three.)")
+    ) == [
+        "(That two is.)",
+        "(Three.)",
+    ]
+    assert marked(nodes.Text("One. (It never ends.")) == []
