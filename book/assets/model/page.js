@@ -23,12 +23,22 @@ function idle(act) {
   else addEventListener("load", later, { once: true });
 }
 
+/** What sticks to the top of the screen comes to lie below the header of the page. */
+function below_header(place) {
+  const header = document.querySelector(".bd-header-article");
+  if (!header) return;
+  const measure = () => place.style.setProperty("--under", `${header.offsetHeight}px`);
+  new ResizeObserver(measure).observe(header);
+  measure();
+}
+
 export function start() {
   const { models, rules } = JSON.parse(document.querySelector("script.talk-models").textContent);
   for (const place of document.querySelectorAll(".talk-place")) {
     const read = () => read_address(location.search, models);
     const talk = new Talk({ models, rules, client: new WorkerClient(), ...read(), remember, eager });
     place.replaceChildren(talk.element);
+    below_header(place);
     addEventListener("popstate", () => {
       const { state, problems } = read();
       talk.back(state, problems);

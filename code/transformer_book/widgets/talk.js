@@ -464,8 +464,8 @@ export class Talk {
       return html("li", {}, `Changed: ${described(change)}. `, back);
     });
     if (forced.length) {
-      const first = forced.length === 1 ? "The first token is set" : `The first ${forced.length} tokens are set`;
-      did.push(html("li", {}, `${first}, the last of them by you: the model goes on from there. `, lasting("free", "Let it choose", () => this.act({ forced: [] }))));
+      const first = forced.length === 1 ? "The first token is set by you" : `The first ${forced.length} tokens are set, the last of them by you`;
+      did.push(html("li", {}, `${first}: the model goes on from there. `, lasting("free", "Let it choose", () => this.act({ forced: [] }))));
     }
     this.undo_button.setAttribute("aria-disabled", !this.past.length);
     swap(this.did, did.length ? [html("ul", { class: "changes" }, did)] : [], this.undo_button);
