@@ -1,182 +1,125 @@
 #!/usr/bin/env python3
-"""Judge what others wrote from the checks' docstrings alone, and count what was found.
+"""Judge what people wrote, and compare it with the verdict that stands beside each version.
 
-Each file defines versions of the checked functions, marked with two decorators that the file
-imports from `kit` (this tool provides that module):
+A file marks its versions as `tests/checks/corpus` does; without files all of that is judged. Who
+writes blind has read the docstrings of the checks alone, and writes the number of an author and
+what is meant, `right` or `wrong`:
 
-    @wrong("softmax", "The exponentials are never divided by their sum.")
-    @right("softmax", "with a loop")
+    from tests.checks.corpus import version
 
-After the component comes, for a wrong version, the mistake in one sentence, and for a right one how
-it is written. Every version is judged as the check judges it, with the known mistakes at hand, and
-each input may use `SECONDS` of processor time. `--json` gives one line for each version,
-`--record` what a test expects of them: status and names, in the order of each file.
+    @version("softmax", "wrong", by=14)
+
+The script lists what differs, and what is wrong and has no name. `--write` puts what the check said
+into the decorators, for a person to read through; `--json` keeps every verdict in full, so that
+those before and after a change can be compared.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import contextlib
+import importlib.util
 import io
 import json
 import sys
-import types
 import warnings
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+
+from common import ROOT
+
+sys.path.insert(0, str(ROOT))
+
+from tests.checks import corpus
 
 SECONDS = 5.0  # of processor time, for one input
 
 
-@dataclass(frozen=True)
-class Judged:
-    """One version, and what the check said of it."""
-
-    file: str
-    line: int
-    component: str
-    function: str
-    intended: str  # "right" or "wrong"
-    why: str
-    status: str  # "right", "convention", "wrong", "not started", or "refused"
-    names: tuple[str, ...]
-    together: bool
-    text: str
-
-
-def versions(path: Path) -> list[tuple[str, str, str, Any]]:
-    """What a file marks: intended, component, why, and the function or class itself.
+def versions(path: Path) -> list[corpus.Version]:
+    """The versions of a file, in its order.
 
     Raises:
         OSError, SyntaxError, or whatever the file raises as it is run.
     """
-    found: list[tuple[str, str, str, Any]] = []
-
-    def marker(intended: str) -> Any:
-        def mark(component: str, why: str, **more: Any) -> Any:
-            def note(made: Any) -> Any:
-                found.append((intended, component, why, made))
-                return made
-
-            return note
-
-        return mark
-
-    kit = types.ModuleType("kit")
-    kit.wrong, kit.right = marker("wrong"), marker("right")
-    module = types.ModuleType(path.stem)
-    module.__file__ = str(path)
-    before = {name: sys.modules.get(name) for name in ("kit", path.stem)}
-    sys.modules.update({"kit": kit, path.stem: module})
-    try:
-        exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), vars(module))
-    finally:
-        for name, old in before.items():
-            if old is None:
-                del sys.modules[name]
-            else:
-                sys.modules[name] = old
+    if corpus.FOLDER in path.resolve().parents:
+        return corpus.load(path.resolve())
+    before = len(corpus.VERSIONS)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None and spec.loader is not None
+    spec.loader.exec_module(importlib.util.module_from_spec(spec))
+    found = corpus.VERSIONS[before:]
+    del corpus.VERSIONS[before:]
     return found
 
 
-def name_of(made: Any) -> str:
-    """The name of a function, of a class, or of an object's class."""
-    return getattr(made, "__name__", type(made).__name__)
+def judged(checks: Any, version: corpus.Version) -> tuple[str, str]:
+    """The verdict as it stands in a decorator, and what the learner is told."""
+    with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+        warnings.simplefilter("ignore")  # learners' code may cause warnings
+        component = checks.COMPONENTS[version.component]
+        found = checks.judging.judge(component, version.made, checks.MISTAKES, seconds=SECONDS)
+    names = (" + " if found.together else " / ").join(mistake.name for mistake in found.mistakes)
+    return f"{found.status}: {names}" if names else found.status, found.text()
 
 
-def line_of(made: Any) -> int:
-    """Where a function, or the method that computes, stands in its file."""
-    made = getattr(made, "func", made)  # a partial
-    for named in (made, getattr(made, "forward", None), type(made).__dict__.get("__call__")):
-        if code := getattr(named, "__code__", None):
-            return code.co_firstlineno
-    return 0
-
-
-def judged(path: Path, seconds: float) -> Iterator[Judged]:
-    """The verdict on every version of a file."""
-    from transformer_book import checks
-
-    for intended, component, why, made in versions(path):
-        where = f"{path.parent.name}/{path.name}", line_of(made)
-        place = *where, component, name_of(made), intended, why
-        if component not in checks.COMPONENTS:
-            yield Judged(*place, "refused", (), False, f"There is no check {component!r}.")
+def rewritten(text: str, changes: list[tuple[corpus.Version, str]]) -> str:
+    """A file's text with other verdicts in some decorators, which stand there in this order."""
+    waiting, lines = list(changes), text.splitlines(keepends=True)
+    for node in ast.walk(ast.parse(text)):
+        if not isinstance(node, ast.Call) or getattr(node.func, "id", "") != "version":
             continue
-        try:
-            with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
-                warnings.simplefilter("ignore")  # learners' code may cause warnings
-                found = checks.judging.judge(
-                    checks.COMPONENTS[component], made, checks.MISTAKES, seconds=seconds
-                )
-        except TypeError as error:
-            yield Judged(*place, "refused", (), False, str(error))
-            continue
-        names = tuple(mistake.name for mistake in found.mistakes)
-        yield Judged(*place, found.status, names, found.together, found.text())
-
-
-def kind_of(version: Judged) -> str:
-    """The column of the table that a version is counted in."""
-    if version.intended == "right":
-        return "right" if version.status == "right" else "right, rejected"
-    if version.status == "wrong":
-        generic = "told how many are right" if "Right on" in version.text else "told where it fails"
-        return "named" if version.names else generic
-    return {"right": "wrong, accepted", "convention": "another convention"}.get(
-        version.status, version.status
-    )
-
-
-def as_record(everything: list[Judged]) -> str:
-    """Of each file, by name, what was found in its versions, one a line."""
-    files: dict[str, list[str]] = {}
-    for version in everything:
-        found = [version.component, version.function, version.status, *version.names]
-        line = json.dumps(found, ensure_ascii=False)
-        files.setdefault(version.file.rpartition("/")[2], []).append(line)
-    parts = (
-        json.dumps(name) + ": [\n" + ",\n".join(lines) + "\n]" for name, lines in files.items()
-    )
-    return "{\n" + ",\n".join(parts) + "\n}\n"
+        component, verdict = node.args[:2]
+        for change in waiting:
+            old, new = change
+            if [part.value for part in (component, verdict)] == [old.component, old.verdict]:
+                waiting.remove(change)
+                line = lines[verdict.lineno - 1]
+                before, after = json.dumps(old.verdict), json.dumps(new, ensure_ascii=False)
+                lines[verdict.lineno - 1] = line.replace(before, after, 1)
+                break
+    return "".join(lines)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
-    parser.add_argument("--seconds", type=float, default=SECONDS, help="of processor time")
+    parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="default: the corpus")
+    parser.add_argument("--write", action="store_true", help="write the verdicts into the files")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every verdict there")
-    parser.add_argument("--record", type=Path, metavar="FILE", help="write what is expected there")
-    parser.add_argument("--all", action="store_true", help="list the named ones, too")
     arguments = parser.parse_args()
-    everything: list[Judged] = []
-    for path in arguments.files:
+    from transformer_book import checks
+
+    everything: list[list[str]] = []
+    differs = 0
+    for path in arguments.files or sorted(corpus.FOLDER.glob("*/*.py")):
         try:
-            mine = list(judged(path, arguments.seconds))
+            mine = versions(path)
         except (OSError, SyntaxError, ImportError, NameError, ValueError) as error:
             print(f"{path}: {' '.join(str(error).split())}", file=sys.stderr)
             return 1
-        everything += mine
-        counted = Counter(map(kind_of, mine))
-        print(f"{path}: {len(mine)} versions")
-        for kind, n in counted.most_common():
-            print(f"  {n:4} {kind}")
+        counted, changes = Counter[str](), []
         for version in mine:
-            kind = kind_of(version)
-            if arguments.all or kind not in ("right", "named"):
-                print(f"{version.file}:{version.line} {version.component} [{kind}]")
-                print(f"    {version.why}\n    -> {', '.join(version.names) or version.text}")
-    if arguments.record:
-        arguments.record.write_text(as_record(everything), encoding="utf-8")
+            verdict, text = judged(checks, version)
+            everything.append([version.component, version.label, verdict, text])
+            counted["as expected" if verdict == version.verdict else "otherwise"] += 1
+            counted["wrong without a name"] += verdict == "wrong"
+            if verdict != version.verdict:
+                changes.append((version, verdict))
+                print(f"{version.component}, {version.label}: {version.verdict} -> {verdict}")
+                print(f"    {text}")
+        differs += len(changes)
+        told = ", ".join(f"{n} {kind}" for kind, n in counted.items())
+        print(f"{path}: {len(mine)} versions; {told}")
+        if arguments.write and changes:
+            text = rewritten(path.read_text(encoding="utf-8"), changes)
+            path.write_text(text, encoding="utf-8")
     if arguments.json:
-        lines = (json.dumps(asdict(version), ensure_ascii=False) for version in everything)
+        lines = (json.dumps(row, ensure_ascii=False) for row in everything)
         arguments.json.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return 0
+    return bool(differs and not arguments.write)
 
 
 if __name__ == "__main__":

@@ -97,16 +97,18 @@ def judge_all(found: Found) -> None:
     """Every right version of every component, and the functions above; each as a learner's."""
     import torch
 
-    from tests.checks.correct_versions import VERSIONS
+    from tests.checks import corpus
     from transformer_book import checks
 
     with found.part("right versions judged"):
-        for name, versions in VERSIONS.items():
-            for label, version in versions.items():
-                said = checks.judging.judge(checks.COMPONENTS[name], version, checks.MISTAKES)
-                if said.status != "right":
-                    found.false.append(f"{name}, {label}: {' '.join(said.text().split())}")
-    found.counted["right versions"] = sum(map(len, VERSIONS.values()))
+        right = corpus.right_versions()
+        for version in right:
+            component = checks.COMPONENTS[version.component]
+            said = checks.judging.judge(component, version.made, checks.MISTAKES)
+            if said.status != "right":
+                told = " ".join(said.text().split())
+                found.false.append(f"{version.component}, {version.label}: {told}")
+    found.counted["right versions"] = len(right)
     with found.part("slow and endless ones"):
         case = checks.components.Case("", (torch.ones(3),))
         for function, words in HONEST.items():

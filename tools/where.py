@@ -297,9 +297,8 @@ def of_component(name: str) -> Idea:
             many = sum(each.component == name for each in checks.MISTAKES)
             runs = runs_of(mistakes, name) or [f"{shown(mistakes)} ({many})"]  # made in a loop
             idea.add("known mistakes", *runs)
-    for path in sorted((TESTS / "checks").rglob("*.py")):
-        versions = path.name.startswith("wrong_") or path.parent.name == "correct_versions"
-        if versions and re.search(rf"\b{name}\b", path.read_text(encoding="utf-8")):
+    for path in sorted((TESTS / "checks" / "corpus").glob("*/*.py")):
+        if re.search(rf'version\(\s*"{name}"', path.read_text(encoding="utf-8")):
             idea.add("right and wrong versions", shown(path))
     if recipes := recipes_of(name):
         idea.add("recipe", *recipes)

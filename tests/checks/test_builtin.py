@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from tests.checks.correct_versions import VERSIONS
+from tests.checks import corpus
 from tests.fresh import import_fresh
 from transformer_book import attention, decoder, decoding, embeddings, encoder, layers, masks
 
@@ -134,7 +134,7 @@ def test_watching_leaves_no_trace() -> None:
 def test_each_component_has_a_correct_version_without_ready_made_functions() -> None:
     """Nothing that is needed is forbidden."""
     for name in checks.builtin.READY_MADE:
-        versions = VERSIONS[name].values()
+        versions = [each.made for each in corpus.right_versions() if each.component == name]
         assert any(verdict(name, version).status == "right" for version in versions), name
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -9,7 +10,7 @@ import pytest
 import under_load
 from nbformat.v4 import new_code_cell, new_notebook, writes
 
-from tests.checks.correct_versions import VERSIONS
+from tests.checks import corpus
 from tests.tools.running import run_tool
 
 
@@ -44,9 +45,9 @@ def test_a_chapter_that_fails_is_a_false_verdict(tmp_path: Path) -> None:
 def test_a_right_version_that_is_rejected_is_a_false_verdict(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    right = next(iter(VERSIONS["softmax"].values()))
-    some = {"softmax": {"right": right, "wrong": lambda scores: scores}}
-    monkeypatch.setattr("tests.checks.correct_versions.VERSIONS", some)
+    right = next(each for each in corpus.right_versions() if each.component == "softmax")
+    wrong = replace(right, label="wrong", made=lambda scores: scores)
+    monkeypatch.setattr(corpus, "right_versions", lambda: [right, wrong])
     # Of the functions whose verdict is known, those that are quick; and one that is told wrongly.
     quick = {under_load.without_end: "It calls itself without end", under_load.endless: None}
     monkeypatch.setattr(under_load, "HONEST", quick)

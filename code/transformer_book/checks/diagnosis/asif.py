@@ -346,8 +346,15 @@ def _of_function(name: str) -> Iterator[Change]:
 
 
 def _with_none(i: int) -> Callable[[Any], Any]:
+    """A function that gets None at one place, and cannot be called with fewer arguments."""
+
     def changed(function: Any) -> Any:
-        return lambda *all: function(*all[:i], None, *all[i + 1 :]) if i < len(all) else 1 / 0
+        def called(*given: Any) -> Any:
+            if i >= len(given):
+                raise TypeError(f"There is no {ordinal(i)} argument that could be None.")
+            return function(*given[:i], None, *given[i + 1 :])
+
+        return called
 
     return changed
 

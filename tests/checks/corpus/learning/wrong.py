@@ -1,0 +1,444 @@
+"""Wrong versions of learning: each makes the mistake that is named."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from tests.checks.corpus import version
+
+# --- cross_entropy --------------------------------------------------------------------------------
+
+
+@version("cross_entropy", "wrong: log-softmax without dim")
+def ce_no_dim(logits, target):
+    log_p = F.log_softmax(logits)
+    losses = -log_p.gather(-1, target[..., None])[..., 0]
+    return losses[target != 0].mean()
+
+
+@version("cross_entropy", "wrong: log-softmax without dim", instance=True)
+class LossNoDim(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.log_softmax = nn.LogSoftmax()
+
+    def forward(self, logits, target):
+        log_p = self.log_softmax(logits)
+        return F.nll_loss(log_p.flatten(0, 1), target.flatten(), ignore_index=0)
+
+
+@version("cross_entropy", "wrong: all special tokens left out of the loss")
+def ce_words(logits, target):
+    return F.cross_entropy(logits[target > 3], target[target > 3])
+
+
+@version("cross_entropy", "wrong: all special tokens left out of the loss")
+def ce_words_masked(logits, target):
+    losses = F.cross_entropy(logits.mT, target, reduction="none")
+    real = target.ge(4)
+    return (losses * real).sum() / real.sum()
+
+
+@version("cross_entropy", "wrong: last position left out of the loss")
+def ce_cut(logits, target):
+    return F.cross_entropy(logits[:, :-1].flatten(0, 1), target[:, :-1].flatten(), ignore_index=0)
+
+
+@version("cross_entropy", "wrong: loss with the wrong sign")
+def ce_sign(logits, target):
+    return -F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=0)
+
+
+@version("cross_entropy", "wrong: padding in the loss")
+def ce_all(logits, target):
+    return F.cross_entropy(logits.transpose(1, 2), target)
+
+
+@version("cross_entropy", "wrong: loss averaged per sentence")
+def ce_per_sentence(logits, target):
+    losses = F.cross_entropy(logits.transpose(1, 2), target, ignore_index=0, reduction="none")
+    lengths = (target != 0).sum(1)
+    return (losses.sum(1) / lengths).mean()
+
+
+@version("cross_entropy", "wrong: padding left out of the sum, not of the count")
+def ce_masked_mean(logits, target):
+    losses = -logits.log_softmax(-1).gather(-1, target.unsqueeze(-1)).squeeze(-1)
+    return (losses * (target != 0)).mean()
+
+
+@version("cross_entropy", "wrong: summed in place of averaged")
+def ce_sum(logits, target):
+    return F.cross_entropy(logits.mT, target, ignore_index=0, reduction="sum")
+
+
+@version("cross_entropy", "convention: divided by the number of sentences")
+def ce_by_batch(logits, target):
+    total = F.cross_entropy(logits.mT, target, ignore_index=0, reduction="sum")
+    return total / logits.size(0)
+
+
+@version("cross_entropy", "wrong: softmax applied twice")
+def ce_of_softmax(logits, target):
+    return F.cross_entropy(logits.softmax(-1).transpose(1, 2), target, ignore_index=0)
+
+
+@version("cross_entropy", "wrong: softmax applied twice", instance=True)
+class LossWithSoftmax(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.softmax = nn.Softmax(dim=-1)
+        self.loss = nn.CrossEntropyLoss(ignore_index=0)
+
+    def forward(self, logits, target):
+        probabilities = self.softmax(logits)
+        return self.loss(probabilities.view(-1, probabilities.shape[-1]), target.view(-1))
+
+
+@version("cross_entropy", "wrong: logits without a softmax")
+def ce_nll_of_logits(logits, target):
+    return F.nll_loss(logits.mT, target, ignore_index=0)
+
+
+@version("cross_entropy", "wrong: log-softmax over the positions")
+def ce_log_of_dim_1(logits, target):
+    p = torch.softmax(logits, 1)
+    real = target != 0
+    return -p.log().gather(2, target[..., None]).squeeze(-1)[real].mean()
+
+
+@version("cross_entropy", "wrong: bits in place of nats")
+def ce_log2(logits, target):
+    p = logits.softmax(-1).gather(2, target.unsqueeze(2)).squeeze(2)
+    return -torch.log2(p[target != 0]).mean()
+
+
+@version("cross_entropy", "convention: bits in place of nats")
+def ce_over_ln2(logits, target):
+    return F.cross_entropy(logits.mT, target, ignore_index=0) / math.log(2)
+
+
+# --- label_smoothed_loss --------------------------------------------------------------------------
+
+
+@version("label_smoothed_loss", "wrong: ε forgotten beside the spread")
+def smooth_one_over_v(logits, target, smoothing):
+    v = logits.size(-1)
+    wanted = (1 - smoothing) * F.one_hot(target, v) + 1.0 / v
+    losses = -(wanted * logits.log_softmax(-1)).sum(-1)
+    return losses[target != 0].mean()
+
+
+@version("label_smoothed_loss", "wrong: smoothed loss summed in place of averaged")
+def ls_sum(logits, target, smoothing):
+    return F.cross_entropy(
+        logits.mT, target, ignore_index=0, reduction="sum", label_smoothing=smoothing
+    )
+
+
+def smoothed(logits, target, smoothing):
+    return F.cross_entropy(logits.mT, target, reduction="none", label_smoothing=smoothing)
+
+
+@version("label_smoothed_loss", "wrong: smoothed loss averaged per sentence")
+def ls_sentences(logits, target, smoothing):
+    real = (target != 0).float()
+    return ((smoothed(logits, target, smoothing) * real).sum(1) / real.sum(1)).mean()
+
+
+@version("label_smoothed_loss", "wrong: smoothed loss divided by all positions")
+def ls_all(logits, target, smoothing):
+    return smoothed(logits, target, smoothing).masked_fill(target == 0, 0.0).mean()
+
+
+@version("label_smoothed_loss", "wrong: smoothed loss of a softmax taken twice")
+def ls_twice(logits, target, smoothing):
+    return smoothed(logits.softmax(-1), target, smoothing)[target != 0].mean()
+
+
+@version("label_smoothed_loss", "wrong: smoothed loss by the logarithm of a softmax")
+def ls_log(logits, target, smoothing):
+    log_p = torch.log(logits.softmax(-1))
+    nll = -log_p.gather(2, target[..., None]).squeeze(2)
+    return ((1 - smoothing) * nll - smoothing * log_p.mean(-1))[target != 0].mean()
+
+
+@version("label_smoothed_loss", "wrong: smoothing fixed at a tenth")
+def ls_tenth(logits, target, smoothing):
+    return F.cross_entropy(
+        logits.flatten(0, 1), target.flatten(), ignore_index=0, label_smoothing=0.1
+    )
+
+
+@version("label_smoothed_loss", "wrong: smoothing with the wrong sign")
+def ls_minus(logits, target, smoothing):
+    log_p = logits.log_softmax(-1)
+    nll = -log_p.gather(2, target[..., None]).squeeze(2)
+    return ((1 - smoothing) * nll + smoothing * log_p.mean(-1))[target != 0].mean()
+
+
+@version("label_smoothed_loss", "convention: smoothing shared among the wrong tokens only")
+def ls_kldiv_weights(logits, target, smoothing):
+    log_p = logits.log_softmax(-1)
+    weights = torch.full_like(log_p, smoothing / (log_p.size(-1) - 1)).detach()
+    weights.scatter_(-1, target.unsqueeze(-1), 1 - smoothing)
+    return -(weights * log_p).sum(-1)[target != 0].mean()
+
+
+@version("label_smoothed_loss", "wrong: smoothing summed, not averaged")
+def ls_sum_2(logits, target, smoothing):
+    log_p = logits.log_softmax(-1)
+    nll = F.nll_loss(log_p.mT, target, ignore_index=0)
+    smooth = -log_p.sum(-1)[target != 0].mean()
+    return (1 - smoothing) * nll + smoothing * smooth
+
+
+@version("label_smoothed_loss", "wrong: the right token's share not reduced")
+def ls_added(logits, target, smoothing):
+    log_p = logits.log_softmax(-1)
+    nll = F.nll_loss(log_p.mT, target, ignore_index=0)
+    return nll - smoothing * log_p.mean(-1)[target != 0].mean()
+
+
+@version("label_smoothed_loss", "wrong: ε and 1 − ε exchanged")
+def ls_exchanged(logits, target, smoothing):
+    return F.cross_entropy(logits.mT, target, ignore_index=0, label_smoothing=1 - smoothing)
+
+
+@version("label_smoothed_loss", "wrong: smoothing ignored")
+def ls_ignored(logits, target, smoothing):
+    return F.cross_entropy(logits.mT, target, ignore_index=0)
+
+
+@version(
+    "label_smoothed_loss", "wrong: smoothing ignored + smoothed loss by the logarithm of a softmax"
+)
+def ls_ignored_by_hand(logits, target, smoothing):
+    real = target != 0
+    log_p = torch.log(torch.softmax(logits[real], -1))
+    return -log_p[torch.arange(len(log_p)), target[real]].mean()
+
+
+@version("label_smoothed_loss", "wrong: padding in the smoothed loss")
+def ls_padding(logits, target, smoothing):
+    return F.cross_entropy(logits.mT, target, label_smoothing=smoothing)
+
+
+# --- perplexity -----------------------------------------------------------------------------------
+
+
+@version("perplexity", "wrong: mean of the perplexities")
+def ppl_weighted_exponentials(losses, counts):
+    weights = torch.tensor(counts, dtype=torch.float64) / sum(counts)
+    return (weights * torch.tensor(losses, dtype=torch.float64).exp()).sum()
+
+
+@version("perplexity", "wrong: sums divided by the number of batches")
+def ppl_batches(losses, counts):
+    total = 0.0
+    for loss, n in zip(losses, counts, strict=True):
+        total += loss * n
+    return math.exp(total / len(counts))
+
+
+@version("perplexity", "wrong: losses summed")
+def ppl_sum(losses, counts):
+    return math.exp(sum(losses))
+
+
+@version("perplexity", "wrong: two to the power of nats")
+def ppl_two(losses, counts):
+    return 2 ** (sum(a * b for a, b in zip(losses, counts, strict=True)) / sum(counts))
+
+
+@version("perplexity", "wrong: two to the power of nats")
+def ppl_two_tensor(losses, counts):
+    counts = torch.tensor(counts).float()
+    return torch.exp2((torch.tensor(losses) * counts).sum() / counts.sum())
+
+
+# --- inverse_sqrt_schedule ------------------------------------------------------------------------
+
+
+@version("inverse_sqrt_schedule", "wrong: warm-up to the power of minus one")
+def lr_minus_one(update, d_model, warmup):
+    return d_model**-0.5 * min(update**-0.5, update / warmup)
+
+
+@version("inverse_sqrt_schedule", "wrong: no decay after the warm-up")
+def lr_flat(update, d_model, warmup):
+    return d_model**-0.5 * min(update, warmup) * warmup**-1.5
+
+
+@version("inverse_sqrt_schedule", "wrong: warm-up forgotten")
+def lr_no_warmup(update, d_model, warmup):
+    return 1 / math.sqrt(d_model * update)
+
+
+@version("inverse_sqrt_schedule", "wrong: warm-up for ever")
+def lr_for_ever(update, d_model, warmup):
+    return d_model**-0.5 * update * warmup**-1.5
+
+
+# --- clip_gradients -------------------------------------------------------------------------------
+
+
+def shortened(gradients, size, limit):
+    factor = min(1.0, limit / (float(size) + 1e-12))
+    return [g * factor for g in gradients]
+
+
+@version("clip_gradients", "wrong: largest entry taken for the length")
+def clip_inf(gradients, limit):
+    return shortened(gradients, max(float(g.abs().max()) for g in gradients), limit)
+
+
+@version("clip_gradients", "wrong: limit forgotten in the numerator")
+def clip_unit(gradients, limit):
+    size = math.sqrt(sum(float(g.square().sum()) for g in gradients))
+    return [g / size for g in gradients] if size > limit else list(gradients)
+
+
+@version("clip_gradients", "wrong: always brought to the limit")
+def clip_always_nan(gradients, limit):
+    total = math.sqrt(sum((g**2).sum().item() for g in gradients))
+    return [g * torch.tensor(limit / 1.0) / torch.tensor(total) for g in gradients]
+
+
+@version("clip_gradients", "wrong: not clipped")
+def clip_not(gradients, limit):
+    return [g.clone() for g in gradients]
+
+
+# --- training_update ------------------------------------------------------------------------------
+
+
+@version("training_update", "wrong: step before backward / gradients zeroed after backward")
+def up_step_then_backward(model, optimizer, compute_loss):
+    model.zero_grad()
+    loss = compute_loss()
+    optimizer.step()
+    loss.backward()
+
+
+@version("training_update", "wrong: gradients always brought to length one")
+def update_unit(model, optimizer, compute_loss):
+    optimizer.zero_grad()
+    compute_loss().backward()
+    size = sum(p.grad.square().sum() for p in model.parameters()).sqrt()
+    for p in model.parameters():
+        p.grad.mul_(1 / size)
+    optimizer.step()
+
+
+@version(
+    "training_update", "wrong: clipped before backward / clipped after the step / clipping left out"
+)
+def update_plain(model, optimizer, compute_loss):
+    optimizer.zero_grad()
+    compute_loss().backward()
+    optimizer.step()
+
+
+@version("training_update", "wrong: step at the top, before the loss")
+def up_step_at_the_top(model, optimizer, compute_loss):
+    optimizer.step()
+    optimizer.zero_grad()
+    compute_loss().backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+
+
+@version("training_update", "wrong: two steps in one update")
+def up_twice(model, optimizer, compute_loss):
+    optimizer.zero_grad()
+    compute_loss().backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+    optimizer.step()
+
+
+# --- accumulated_update ---------------------------------------------------------------------------
+
+
+@version("accumulated_update", "wrong: step per micro-batch")
+def acc_step_inside(optimizer, scheduler, parts, compute_loss):
+    optimizer.zero_grad()
+    for part in parts:
+        loss = compute_loss(part) / len(parts)
+        loss.backward()
+        optimizer.step()
+    scheduler.step()
+
+
+@version("accumulated_update", "wrong: divided by the size of a part")
+def acc_size(optimizer, scheduler, parts, compute_loss):
+    optimizer.zero_grad()
+    for part in parts:
+        (compute_loss(part) / len(part[0])).backward()
+    optimizer.step()
+    scheduler.step()
+
+
+@version("accumulated_update", "wrong: step forgotten")
+def acc_schedule_only(optimizer, scheduler, parts, compute_loss):
+    optimizer.zero_grad()
+    sum(compute_loss(part) for part in parts).div(len(parts)).backward()
+    scheduler.step()
+
+
+# --- best_checkpoint ------------------------------------------------------------------------------
+
+
+@version("best_checkpoint", "wrong: best checkpoint chosen on the last batch")
+def best_last_tensor(checkpoints, batches, loss_of):
+    return torch.tensor([loss_of(c, batches[-1]) for c in checkpoints]).argmin().item()
+
+
+@version("best_checkpoint", "wrong: best checkpoint by its luckiest batch")
+def best_lucky(checkpoints, batches, loss_of):
+    losses = [min(loss_of(c, b) for b in batches) for c in checkpoints]
+    return losses.index(min(losses))
+
+
+@version("best_checkpoint", "wrong: largest loss in place of the smallest")
+def best_largest(checkpoints, batches, loss_of):
+    totals = [sum(loss_of(c, b) * len(b) for b in batches) for c in checkpoints]
+    return totals.index(max(totals))
+
+
+@version("best_checkpoint", "wrong: the last checkpoint taken for the best")
+def best_last_one(checkpoints, batches, loss_of):
+    return len(checkpoints) - 1
+
+
+def validation(checkpoint, batches, loss_of):
+    return sum(loss_of(checkpoint, b) * len(b) for b in batches) / sum(map(len, batches))
+
+
+@version("best_checkpoint", "wrong: loss in place of the place")
+def best_loss(checkpoints, batches, loss_of):
+    return min(validation(c, batches, loss_of) for c in checkpoints)
+
+
+@version("best_checkpoint", "wrong: the first checkpoint taken for the best")
+def best_never_compared(checkpoints, batches, loss_of):
+    best = None
+    for i, _ in enumerate(checkpoints):
+        if best is None:
+            best = i
+    return best
+
+
+# --- average_checkpoints --------------------------------------------------------------------------
+
+
+@version("average_checkpoints", "wrong: the first checkpoint")
+def avg_first(checkpoints):
+    return checkpoints[0].copy()
+
+
+@version("average_checkpoints", "wrong: the last checkpoint")
+def avg_last(checkpoints):
+    return checkpoints[-1]
