@@ -14,10 +14,14 @@ import pytest
 
 import transformer_book
 from tests.fresh import MODEL
-from transformer_book.checks.families import FAMILIES
 
 PACKAGE = Path(transformer_book.__file__).parent
 ROOT = Path(__file__).parents[1]
+
+IDEAS = [
+    str(path.relative_to(PACKAGE).with_suffix(""))
+    for path in (PACKAGE / "checks" / "ideas").rglob("*.py")
+]
 
 # What each module may import of the package: imports go one way.
 MAY_IMPORT = {
@@ -201,17 +205,16 @@ MAY_IMPORT = {
             "checks/verdicts",
             "checks/report",
             "checks/exercise",
-            "checks/families",
+            "checks/attempt",
+            "checks/boundaries",
+            "checks/given",
             "checks/catalogue",
             "checks/builtin",
-            "checks/mistakes/__init__",
-            "checks/mistakes/registry",
-            *(f"checks/{family}" for family in FAMILIES),
-            *(f"checks/mistakes/{family}" for family in FAMILIES),
+            *IDEAS,
         )
     },
     # Known mistakes made in the whole model: the only place where `checks` and the model meet.
-    "checks/mistakes/in_whole_models": {
+    "checks/in_whole_models": {
         "attention",
         "batches",
         "checks",
@@ -375,6 +378,22 @@ def test_within_the_checks_imports_go_one_way():
         name: (found & needs.keys()) - {f"{PACKAGE.name}.checks"} for name, found in needs.items()
     }
     assert list(graphlib.TopologicalSorter(known).static_order())
+
+
+def test_the_engine_of_the_checks_knows_no_component():
+    """What judges names no idea: `ideas` alone is imported, where the checks are put together."""
+    names = {Path(name).name for name in IDEAS} - {"__init__"}
+    for path in (PACKAGE / "checks").rglob("*.py"):
+        place = path.relative_to(PACKAGE / "checks")
+        if place.parts[0] == "ideas" or path.stem == "in_whole_models":
+            continue
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        texts = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
+        # `shift` and `softmax` are words of other things, too.
+        assert not (texts & names) - {"shift", "softmax", "dropout"}, place
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and ".ideas" in (node.module or ""):
+                assert place == Path("__init__.py"), place
 
 
 def modules_after(statement: str) -> set[str]:

@@ -16,7 +16,7 @@ from torch import nn
 from transformer_book import checks
 from transformer_book.batches import PairDataset
 from transformer_book.checks.catalogue import SYMPTOMS, anchor_of, place_of
-from transformer_book.checks.mistakes.in_whole_models import made
+from transformer_book.checks.in_whole_models import made
 from transformer_book.metrics import bleu
 from transformer_book.training import mean_loss
 from transformer_book.transformer import Transformer, TransformerConfig

@@ -21,7 +21,13 @@ SHOWN = 8  # of each symptom; the chapter has them all
 
 def causes(key: str) -> str:
     """The likely mistakes of a symptom as a list: what, how to mend it, where, which check."""
-    from transformer_book.checks.catalogue import SYMPTOMS, anchor_of, mistakes_of, place_of
+    from transformer_book.checks.catalogue import (
+        SYMPTOMS,
+        anchor_of,
+        likely,
+        mistakes_of,
+        place_of,
+    )
 
     chapters = {path.name[:2]: path.name for path in (ROOT / "chapters").glob("*.ipynb")}
     symptoms = {symptom.key: symptom for symptom in SYMPTOMS}
@@ -29,7 +35,7 @@ def causes(key: str) -> str:
         raise ValueError(f"there is no symptom {key!r}; known are {', '.join(symptoms)}.")
     known = mistakes_of(symptoms[key])
     lines = []
-    for mistake in known[: min(SHOWN, len(symptoms[key].likely))]:
+    for mistake in likely(symptoms[key])[:SHOWN]:
         number, section = place_of(mistake)
         link = f"../chapters/{chapters[f'{number:02}']}#{anchor_of(section)}"
         name, cause = (_escaped(text) for text in (mistake.name, mistake.cause))

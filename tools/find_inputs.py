@@ -8,7 +8,7 @@ For each component there are families of programs that are not right, or not eve
 * `pairs`: two known mistakes at a time;
 * `apart`: one known mistake in the place of another, so that the right name is given;
 * `boundaries`: right but where an argument is at a boundary (one sentence, one place, each special
-  token at each place, padding, a length beyond any buffer, …), see `boundaries`;
+  token at each place, padding, a length beyond any buffer, …), see `checks.boundaries`;
 * `rivals`: for the searches, programs with a rule of their own for what stays in the beam, when
   to stop and who wins, singly and in pairs, see `searches`.
 
@@ -44,15 +44,9 @@ Program = tuple[str, Callable[..., Any]]
 Kills = list[bool]  # for each input, whether it tells the program from the right one
 
 
-def modules(checks: Any) -> tuple[Any, ...]:
-    """The modules that hold the components."""
-    return tuple(getattr(checks, family) for family in checks.FAMILIES)
-
-
 def families(checks: Any, component: Any) -> dict[str, list[Program]]:
     """The programs of each family, by name."""
     import searches
-    from boundaries import BOUNDARIES
 
     known = [m for m in checks.MISTAKES if m.component == component.name and m.kind != "harmless"]
     pairs = [
@@ -66,7 +60,7 @@ def families(checks: Any, component: Any) -> dict[str, list[Program]]:
         ],
         "boundaries": [
             (name, right_but_where(component, where))
-            for name, where in BOUNDARIES.get(component.name, {}).items()
+            for name, where in component.boundaries.items()
         ],
         "rivals": list(searches.rivals(component.name)),
     }
@@ -75,8 +69,8 @@ def families(checks: Any, component: Any) -> dict[str, list[Program]]:
 
 def damaged(checks: Any, component: Any) -> list[Program]:
     """The mutants of the reference that can be built."""
-    (module,) = [m for m in modules(checks) if component in m.COMPONENTS]
-    return [(change, program) for change, program in mutants(module, component) if program]
+    found = mutants(checks.ideas.MODULES, component)
+    return [(change, program) for change, program in found if program]
 
 
 class Elsewhere(Exception):

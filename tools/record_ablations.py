@@ -96,7 +96,7 @@ def main() -> None:
     arguments = parser.parse_args()
 
     from transformer_book import recipes
-    from transformer_book.checks.mistakes import in_whole_models
+    from transformer_book.checks import in_whole_models
 
     if arguments.mistakes:
         every, record = in_whole_models.names(), arguments.record or in_whole_models.RECORD

@@ -9,9 +9,11 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import CodeType, ModuleType
 from typing import Any
+
+Ideas = Mapping[str, ModuleType]  # the module of each component, by its name
 
 OPERATORS = {
     ast.Add: ast.Sub,
@@ -87,18 +89,65 @@ def compiled(statement: ast.stmt) -> CodeType:
 
 
 @functools.cache
-def statements(module: ModuleType) -> dict[ast.stmt, CodeType]:
-    """The statements of a module but for its imports, each compiled by itself."""
-    body = ast.parse(inspect.getsource(module)).body
-    return {s: compiled(s) for s in body if not isinstance(s, (ast.Import, ast.ImportFrom))}
+def parsed(module: ModuleType) -> tuple[dict[str, ast.stmt], dict[str, tuple[str, str]]]:
+    """The statement behind each name of an idea's module, and what it takes of other ideas."""
+    defined: dict[str, ast.stmt] = {}
+    taken: dict[str, tuple[str, str]] = {}
+    for node in ast.parse(inspect.getsource(module)).body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            defined[node.name] = node
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            defined[node.targets[0].id] = node
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            defined[node.target.id] = node
+        elif isinstance(node, ast.ImportFrom) and ".ideas." in (node.module or ""):
+            idea = (node.module or "").rpartition(".")[2]
+            taken |= {alias.asname or alias.name: (idea, alias.name) for alias in node.names}
+    return defined, taken
 
 
-def reference_of(code: Iterable[CodeType], module: ModuleType, name: str) -> Callable[..., Any]:
-    """The component's reference as the module with these statements has it."""
-    namespace = dict(vars(module))
+def statements(ideas: Ideas, component: Any) -> dict[ast.stmt, CodeType]:
+    """What a component is made of, each compiled by itself: of its own module and of others.
+
+    They stand in an order in which they can be run. The known mistakes are not among them.
+    """
+    found: dict[ast.stmt, CodeType] = {}
+
+    def look(idea: str, name: str) -> None:
+        defined, taken = parsed(ideas[idea])
+        if name in taken:
+            look(*taken[name])
+        elif name in defined and defined[name] not in met:
+            met.add(defined[name])
+            for node in ast.walk(defined[name]):
+                if isinstance(node, ast.Name):
+                    look(idea, node.id)
+            found[defined[name]] = compiled(defined[name])
+
+    met: set[ast.stmt] = set()
+    module = ideas[component.name]
+    (own,) = [name for name, part in vars(module).items() if part is component]
+    look(component.name, own)
+    return found
+
+
+def reached(ideas: Ideas, idea: str) -> list[str]:
+    """The ideas from which one takes something, itself last."""
+    found: dict[str, None] = {}
+    for other, _ in parsed(ideas[idea])[1].values():
+        found |= dict.fromkeys(reached(ideas, other))
+    return [*found, idea]
+
+
+def reference_of(code: Iterable[CodeType], ideas: Ideas, component: Any) -> Callable[..., Any]:
+    """The component's reference as these statements make it."""
+    namespace: dict[str, Any] = {}
+    for idea in reached(ideas, component.name):
+        namespace |= vars(ideas[idea])
     for statement in code:
         exec(statement, namespace)
-    (found,) = [part for part in namespace["COMPONENTS"] if part.name == name]
+    made = [part for part in namespace.values() if isinstance(part, type(component))]
+    (found,) = [part for part in made if part.name == component.name]
     return found.reference
 
 
@@ -138,9 +187,9 @@ def places(part: ast.AST) -> Iterator[tuple[Any, Any]]:
                     yield from ((value, i) for i, v in enumerate(value) if isinstance(v, ast.AST))
 
 
-def mutants(module: ModuleType, component: Any) -> Iterator[tuple[str, Callable[..., Any] | None]]:
+def mutants(ideas: Ideas, component: Any) -> Iterator[tuple[str, Callable[..., Any] | None]]:
     """Every change, in words, and the reference with it; `None` where nothing can be computed."""
-    code = statements(module)
+    code = statements(ideas, component)
     for statement, part in right_code(code, component):
         for holder, key in places(part):
             node = holder[key]
@@ -149,7 +198,7 @@ def mutants(module: ModuleType, component: Any) -> Iterator[tuple[str, Callable[
                 holder[key] = variant
                 try:
                     changed = {**code, statement: compiled(statement)}
-                    reference = reference_of(changed.values(), module, component.name)
+                    reference = reference_of(changed.values(), ideas, component)
                 except Exception:
                     reference = None
                 finally:

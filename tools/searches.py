@@ -190,11 +190,11 @@ def asked(step: Callable[..., Any]) -> Model:
     answers: dict[tuple[int, ...], Row] = {}
 
     def model(tokens: tuple[int, ...]) -> Row:
-        # What `automaton` of the checks looks at.
-        key = tokens if len(tokens) < 3 else (-1, *tokens[2:3] * (len(tokens) >= 10), *tokens[-2:])
-        if key not in answers:
-            answers[key] = step(torch.tensor([tokens]))[0].tolist()
-        return answers[key]
+        # All that an `automaton` looks at: the last two tokens, and of ten or more the third, too.
+        seen = tokens[-2:] if len(tokens) < 10 else (tokens[2], *tokens[-2:])
+        if seen not in answers:
+            answers[seen] = step(torch.tensor([tokens]))[0].tolist()
+        return answers[seen]
 
     return model
 
@@ -259,25 +259,27 @@ def sizes(n: int) -> Iterator[Size]:
 
 def agreement(checks: Any, n: int) -> str:
     """Whether the references agree with these searches, and these with brute force."""
-    search = checks.search
+    search = checks.ideas.search
     counts = {"greedy": 0, "beam": 0, "brute force": 0, "batch": 0}
     for seed, end, padding, beams, length in sizes(n):
-        step = search.automaton(seed, end=end, padding=padding)
+        step = search.greedy_search.automaton(seed, end=end, padding=padding)
         model = asked(step)
-        counts["greedy"] += search.GREEDY.reference(step, length) == greedy(model, length)
-        found = search.BEAM.reference(step, beams, length)
+        counts["greedy"] += search.greedy_search.GREEDY.reference(step, length) == greedy(
+            model, length
+        )
+        found = search.beam_search.BEAM.reference(step, beams, length)
         counts["beam"] += found == beam(model, beams, length, RIGHT)
         small = min(length, 4)
-        wide = search.BEAM.reference(step, 6**small, small)
+        wide = search.beam_search.BEAM.reference(step, 6**small, small)
         counts["brute force"] += wide == best_of_all(model, small)
-        steps = search.batch_step(seed, (end, -end))
-        rows = search.GREEDY_BATCH.reference(steps, 2, length).tolist()
+        steps = search.greedy_batch.batch_step(seed, (end, -end))
+        rows = search.greedy_batch.GREEDY_BATCH.reference(steps, 2, length).tolist()
         alone = [
-            greedy(asked(search.automaton(seed + i, end=e)), length)
+            greedy(asked(search.greedy_search.automaton(seed + i, end=e)), length)
             for i, e in enumerate((end, -end))
         ]
         counts["batch"] += all(
-            checks.search.until_end(row) == mine for row, mine in zip(rows, alone, strict=True)
+            search.cut_at_end.until_end(row) == mine for row, mine in zip(rows, alone, strict=True)
         )
     return f"of {n} models: " + ", ".join(f"{name} agrees on {k}" for name, k in counts.items())
 
@@ -287,7 +289,7 @@ def chosen(checks: Any, n: int, enough: int = 3) -> str:
     told: list[tuple[Size, set[str]]] = []
     for size in sizes(n):
         seed, end, padding, beams, length = size
-        model = asked(checks.search.automaton(seed, end=end, padding=padding))
+        model = asked(checks.ideas.search.greedy_search.automaton(seed, end=end, padding=padding))
         right = beam(model, beams, length, RIGHT)
         mine = {r.name for r in (*SINGLE, *PAIRS) if beam(model, beams, length, r) != right}
         told.append((size, mine))

@@ -25,7 +25,7 @@ TEXT = {".cff", ".ipynb", ".md", ".py", ".toml", ".yml"}
 REPOSITORY = re.compile(r"https://github\.com/[\w.-]+/[\w.-]+")
 SITE = re.compile(r"https?://[\w.:-]+/(?:[\w./-]+/)?")
 # Known mistakes name the threads in which they were seen: issues of others.
-OF_OTHERS = Path("code", "transformer_book", "checks", "mistakes")
+OF_OTHERS = Path("code", "transformer_book", "checks", "ideas")
 # Where a file speaks of the book's own repository: what is installed, cited, reported, read on.
 OWN = re.compile(
     r'(?:git\+|repository-code: ")(https?://[\w./-]+)'

@@ -17,7 +17,6 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -37,48 +36,6 @@ from common import ROOT, notebooks
 from transformer_book import checks
 
 MAP = ROOT / "MAP.md"
-# The names in the package of what a check asks for under another name.
-DONE_BY = {
-    "build_vocabulary": "Vocabulary",
-    "encode": "Vocabulary.encode",
-    "shift": "Batch",
-    "embedding": "TokenEmbedding",
-    "tied_logits": "Transformer.tie_weights",
-    "add_positions": "SinusoidalPositions",
-    "layer_norm_parameters": "LayerNorm",
-    "pre_norm": "Residual",
-    "post_norm": "Residual",
-    "sublayer_with_dropout": "Residual",
-    "split_heads": "MultiHeadAttention.split_heads",
-    "causal_self_attention": "DecoderLayer",
-    "make_stack": "Encoder",
-    "transformer_forward": "Transformer",
-    "cross_entropy": "label_smoothed_loss",
-    "inverse_sqrt_schedule": "learning_rate",
-    "clip_gradients": "Trainer",
-    "training_update": "Trainer",
-    "accumulated_update": "Trainer",
-    "best_checkpoint": "Trainer",
-    "average_checkpoints": "average",
-    "next_token": "greedy_search",
-    "temperature_probabilities": "sample",
-    "top_k_probabilities": "keep_top_k",
-    "top_p_probabilities": "keep_top_p",
-    "min_p_probabilities": "keep_min_p",
-    "greedy_batch": "greedy_search",
-    "embed_next": "decode_step",
-    "reorder_cache": "DecoderCache",
-    "length_normalised": "length_divisor",
-    "prefix_mask": "DecoderOnly.mask",
-    "one_stack_labels": "DecoderOnly.source_labels",
-    "rotary": "rotate",
-    "cached_attention": "KeysAndValues",
-    "paired_by_halves": "rotate",
-    "merged_weight": "merge_lora",
-    "lora_start": "LoRA",
-    "text_to_ids": "Translator.encode",
-    "training_words": "read_lines",
-}
 
 
 @dataclass(frozen=True)
@@ -156,8 +113,8 @@ def defined(name: str) -> Definition:
 
 def definition_of(component: str) -> Definition | None:
     """What does in the package what a component asks for."""
-    if component in DONE_BY:
-        return defined(DONE_BY[component])
+    if done_by := checks.COMPONENTS[component].done_by:
+        return defined(done_by)
     same = [each for each in definitions() if plain(each.name.split(".")[-1]) == plain(component)]
     return min(same, key=lambda each: "." in each.name, default=None)
 
@@ -243,27 +200,18 @@ def recipes_of(name: str) -> list[str]:
     return named or [path for path, text in recipe_text().items() if setting.search(text)][:3]
 
 
-@cache
-def calls_in(path: Path) -> tuple[tuple[int, str], ...]:
-    """The calls of a file that begin with a text, or name one: a component, a known mistake."""
-    found = sorted(
-        (node.lineno, given.value)
+def module_of(component: str) -> Path:
+    """The file that says everything about a component."""
+    return PACKAGE / "checks" / "ideas" / checks.FAMILIES[component] / f"{component}.py"
+
+
+def lines_of(path: Path, *called: str) -> list[int]:
+    """Where a file calls one of these, or decorates with it."""
+    return sorted(
+        node.lineno
         for node in ast.walk(tree(path))
-        if isinstance(node, ast.Call)
-        for given in (*node.args[:1], *(k.value for k in node.keywords if k.arg == "name"))
-        if isinstance(given, ast.Constant) and isinstance(given.value, str)
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in called
     )
-    return tuple(found)
-
-
-def runs_of(path: Path, component: str) -> list[str]:
-    """Where a component's known mistakes stand together, and how many."""
-    found = []
-    for same, group in groupby(calls_in(path), key=lambda call: call[1] == component):
-        lines = [line for line, _ in group]
-        if same:
-            found.append(f"{shown(path, lines[0])} ({len(lines)})")
-    return found
 
 
 def of_definition(idea: Idea, definition: Definition) -> None:
@@ -288,15 +236,10 @@ def of_component(name: str) -> Idea:
     idea.add("chapter", f"{shown(chapter)}, “{component.section}”")
     if definition := definition_of(name):
         of_definition(idea, definition)
-    for family in checks.FAMILIES:
-        module = PACKAGE / "checks" / f"{family}.py"
-        here = [line for line, called in calls_in(module) if called == name]
-        if here:
-            idea.add("check", f"{shown(module, here[0])} checks.{name}")
-            mistakes = module.parent / "mistakes" / module.name
-            many = sum(each.component == name for each in checks.MISTAKES)
-            runs = runs_of(mistakes, name) or [f"{shown(mistakes)} ({many})"]  # made in a loop
-            idea.add("known mistakes", *runs)
+    module = module_of(name)
+    idea.add("check", f"{shown(module, lines_of(module, 'Component')[0])} checks.{name}")
+    if mistakes := lines_of(module, "mistake"):
+        idea.add("known mistakes", f"{shown(module, mistakes[0])} ({len(mistakes)})")
     for path in sorted((TESTS / "checks" / "corpus").glob("*/*.py")):
         if re.search(rf'version\(\s*"{name}"', path.read_text(encoding="utf-8")):
             idea.add("right and wrong versions", shown(path))
@@ -335,11 +278,10 @@ def of_module(module: str) -> Idea:
 
 def of_mistake(mistake: checks.Mistake) -> Idea:
     idea = Idea(f"mistake: {mistake.name}")
-    for family in checks.FAMILIES:
-        path = PACKAGE / "checks" / "mistakes" / f"{family}.py"
-        for node in ast.walk(tree(path)):
-            if isinstance(node, ast.Constant) and node.value == mistake.name:
-                idea.add("known mistakes", shown(path, node.lineno))
+    path = module_of(mistake.component)
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Constant) and node.value == mistake.name:
+            idea.add("known mistakes", shown(path, node.lineno))
     chapter = chapter_files()[mistake.chapter or checks.COMPONENTS[mistake.component].chapter]
     idea.add("chapter", f"{shown(chapter)}, “{mistake.section}”")
     idea.add("check", f"checks.{mistake.component}")

@@ -133,7 +133,7 @@ def test_watching_leaves_no_trace() -> None:
 
 def test_each_component_has_a_correct_version_without_ready_made_functions() -> None:
     """Nothing that is needed is forbidden."""
-    for name in checks.builtin.READY_MADE:
+    for name in (name for name, of in checks.COMPONENTS.items() if of.ready_made):
         versions = [each.made for each in corpus.right_versions() if each.component == name]
         assert any(verdict(name, version).status == "right" for version in versions), name
 
@@ -142,8 +142,8 @@ def test_the_names_of_our_own_functions_exist() -> None:
     """A function that is renamed would no longer be seen."""
     import importlib
 
-    for functions in checks.builtin.READY_MADE.values():
-        for function in functions.values():
+    for component in checks.COMPONENTS.values():
+        for function in component.ready_made.values():
             if isinstance(function, str):
                 module, *path = function.split(".")
                 found: Any = importlib.import_module(f"transformer_book.{module}")

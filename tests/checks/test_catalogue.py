@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from transformer_book.checks import COMPONENTS, MISTAKES
-from transformer_book.checks.catalogue import SYMPTOMS, full_name, mistakes_of, symptom_of
+from transformer_book.checks.catalogue import SYMPTOMS, full_name, likely, mistakes_of, symptom_of
 
 KNOWN = {full_name(mistake) for mistake in MISTAKES}
 
@@ -19,22 +19,23 @@ def test_every_mistake_belongs_to_exactly_one_symptom() -> None:
     assert set(found.values()) == {1}
 
 
-def test_no_mistake_is_named_twice_and_each_that_is_named_exists() -> None:
-    named = [name for symptom in SYMPTOMS for name in symptom.likely]
-    assert len(named) == len(set(named))
-    assert set(named) <= KNOWN
+def test_each_rank_of_a_symptom_is_given_once() -> None:
+    for symptom in SYMPTOMS:
+        ranks = [mistake.rank for mistake in likely(symptom)]
+        assert ranks == sorted(set(ranks)), symptom.key
 
 
-def test_no_component_has_two_homes() -> None:
-    homes = [component for symptom in SYMPTOMS for component in symptom.rest]
-    assert len(homes) == len(set(homes))
-    assert set(homes) <= set(COMPONENTS)
+def test_what_a_mistake_and_a_component_are_met_by_is_a_symptom() -> None:
+    keys = {symptom.key for symptom in SYMPTOMS}
+    assert {mistake.met for mistake in MISTAKES} <= {"", *keys}
+    assert {component.met for component in COMPONENTS.values()} <= {"", *keys}
+    assert all(mistake.met for mistake in MISTAKES if mistake.rank)
 
 
 def test_the_likely_ones_come_first_in_their_order() -> None:
     for symptom in SYMPTOMS:
-        first = [full_name(m) for m in mistakes_of(symptom)][: len(symptom.likely)]
-        assert first == list(symptom.likely), symptom.key
+        first = likely(symptom)
+        assert first and mistakes_of(symptom)[: len(first)] == first
 
 
 def test_what_is_harmless_elsewhere_is_named_there() -> None:
@@ -42,10 +43,10 @@ def test_what_is_harmless_elsewhere_is_named_there() -> None:
     for mistake in MISTAKES:
         symptom = symptom_of(mistake)
         if mistake.kind != "wrong":
-            assert symptom.key == "harmless" or full_name(mistake) in symptom.likely
+            assert symptom.key == "harmless" or mistake.met
 
 
 def test_a_mistake_without_a_place_is_an_error() -> None:
-    lost = replace(MISTAKES[0], name="something new", component="something else")
+    lost = replace(MISTAKES[0], name="something new", component="something else", met="")
     with pytest.raises(ValueError, match="No symptom has the mistake 'something else: something"):
         symptom_of(lost)

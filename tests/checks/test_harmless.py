@@ -114,7 +114,7 @@ def test_a_convention_without_gradients_is_wrong() -> None:
 @pytest.mark.parametrize("name", checks.COMPONENTS)
 def test_a_check_publishes_what_it_takes_and_what_may_be_forbidden(name: str) -> None:
     published = getattr(checks, name).__doc__
-    for forbidden in checks.builtin.READY_MADE.get(name, {}):
+    for forbidden in checks.COMPONENTS[name].ready_made:
         assert forbidden in published
     form = checks.COMPONENTS[name].as_class
     if form is not None:

@@ -32,7 +32,7 @@ def test_every_module_has_a_chapter_and_more_than_the_style(name: str) -> None:
         "decoder_cache": ["tests/test_decoding.py", "chapters/17_decoding.ipynb"],
         "decoding": ["tests/test_decoding.py", "chapters/17_decoding.ipynb"],
         "threads": ["tests/test_threads.py"],
-        "checks.layers": ["tests/checks/test_check_mutants.py"],
+        "checks.ideas.layers.layer_norm": ["tests/checks/test_check_mutants.py"],
         "tasks.captions.german": ["tests/tasks/test_captions.py"],
         "course.grading": ["tests/course/test_grading.py"],
         "distributed": ["tests/test_distributed.py"],

@@ -20,7 +20,6 @@ from setup_cell import SOURCE, setup_cell, with_setup_cell
 from tests.tools.running import run_tool
 
 MODULES = {
-    "boundaries.py",
     "common.py",
     "copied_kernels.py",
     "executed.py",

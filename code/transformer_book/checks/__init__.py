@@ -22,23 +22,15 @@ gives others; where yours stops or gives nan, it may differ.
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
 from transformer_book.checks.components import Component, Mistake
 from transformer_book.checks.contract import docstring
 from transformer_book.checks.exercise import case, exercise
-from transformer_book.checks.families import FAMILIES
+from transformer_book.checks.ideas import COMPONENTS, FAMILIES, MISTAKES
 from transformer_book.checks.judging import judge
-from transformer_book.checks.mistakes import MISTAKES
 from transformer_book.checks.report import publish
 from transformer_book.checks.verdicts import CheckFailed, Verdict
-
-COMPONENTS: dict[str, Component] = {
-    part.name: part
-    for family in FAMILIES
-    for part in import_module(f"{__name__}.{family}").COMPONENTS
-}
 
 
 def _check(component: Component) -> Callable[..., None]:

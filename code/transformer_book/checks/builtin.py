@@ -9,137 +9,30 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
 import torch
-import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import nn
 from torch.overrides import TorchFunctionMode
+
+from transformer_book.checks.components import Component
 
 PACKAGE = Path(__file__).parents[1]
 TORCH = Path(torch.__file__).parent
 
-SOFTMAX: dict[str, Callable[..., Any]] = {
-    "F.softmax": F.softmax,
-    "F.log_softmax": F.log_softmax,
-    "F.softmin": F.softmin,
-    "torch.softmax": torch.softmax,
-    "torch.log_softmax": torch.log_softmax,
-    "torch.special.softmax": torch.special.softmax,
-    "torch.special.log_softmax": torch.special.log_softmax,
-    "Tensor.softmax": Tensor.softmax,
-    "Tensor.log_softmax": Tensor.log_softmax,
-    "F.scaled_dot_product_attention": F.scaled_dot_product_attention,
-}
-MULTI_HEAD: dict[str, Callable[..., Any]] = {
-    "F.multi_head_attention_forward": F.multi_head_attention_forward,
-    "torch._native_multi_head_attention": torch._native_multi_head_attention,
-}
-ENTROPY: dict[str, Any] = {
-    "F.cross_entropy": F.cross_entropy,
-    "F.nll_loss": F.nll_loss,
-    "torch.nll_loss": torch._C._nn.nll_loss,
-    "optimization.label_smoothed_loss": "optimization.label_smoothed_loss",
-}
-LAYER: dict[str, Callable[..., Any]] = {
-    "nn.TransformerEncoderLayer": nn.TransformerEncoderLayer.forward,
-    "nn.TransformerDecoderLayer": nn.TransformerDecoderLayer.forward,
-}
 
-# Component → what a task on it may forbid. A text names code of this package: module.function.
-READY_MADE: dict[str, dict[str, Any]] = {
-    "build_vocabulary": {"Vocabulary.build": "tokens.Vocabulary.build"},
-    "encode": {
-        "Vocabulary.encode": "tokens.Vocabulary.encode",
-        "Vocabulary.encode_source": "tokens.Vocabulary.encode_source",
-    },
-    "collate": {
-        "nn.utils.rnn.pad_sequence": nn.utils.rnn.pad_sequence,
-        "batches.collate": "batches.collate",
-    },
-    "embedding": {"TokenEmbedding": "embeddings.TokenEmbedding.forward"},
-    "sinusoids": {"embeddings.sinusoids": "embeddings.sinusoids"},
-    "add_positions": {
-        "SinusoidalPositions": "embeddings.SinusoidalPositions.forward",
-        "LearnedPositions": "embeddings.LearnedPositions.forward",
-    },
-    "softmax": SOFTMAX,
-    "scaled_dot_product_attention": {
-        "F.scaled_dot_product_attention": F.scaled_dot_product_attention,
-        **MULTI_HEAD,
-        "attention.scaled_dot_product_attention": "attention.scaled_dot_product_attention",
-        "attention.fused_attention": "attention.fused_attention",
-    },
-    "padding_mask": {"masks.padding_mask": "masks.padding_mask"},
-    "causal_mask": {
-        "nn.Transformer.generate_square_subsequent_mask": (
-            nn.modules.transformer._generate_square_subsequent_mask
-        ),
-        "masks.causal_mask": "masks.causal_mask",
-    },
-    "target_mask": {
-        "nn.Transformer.generate_square_subsequent_mask": (
-            nn.modules.transformer._generate_square_subsequent_mask
-        ),
-        "masks.target_mask": "masks.target_mask",
-        "masks.padding_mask": "masks.padding_mask",
-        "masks.causal_mask": "masks.causal_mask",
-    },
-    "split_heads": {
-        "MultiHeadAttention.split_heads": "attention.MultiHeadAttention.split_heads",
-    },
-    "merge_heads": {
-        "MultiHeadAttention.merge_heads": "attention.MultiHeadAttention.merge_heads",
-    },
-    "multi_head_attention": {
-        **MULTI_HEAD,
-        "MultiHeadAttention": "attention.MultiHeadAttention.forward",
-    },
-    "layer_norm": {
-        "F.layer_norm": F.layer_norm,
-        "torch.layer_norm": torch.layer_norm,
-        "torch.native_layer_norm": torch.native_layer_norm,
-        "F.rms_norm": F.rms_norm,
-        "F.group_norm": F.group_norm,
-        "F.instance_norm": F.instance_norm,
-        "F.batch_norm": F.batch_norm,
-        "LayerNorm": "layers.LayerNorm.forward",
-    },
-    "pre_norm": {"Residual": "layers.Residual.forward"},
-    "post_norm": {"Residual": "layers.Residual.forward"},
-    "dropout": {"F.dropout": F.dropout, "torch.dropout": torch.dropout},
-    "feed_forward": {"FeedForward": "layers.FeedForward.forward"},
-    "group_sort": {"layers.group_sort": "layers.group_sort"},
-    "encoder_layer": {**LAYER, "EncoderLayer": "encoder.EncoderLayer.forward"},
-    "decoder_layer": {**LAYER, "DecoderLayer": "decoder.DecoderLayer.forward"},
-    "cross_entropy": ENTROPY,
-    "label_smoothed_loss": ENTROPY,
-    "perplexity": {"metrics.perplexity": "metrics.perplexity"},
-    "inverse_sqrt_schedule": {"optimization.learning_rate": "optimization.learning_rate"},
-    "clip_gradients": {
-        "nn.utils.clip_grad_norm_": nn.utils.clip_grad_norm_,
-        "nn.utils.clip_grads_with_norm_": nn.utils.clip_grads_with_norm_,
-        "nn.utils.get_total_norm": nn.utils.get_total_norm,
-    },
-    "average_checkpoints": {"checkpoints.average": "checkpoints.average"},
-    "greedy_search": {"decoding.greedy_search": "decoding.greedy_search"},
-    "beam_search": {"decoding.beam_search": "decoding.beam_search"},
-    "length_normalised": {"decoding.length_divisor": "decoding.length_divisor"},
-}
-
-
-def published(component: str) -> str:
+def published(component: Component) -> str:
     """The list of a check's docstring."""
-    names = READY_MADE.get(component)
+    names = component.ready_made
     if not names:
         return "With allow_builtin=False nothing more is forbidden: no ready-made function does it."
     return "With allow_builtin=False these may not be called: " + ", ".join(names) + "."
 
 
-def _codes(wanted: dict[str, Any]) -> dict[tuple[str, str], str]:
+def _codes(wanted: Mapping[str, Any]) -> dict[tuple[str, str], str]:
     """Where the code of the functions written in Python stands: its file and name → our name."""
     codes = {}
     for name, function in wanted.items():
@@ -180,12 +73,12 @@ def _module_around(frame: FrameType | None) -> str | None:
 
 
 @contextlib.contextmanager
-def watch(component: str, learner: CodeType | None) -> Iterator[list[tuple[str, int | None]]]:
+def watch(component: Component, learner: CodeType | None) -> Iterator[list[tuple[str, int | None]]]:
     """Inside, the calls that a task on this component may forbid are noted.
 
     Yields the list of them: name, and the learner's line.
     """
-    wanted = READY_MADE.get(component, {})
+    wanted = component.ready_made
     # The check's own answer is no learner's answer in any task.
     codes = {
         **_codes(wanted),

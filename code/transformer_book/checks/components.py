@@ -46,6 +46,8 @@ class Mistake:
         steps: by name, the wrong versions.
         chapter: if another one than the component's.
         stops: it is seen by where it stops, with an exception, and not by numbers.
+        met: the key of the symptom by which it is met (`catalogue`), else the component's.
+        rank: its place among the causes to suspect first; 0 behind them.
     """
 
     name: str
@@ -58,6 +60,8 @@ class Mistake:
     seen: str = ""
     chapter: int | None = None
     stops: bool = False
+    met: str = ""
+    rank: int = 0
 
 
 @dataclass(frozen=True)
@@ -90,7 +94,8 @@ class Component:
         chapter, section: where it is explained.
         signature: the arguments the learner's function takes, as text.
         pipeline: `pipeline(steps, *arguments)` computes the answer from the steps.
-        steps: the right steps, by name.
+        steps: the right steps, by name. A step is handed what its known mistakes look at, too, and
+            may leave it alone: `x` in the second layer is for the one that adds it there.
         cases: the inputs, smallest first; called anew for every check.
         differentiable: compare gradients, too.
         returns: what the function returns, in words, with its shape.
@@ -101,6 +106,14 @@ class Component:
         settled: `settled(case, answer)`, the part of an answer by which a mistake is recognised
             when none gives the whole of it; the rest depends on how the mistake is written.
         as_class: how a class is tried in place of a function, if one is taken.
+        order: its place among the components of its chapter.
+        done_by: the name in the package of what does it, `Class` or `Class.method`, if it is
+            another one.
+        met: the key of the symptom by which its mistakes are met, see `catalogue`.
+        ready_made: what a task on it may forbid, by the name a learner knows it by. A text names
+            code of this package: `module.function`.
+        boundaries: conditions on the arguments, by name. Some input must meet each of them, so that
+            a program that is right everywhere else is found out.
         form: `"function"`, or `"class"` for what `of_class` makes.
     """
 
@@ -118,6 +131,11 @@ class Component:
     settled: Callable[[Case, Any], Any] | None = None
     as_class: AsClass | None = None
     form: str = "function"
+    order: int = 99
+    done_by: str = ""
+    met: str = ""
+    ready_made: Mapping[str, Any] = field(default_factory=dict)
+    boundaries: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
 
     def reference(self, *arguments: Any, **keywords: Any) -> Any:
         """The right answer."""
@@ -151,6 +169,45 @@ class Component:
             settled=settled and settled_part,
             form="class",
         )
+
+
+MISTAKES: dict[str, list[Mistake]] = {}
+"""The known mistakes of each component whose module has been imported."""
+
+
+def mistakes_in(component: Component) -> Callable[..., Callable[..., Any]]:
+    """The decorator for the known mistakes of a component, below it in its module."""
+    known = MISTAKES[component.name] = []
+
+    def mistake(
+        replaces: str,
+        name: str,
+        *,
+        symptom: str,
+        cause: str,
+        section: str = component.section,
+        met: tuple[str, int] = ("", 0),
+        **more: Any,
+    ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """Note the decorated function as the wrong version of one step.
+
+        Args:
+            replaces: the step it takes the place of.
+            name, symptom, cause: as in `Mistake`.
+            section: the heading that explains it, if it is not the component's.
+            met: the key of the symptom by which it is met, and its rank there.
+            **more: `chapter`, `kind`, `seen`, `stops`; and `steps`, further steps it replaces.
+        """
+
+        def note(step: Callable[..., Any]) -> Callable[..., Any]:
+            steps = {replaces: step, **more.pop("steps", {})}
+            told = (name, component.name, symptom, cause, section, steps)
+            known.append(Mistake(*told, met=met[0], rank=met[1], **more))
+            return step
+
+        return note
+
+    return mistake
 
 
 class _Steps(dict):

@@ -15,7 +15,7 @@ def docstring(component: Component, mistakes: Sequence[Mistake]) -> str:
         f"It returns {component.returns}. Chapter {component.chapter}.",
         f"{_right(component)} {_conventions(component, mistakes)}",
         _taken(component),
-        f"{published(component.name)} A chapter never sets it.",
+        f"{published(component)} A chapter never sets it.",
         "Raises:\n        CheckFailed: if it is wrong; the text says how.",
     )
     return "\n\n    ".join(paragraphs) + "\n    "

@@ -6,13 +6,14 @@ import contextlib
 import functools
 import inspect
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from torch import Tensor
 
 from transformer_book.checks import builtin, diagnosis, kept
+from transformer_book.checks.attempt import Attempt
 from transformer_book.checks.classes import filled, is_class
 from transformer_book.checks.comparing import difference, same
 from transformer_book.checks.components import Case, Component, Mistake
@@ -50,126 +51,114 @@ def judge(
         TypeError: if `function` cannot be called, or is a class where none is taken.
     """
     must_be_callable(function, component.name)
-    plain, form = component, None
-    anew, held = kept.anew(function), kept.attributes(function)
-    if isinstance(function, type) or is_class(function):
-        if component.as_class is None or not is_class(function):
-            raise TypeError(
-                f"checks.{component.name} takes a function, not a class: hand in an instance, "
-                "with parentheses, whose arguments are those of the function."
-            )
-        form, component = component.as_class, component.of_class()
+    attempt = Attempt.of(component, function, seconds)
     if is_untouched(function):
-        return Verdict("not started", component.name, ("Not started yet.",))
-    cases = list(component.cases())
+        return Verdict("not started", attempt.name, ("Not started yet.",))
     if not allow_builtin:
-        ready_made = _ready_made(component, function, cases, seconds)
+        ready_made = _ready_made(attempt)
         if ready_made is not None:
             return ready_made
-    gradients = component.differentiable
-    expected = known_outcomes(component, ())
-    found: list[Outcome] = []
-    tried = component.observe(function)
-    for case in cases:
-        found.append(call(tried, case, gradients=gradients, seconds=seconds, source=function))
-        if found[-1].unfinished:
-            break  # nor would it finish on the other inputs
-        if found[-1].names_differ:
-            return stopped(component.name, case, found[-1])
-    wrong = [
-        i
-        for i, (mine, right) in enumerate(zip(found, expected, strict=False))
-        if mine.trouble or not same(mine.answer, right.answer)
-    ]
-    if not wrong:
+    cases, found = attempt.cases, attempt.found
+    if found[-1].names_differ:
+        return stopped(attempt.name, cases[len(found) - 1], found[-1])
+    if not attempt.wrong:
         return (
-            _flaw(component, function, cases, found, expected)
-            or _kept(plain, function, cases, tried, anew, held, expected[0], seconds)
-            or all_right(component, cases, found)
+            _flaw(attempt, attempt.expected)
+            or _kept(attempt)
+            or all_right(attempt.component, cases, found)
         )
-    first = wrong[0]
-    mine = found[first]
-    explained = [] if len(found) < len(cases) else explain(component, mistakes, found, expected)
-    if explained:
-        named = of_mistakes(component, cases, found, expected, wrong, explained)
-        if named.status == "convention":
-            other = known_outcomes(component, explained[0]).version
-            theirs = [call(other, case, gradients=gradients) for case in cases]
-            flaw = _flaw(component, function, cases, found, theirs, conventional=True)
-            if flaw is None:
-                return named
-            told = (*flaw.sentences, *named.sentences)
-            return replace(flaw, sentences=told, mistakes=named.mistakes)
+    return _named(attempt, mistakes) or _unnamed(attempt)
+
+
+def _named(attempt: Attempt, mistakes: Sequence[Mistake]) -> Verdict | None:
+    """The verdict on what known mistakes explain."""
+    component, cases = attempt.component, attempt.cases
+    found, expected = attempt.found, attempt.expected
+    if len(found) < len(cases):
+        return None
+    explained = explain(component, mistakes, found, expected)
+    if not explained:
+        return None
+    named = of_mistakes(component, cases, found, expected, attempt.wrong, explained)
+    if named.status != "convention":
         return named
+    other = known_outcomes(component, explained[0]).version
+    theirs = [call(other, case, gradients=component.differentiable) for case in cases]
+    flaw = _flaw(attempt, theirs, conventional=True)
+    if flaw is None:
+        return named
+    return replace(flaw, sentences=(*flaw.sentences, *named.sentences), mistakes=named.mistakes)
+
+
+def _unnamed(attempt: Attempt) -> Verdict:
+    """The verdict on what is wrong in a way that has no name."""
+    cases, given = attempt.cases, attempt.given
+    found, expected = attempt.found, attempt.expected
+    first = attempt.wrong[0]
+    mine = found[first]
     if all(outcome.answer is None and not outcome.trouble for outcome in found):
-        return Verdict("wrong", component.name, (unsaid(),), line=last_line(function))
-    if anew is not None and _right_alone(component, anew, cases, expected, seconds):
+        return Verdict("wrong", attempt.name, (unsaid(),), line=last_line(attempt.function))
+    if attempt.right_alone():
+        names = kept.changed(attempt.function, attempt.held)
         example = first_difference(mine, expected[first])
-        return _keeps(plain, function, kept.changed(function, held), cases[first].name, example)
-    given = cases
-    if form is not None:
-        given = [replace(case, arguments=form.arguments(*case.arguments)) for case in cases]
+        return _keeps(attempt, names, cases[first].name, example)
     if mine.trouble:
-        verdict = stopped(component.name, cases[first], mine)
-        where_else = diagnosis.which_inputs(plain, given, found, expected)
+        verdict = stopped(attempt.name, cases[first], mine)
+        where_else = diagnosis.which_inputs(attempt.plain, given, found, expected)
         return replace(verdict, sentences=(*verdict.sentences, where_else))
-    again = call(tried, cases[0], gradients=gradients, seconds=seconds, source=function)
-    once = found[0].answer
-    comparable = not again.trouble and not found[0].trouble and same(once, once)
-    if comparable and not same(again.answer, once):
-        told: tuple[str, ...] = (
-            "Called again with the first input, it gives another answer than before: it keeps "
-            "something from one call to the next, or draws at random.",
-        )
-        if kept.mutable_defaults(function):
-            told = (*told, kept.cause(function, ()))
-    else:
-        told = diagnosis.of_outcomes(plain, given, found, expected)
     share = (
-        f"Right on {len(cases) - len(wrong)} of {len(cases)} inputs; the first that differs: "
-        f"{cases[first].name}."
+        f"Right on {len(cases) - len(attempt.wrong)} of {len(cases)} inputs; the first that "
+        f"differs: {cases[first].name}."
     )
+    told = _otherwise_again(attempt) or diagnosis.of_outcomes(attempt.plain, given, found, expected)
     example = " ".join(
-        (first_difference(mine, expected[first]), diagnosis.shown(plain, given[first]))
+        (first_difference(mine, expected[first]), diagnosis.shown(attempt.plain, given[first]))
     )
-    return Verdict("wrong", plain.name, (share, *told), example=example.strip())
+    return Verdict("wrong", attempt.name, (share, *told), example=example.strip())
+
+
+def _otherwise_again(attempt: Attempt) -> tuple[str, ...]:
+    """What to tell of another answer to the first input, asked again; nothing if it is the same."""
+    again = attempt.call(attempt.cases[0], gradients=attempt.component.differentiable)
+    before = attempt.found[0]
+    comparable = not again.trouble and not before.trouble and same(before.answer, before.answer)
+    if not comparable or same(again.answer, before.answer):
+        return ()
+    told: tuple[str, ...] = (
+        "Called again with the first input, it gives another answer than before: it keeps "
+        "something from one call to the next, or draws at random.",
+    )
+    if kept.mutable_defaults(attempt.function):
+        told = (*told, kept.cause(attempt.function, ()))
+    return told
 
 
 # Of any component: it is seen by calling twice, and not by numbers.
 KEPT = "kept from the call before"
 
 
-def _kept(
-    plain: Component,
-    function: Any,
-    cases: Sequence[Case],
-    tried: Callable[..., Any],
-    anew: Callable[..., Any] | None,
-    held: dict[str, Any] | None,
-    first: Outcome,
-    seconds: float,
-) -> Verdict | None:
+def _kept(attempt: Attempt) -> Verdict | None:
     """The verdict on what is right on every input alone, but not on one after the other."""
-    if is_class(function):
-        return _one_module(plain, function, seconds)
-    again = call(tried, cases[0], gradients=False, seconds=seconds, source=function)
-    rounds = [(cases[0], first.answer, again)]
+    if is_class(attempt.function):
+        return _one_module(attempt)
+    first = attempt.cases[0]
+    rounds = [(first, attempt.expected[0].answer, attempt.call(first))]
     # Only what may keep something is held against more inputs: the rest costs one call.
-    for case in cases if anew is not None else ():
+    for case in attempt.cases if attempt.anew is not None else ():
         given = (*case.arguments, *case.keywords.values())
         if not _of_tensors(given):
             continue
         turned = kept.mirrored(given)
         keywords = dict(zip(case.keywords, turned[len(case.arguments) :], strict=True))
         other = replace(case, arguments=turned[: len(case.arguments)], keywords=keywords)
-        right = call(plain.reference, other, gradients=False)
-        mine = call(tried, other, gradients=False, seconds=seconds, source=function)
+        right = call(attempt.plain.reference, other, gradients=False)
+        mine = attempt.call(other)
         if not right.trouble:
             rounds.append((other, right.answer, mine))
     for case, right, mine in rounds:
         if mine.trouble or not same(mine.answer, right):
-            names = kept.changed(function, held)
-            return _keeps(plain, function, names, case.name, first_difference(mine, Outcome(right)))
+            names = kept.changed(attempt.function, attempt.held)
+            return _keeps(attempt, names, case.name, first_difference(mine, Outcome(right)))
     return None
 
 
@@ -179,11 +168,11 @@ def _of_tensors(values: Sequence[Any]) -> bool:
     return simple and any(isinstance(value, Tensor) for value in values)
 
 
-def _one_module(plain: Component, made: Any, seconds: float) -> Verdict | None:
+def _one_module(attempt: Attempt) -> Verdict | None:
     """One module for each size, on one input after the other, and on the first one again."""
-    component = plain.of_class()
+    made, component = attempt.function, attempt.component
     groups: dict[tuple[int, ...], list[Case]] = {}
-    for case in component.cases():
+    for case in attempt.cases:
         groups.setdefault(case.arguments[0], []).append(case)
     for sizes, cases in groups.items():
         weights = cases[0].arguments[1]
@@ -194,31 +183,16 @@ def _one_module(plain: Component, made: Any, seconds: float) -> Verdict | None:
         for inputs in kept.in_a_row([case.arguments[2] for case in cases]):
             case = Case("", (sizes, weights, inputs))
             right = call(component.reference, case, gradients=False)
-            mine = call(function, case, gradients=False, seconds=seconds, source=made)
+            mine = call(function, case, gradients=False, seconds=attempt.seconds, source=made)
             if not right.trouble and (mine.trouble or not same(mine.answer, right.answer)):
                 names = kept.changed(module, held)
-                return _keeps(plain, made, names, "", first_difference(mine, right))
+                return _keeps(attempt, names, "", first_difference(mine, right))
     return None
 
 
-def _right_alone(
-    component: Component,
-    anew: Callable[..., Any],
-    cases: Sequence[Case],
-    expected: Sequence[Outcome],
-    seconds: float,
-) -> bool:
-    """Whether it is right on each input if nothing is kept from the calls before."""
-    tried = component.observe(anew)
-    for case, right in zip(cases, expected, strict=True):
-        mine = call(tried, case, gradients=False, seconds=seconds)
-        if mine.trouble or not same(mine.answer, right.answer):
-            return False
-    return True
-
-
-def _keeps(plain: Component, function: Any, names: Sequence[str], of: str, example: str) -> Verdict:
+def _keeps(attempt: Attempt, names: Sequence[str], of: str, example: str) -> Verdict:
     """The verdict on what is right when it is called for the first time."""
+    plain, function = attempt.plain, attempt.function
     what = "function" if inspect.isroutine(function) else "object"
     if is_class(function):
         what = "module"
@@ -230,33 +204,25 @@ def _keeps(plain: Component, function: Any, names: Sequence[str], of: str, examp
     return Verdict("wrong", plain.name, (symptom, cause), (mistake,), example=example)
 
 
-def _ready_made(
-    component: Component, function: Any, cases: Sequence[Case], seconds: float
-) -> Verdict | None:
+def _ready_made(attempt: Attempt) -> Verdict | None:
     """The verdict on a function that calls what it should do itself, or `None`."""
-    tried = component.observe(function)
-    for case in cases:
-        with builtin.watch(component.name, code_of(function)) as noted:
-            outcome = call(tried, case, gradients=False, seconds=seconds, source=function)
+    for case in attempt.cases:
+        with builtin.watch(attempt.component, code_of(attempt.function)) as noted:
+            outcome = attempt.call(case)
         if noted:
             name, line = noted[0]
             sentence = f"You call {name}, which this task asks you to write yourself."
-            return Verdict("wrong", component.name, (sentence,), line=line)
+            return Verdict("wrong", attempt.name, (sentence,), line=line)
         if outcome.unfinished:
             return None
     return None
 
 
 def _flaw(
-    component: Component,
-    function: Callable[..., Any],
-    cases: Sequence[Case],
-    found: Sequence[Outcome],
-    expected: Sequence[Outcome],
-    *,
-    conventional: bool = False,
+    attempt: Attempt, expected: Sequence[Outcome], *, conventional: bool = False
 ) -> Verdict | None:
     """The answers are right, or those of a convention; what about the inputs, and the gradients?"""
+    component, cases, found = attempt.component, attempt.cases, attempt.found
     names = component.signature.split(", ")
     numbers = "The numbers are " + ("those of another convention" if conventional else "right")
     for case, mine in zip(cases, found, strict=True):
@@ -271,7 +237,7 @@ def _flaw(
                     "whoever called it loses their data. Work on a copy, and avoid operations "
                     f"whose name ends in an underscore, and `+=`. The input was: {case.name}.",
                 ),
-                line=last_line(function),
+                line=last_line(attempt.function),
             )
     for case, mine, right in zip(cases, found, expected, strict=True):
         if mine.trouble or right.trouble:

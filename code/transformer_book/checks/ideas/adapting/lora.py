@@ -1,0 +1,184 @@
+"""Lora (chapter 27): the right steps, the inputs, and the known mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from transformer_book.checks.components import Case, Component, mistakes_in
+from transformer_book.checks.given import normal
+
+
+def matrices(rows: int, columns: int, rank: int, seed: int) -> tuple[Tensor, Tensor, Tensor]:
+    """A weight, the projection down and the one up again."""
+    return (
+        normal(rows, columns, seed=seed),
+        normal(rank, columns, seed=seed + 1),
+        normal(rows, rank, seed=seed + 2),
+    )
+
+
+BY_HAND = (
+    torch.tensor([[1.0, 0.0], [0.0, 1.0], [2.0, 1.0]]),
+    torch.tensor([[1.0, 2.0]]),
+    torch.tensor([[1.0], [0.0], [-1.0]]),
+)
+
+
+def lora_cases() -> Sequence[Case]:
+    return (
+        Case("by hand: rank 1 beside 3 × 2", (torch.tensor([[3.0, 1.0]]), *BY_HAND, 2.0)),
+        Case("rank 2", (normal(2, 3, 4, seed=1), *matrices(5, 4, 2, 10), 6.0)),
+        Case("rank 3, α smaller than it", (normal(4, 6, seed=2), *matrices(4, 6, 3, 20), 0.5)),
+        Case("as many rows as columns", (normal(2, 2, 4, seed=3), *matrices(4, 4, 2, 30), 5.0)),
+        Case("another square", (normal(3, 5, seed=4), *matrices(5, 5, 3, 40), 7.0)),
+        Case("a third square", (normal(6, 3, seed=5), *matrices(3, 3, 2, 50), 1.5)),
+        Case("rank 4", (normal(2, 6, seed=6), *matrices(7, 6, 4, 60), 10.0)),
+        Case("a single vector", (normal(4, seed=7), *matrices(3, 4, 2, 70), 3.0)),
+    )
+
+
+LORA = Component(
+    name="lora",
+    chapter=27,
+    order=1,
+    section="LoRA, by hand",
+    signature="x, weight, down, up, alpha",
+    pipeline=lambda s, x, weight, down, up, alpha: s.join(
+        s.base(x, weight), s.change(x, down, up), s.factor(alpha, down), x
+    ),
+    steps={
+        "base": lambda x, weight: x @ weight.T,
+        "change": lambda x, down, up: x @ down.T @ up.T,
+        "factor": lambda alpha, down: alpha / down.size(0),
+        "join": lambda base, change, factor, x: base + factor * change,
+    },
+    cases=lora_cases,
+    returns="`(…, O)`: what `x` becomes under the frozen `weight` (O, I), plus α/r times what it "
+    "becomes under `down` (r, I) and then `up` (O, r)",
+    met="worse",
+)
+
+# --- known mistakes ------------------------------------------------------------------------------
+
+mistake = mistakes_in(LORA)
+
+
+@mistake(
+    "factor",
+    "α/r forgotten",
+    symptom="The change is added as it is, and α does nothing.",
+    cause="Multiply the change by α over the rank.",
+    section="Break it: the factor forgotten",
+)
+def factor_of_one(alpha: float, down: Tensor) -> float:
+    return 1.0
+
+
+@mistake(
+    "factor",
+    "α not divided by the rank",
+    symptom="The change is r times too large: with each rank the steps have another size.",
+    cause="The factor is α / r: divide by the number of rows of `down`.",
+    section="Break it: the factor forgotten",
+)
+def alpha_alone(alpha: float, down: Tensor) -> float:
+    return alpha
+
+
+@mistake(
+    "factor",
+    "α times the rank",
+    symptom="The change is r² times too large.",
+    cause="Divide α by the rank, do not multiply.",
+    section="Break it: the factor forgotten",
+)
+def alpha_times_rank(alpha: float, down: Tensor) -> float:
+    return alpha * down.size(0)
+
+
+@mistake(
+    "factor",
+    "rank read off the wrong axis",
+    symptom="The change is divided by the width of the input.",
+    cause="`down` is (r, I): its rank is the number of rows, down.size(0).",
+    section="Break it: the factor forgotten",
+)
+def rank_of_columns(alpha: float, down: Tensor) -> float:
+    return alpha / down.size(1)
+
+
+@mistake(
+    "factor",
+    "the root of the rank",
+    symptom="The change is larger by a factor of the root of r.",
+    cause="This is rsLoRA's factor, α/√r, which is just as consistent; but adapters made for one "
+    "do not fit the other, and the learning rate means something else.",
+    section="Break it: the factor forgotten",
+    kind="convention",
+)
+def root_of_rank(alpha: float, down: Tensor) -> float:
+    return alpha / down.size(0) ** 0.5
+
+
+@mistake(
+    "join",
+    "base weight left out",
+    symptom="Only the change arrives: the model has forgotten all it knew.",
+    cause="Add the output of the frozen weight.",
+)
+def change_alone(base: Tensor, change: Tensor, factor: float, x: Tensor) -> Tensor:
+    return factor * change
+
+
+@mistake(
+    "join",
+    "the sum scaled",
+    symptom="The frozen layer's output is multiplied by α/r, too.",
+    cause="Only the change has the factor: base + α/r · change.",
+)
+def sum_scaled(base: Tensor, change: Tensor, factor: float, x: Tensor) -> Tensor:
+    return factor * (base + change)
+
+
+@mistake(
+    "join",
+    "change of LoRA scaled twice",
+    symptom="The change has the factor (α/r)².",
+    cause="Both matrices were scaled, or two lines scale: once is enough.",
+    section="Break it: the factor forgotten",
+)
+def factor_twice(base: Tensor, change: Tensor, factor: float, x: Tensor) -> Tensor:
+    return base + factor**2 * change
+
+
+@mistake(
+    "join",
+    "input in place of the base",
+    symptom="The input comes through where the frozen weight should have acted.",
+    cause="This is a residual adapter: add weight · x, not x.",
+)
+def input_added(base: Tensor, change: Tensor, factor: float, x: Tensor) -> Tensor:
+    return x + factor * change
+
+
+@mistake(
+    "change",
+    "down and up exchanged",
+    symptom="The change is that of the transposed matrix.",
+    cause="x meets `down` first and `up` second, each transposed: x @ down.T @ up.T.",
+)
+def exchanged(x: Tensor, down: Tensor, up: Tensor) -> Tensor:
+    return x @ up @ down
+
+
+@mistake(
+    "base",
+    "frozen weight not transposed",
+    symptom="The frozen layer multiplies from the other side.",
+    cause="A weight is (O, I): x @ weight.T.",
+)
+def base_transposed(x: Tensor, weight: Tensor) -> Tensor:
+    return x @ weight

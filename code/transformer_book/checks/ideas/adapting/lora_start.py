@@ -1,0 +1,100 @@
+"""Lora start (chapter 27): the right steps, the inputs, and the known mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+
+from transformer_book.checks.components import Case, Component, mistakes_in
+from transformer_book.checks.given import normal
+
+
+def drawing(seed: int) -> Callable[..., Tensor]:
+    """A `draw(*shape)`; the same shape gives the same numbers."""
+    return lambda *shape: normal(*shape, seed=seed)
+
+
+def start_cases() -> Sequence[Case]:
+    return tuple(
+        Case(f"{rows} × {columns}, rank {rank}", (normal(rows, columns, seed=i), rank, drawing(i)))
+        for i, (rows, columns, rank) in enumerate(
+            ((3, 2, 1), (4, 5, 2), (4, 4, 3), (5, 5, 2), (6, 6, 6))
+        )
+    )
+
+
+LORA_START = Component(
+    name="lora_start",
+    chapter=27,
+    order=3,
+    section="How it begins",
+    signature="weight, rank, draw",
+    pipeline=lambda s, weight, rank, draw: (
+        s.down(rank, weight.size(1), draw),
+        s.up(weight.size(0), rank, draw),
+    ),
+    steps={
+        "down": lambda rank, columns, draw: draw(rank, columns),
+        "up": lambda rows, rank, draw: torch.zeros(rows, rank),
+    },
+    cases=start_cases,
+    returns="the pair `down` (r, I), random, and `up` (O, r), so that at first nothing changes; "
+    "`draw(*shape)` gives random numbers",
+    differentiable=False,
+    done_by="LoRA",
+    met="worse",
+)
+
+# --- known mistakes ------------------------------------------------------------------------------
+
+mistake = mistakes_in(LORA_START)
+
+
+@mistake(
+    "up",
+    "B not zero",
+    symptom="Before the first update the model is another one already.",
+    cause="Begin `up` with zeros: then the change is zero, whatever `down` is.",
+    section="Break it: a start that is not zero",
+)
+def up_drawn(rows: int, rank: int, draw: Callable[..., Tensor]) -> Tensor:
+    return draw(rows, rank)
+
+
+@mistake(
+    "down",
+    "A and B both zero",
+    met=("flat", 13),
+    symptom="Nothing is ever learned: the gradient of each is multiplied by the other.",
+    cause="Draw `down` at random; only `up` begins with zeros.",
+    section="Break it: a start that is not zero",
+)
+def down_zero(rank: int, columns: int, draw: Callable[..., Tensor]) -> Tensor:
+    return torch.zeros(rank, columns)
+
+
+@mistake(
+    "up",
+    "A zero in place of B",
+    symptom="`down` is zero and `up` is random.",
+    cause="The product is zero as well, so it works, too; Hu et al. and their followers begin with "
+    "a random `down` and `up` = 0.",
+    section="Break it: a start that is not zero",
+    kind="convention",
+    steps={"down": lambda rank, columns, draw: torch.zeros(rank, columns)},
+)
+def up_random(rows: int, rank: int, draw: Callable[..., Tensor]) -> Tensor:
+    return draw(rows, rank)
+
+
+@mistake(
+    "up",
+    "B of ones",
+    symptom="`up` is full of ones: the model changes before it has learned.",
+    cause="Begin `up` with zeros.",
+    section="Break it: a start that is not zero",
+)
+def up_ones(rows: int, rank: int, draw: Callable[..., Tensor]) -> Tensor:
+    return torch.ones(rows, rank)

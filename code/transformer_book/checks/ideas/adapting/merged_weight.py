@@ -1,0 +1,106 @@
+"""Merged weight (chapter 27): the right steps, the inputs, and the known mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from torch import Tensor
+
+from transformer_book.checks.components import Case, Component, mistakes_in
+from transformer_book.checks.ideas.adapting.lora import lora_cases
+
+
+def merged_cases() -> Sequence[Case]:
+    return tuple(
+        Case(case.name, case.arguments[1:]) for case in lora_cases() if case.arguments[0].dim() > 1
+    )
+
+
+MERGED_WEIGHT = Component(
+    name="merged_weight",
+    chapter=27,
+    order=2,
+    section="Merging",
+    signature="weight, down, up, alpha",
+    pipeline=lambda s, weight, down, up, alpha: s.join(
+        weight, s.change(down, up), s.factor(alpha, down)
+    ),
+    steps={
+        "change": lambda down, up: up @ down,
+        "factor": lambda alpha, down: alpha / down.size(0),
+        "join": lambda weight, change, factor: weight + factor * change,
+    },
+    cases=merged_cases,
+    returns="the one matrix (O, I) that computes what `weight` (O, I), `down` (r, I) and `up` "
+    "(O, r) compute together",
+    done_by="merge_lora",
+    met="worse",
+)
+
+# --- known mistakes ------------------------------------------------------------------------------
+
+mistake = mistakes_in(MERGED_WEIGHT)
+
+
+@mistake(
+    "factor",
+    "merged without α/r",
+    symptom="The merged layer gives other numbers than the layer with its adapter.",
+    cause="Multiply the product up @ down by α / r, as the adapter's output is multiplied.",
+    section="Break it: the factor forgotten",
+)
+def merged_unscaled(alpha: float, down: Tensor) -> float:
+    return 1.0
+
+
+@mistake(
+    "factor",
+    "merged with α alone",
+    symptom="The change is r times too large in the merged weight.",
+    cause="Divide α by the rank.",
+    section="Break it: the factor forgotten",
+)
+def merged_alpha(alpha: float, down: Tensor) -> float:
+    return alpha
+
+
+@mistake(
+    "join",
+    "the change alone is merged",
+    symptom="The frozen weight is lost.",
+    cause="Add the change to the weight.",
+)
+def merged_change(weight: Tensor, change: Tensor, factor: float) -> Tensor:
+    return factor * change
+
+
+@mistake(
+    "join",
+    "merged twice",
+    symptom="The change is in the weight twice.",
+    cause="What is merged already is merged again: each adapter is added once.",
+    section="Break it: merged twice",
+)
+def merged_twice(weight: Tensor, change: Tensor, factor: float) -> Tensor:
+    return weight + 2 * factor * change
+
+
+@mistake(
+    "join",
+    "subtracted in place of added",
+    symptom="The change has the wrong sign: this takes an adapter out again.",
+    cause="Merging adds; unmerging subtracts.",
+    section="Break it: merged twice",
+)
+def unmerged(weight: Tensor, change: Tensor, factor: float) -> Tensor:
+    return weight - factor * change
+
+
+@mistake(
+    "change",
+    "product of the adapter transposed",
+    symptom="The change is added with rows and columns exchanged.",
+    cause="The weight is (O, I), and so is up @ down.",
+)
+def product_transposed(down: Tensor, up: Tensor) -> Tensor:
+    return down.T @ up.T

@@ -1,0 +1,164 @@
+"""Top p probabilities (chapter 27): the right steps, the inputs, and the known mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+
+from transformer_book.checks.components import Case, Component, mistakes_in
+from transformer_book.checks.given import normal
+
+FOUR = torch.tensor([[0.15, 0.5, 0.1, 0.25]]).log()
+
+
+def top_p_cases() -> Sequence[Case]:
+    return (
+        Case("four tokens, p = 0.7", (FOUR, 0.7)),
+        Case("four tokens, p = 0.8", (FOUR, 0.8)),
+        Case("less than the likeliest has", (FOUR, 0.3)),
+        Case("nearly all", (FOUR + 3, 0.95)),
+        Case("two rows", (torch.cat([FOUR, FOUR.flip(1) * 3]), 0.6)),
+        Case("eight tokens, random", (2 * normal(3, 8, seed=1), 0.9)),
+        Case("five tokens, random", (normal(2, 5, seed=2) - 4, 0.5)),
+        Case("logits far from zero", (normal(2, 6, seed=3) + 40, 0.75)),
+    )
+
+
+def nucleus(logits: Tensor, top_p: float) -> Tensor:
+    p, order = logits.softmax(dim=-1).sort(dim=-1, descending=True)
+    kept = torch.zeros_like(logits).scatter(-1, order, (p.cumsum(dim=-1) - p < top_p).to(p.dtype))
+    return kept > 0
+
+
+def drop(logits: Tensor, kept: Tensor) -> Tensor:
+    return logits.masked_fill(~kept, float("-inf"))
+
+
+TOP_P = Component(
+    name="top_p_probabilities",
+    chapter=27,
+    order=4,
+    section="Top-p and min-p, by hand",
+    signature="logits, top_p",
+    pipeline=lambda s, logits, top_p: s.share(s.drop(logits, s.keep(logits, top_p))),
+    steps={"keep": nucleus, "drop": drop, "share": lambda logits: logits.softmax(dim=-1)},
+    cases=top_p_cases,
+    returns="probabilities `(B, V)`: of each row's fewest likeliest tokens whose probabilities "
+    "reach `top_p`, 0 < top_p < 1, summing to one; all others zero; no two tokens are equally "
+    "likely",
+    differentiable=False,
+    done_by="keep_top_p",
+    met="random",
+)
+
+# --- known mistakes ------------------------------------------------------------------------------
+
+mistake = mistakes_in(TOP_P)
+
+
+def of_rank(logits: Tensor, kept: Callable[[Tensor], Tensor], descending: bool = True) -> Tensor:
+    """Which tokens stay, by a rule for their sorted probabilities."""
+    p, order = logits.softmax(dim=-1).sort(dim=-1, descending=descending)
+    return torch.zeros_like(logits).scatter(-1, order, kept(p).to(p.dtype)) > 0
+
+
+def at_least_one(kept: Tensor) -> Tensor:
+    kept = kept.clone()
+    kept[..., 0] = True
+    return kept
+
+
+@mistake(
+    "keep",
+    "nucleus one token too small",
+    symptom="The token with which the sum reaches top_p is dropped; where the model is sure, none "
+    "is left.",
+    cause="Drop a token if those *before* it reach top_p: subtract its own probability.",
+)
+def one_too_few(logits: Tensor, top_p: float) -> Tensor:
+    return of_rank(logits, lambda p: p.cumsum(dim=-1) <= top_p)
+
+
+@mistake(
+    "keep",
+    "nucleus one token too small, but never empty",
+    symptom="The token with which the sum reaches top_p is dropped, unless it is the likeliest.",
+    cause="Drop a token if those *before* it reach top_p: subtract its own probability.",
+)
+def one_too_few_never_none(logits: Tensor, top_p: float) -> Tensor:
+    return of_rank(logits, lambda p: at_least_one(p.cumsum(dim=-1) <= top_p))
+
+
+@mistake(
+    "keep",
+    "cumulative sum without sorting",
+    symptom="Which tokens stay depends on their ids.",
+    cause="Sort by probability first, then add up.",
+)
+def unsorted(logits: Tensor, top_p: float) -> Tensor:
+    p = logits.softmax(dim=-1)
+    return p.cumsum(dim=-1) - p < top_p
+
+
+@mistake(
+    "keep",
+    "sorted and not put back",
+    symptom="The right number of tokens stays, but always those with the first ids.",
+    cause="The decision is in sorted order: scatter it back to the places of the tokens.",
+)
+def not_put_back(logits: Tensor, top_p: float) -> Tensor:
+    p = logits.softmax(dim=-1).sort(dim=-1, descending=True).values
+    return p.cumsum(dim=-1) - p < top_p
+
+
+@mistake(
+    "keep",
+    "the unlikely ones first",
+    symptom="The nucleus begins with the least likely token.",
+    cause="sort() is ascending: pass descending=True.",
+)
+def ascending(logits: Tensor, top_p: float) -> Tensor:
+    return of_rank(logits, lambda p: p.cumsum(dim=-1) - p < top_p, descending=False)
+
+
+@mistake(
+    "keep",
+    "top-p of 1 − p",
+    symptom="The tokens that together have 1 − top_p stay.",
+    cause="Keep what sums to top_p; 1 − top_p is what is cut off.",
+)
+def complement(logits: Tensor, top_p: float) -> Tensor:
+    return of_rank(logits, lambda p: p.cumsum(dim=-1) - p < 1 - top_p)
+
+
+@mistake(
+    "drop",
+    "outside the nucleus set to zero",
+    symptom="Dropped tokens can still be drawn: the exponential of zero is one.",
+    cause="Set their logits to −inf.",
+)
+def nucleus_to_zero(logits: Tensor, kept: Tensor) -> Tensor:
+    return logits.masked_fill(~kept, 0.0)
+
+
+@mistake(
+    "drop",
+    "nucleus not shared out anew",
+    symptom="The probabilities of the kept tokens do not sum to one.",
+    cause="Take the softmax after dropping the others, or divide by the sum.",
+    steps={"share": lambda p: p},
+)
+def not_shared(logits: Tensor, kept: Tensor) -> Tensor:
+    return logits.softmax(dim=-1) * kept
+
+
+@mistake(
+    "drop",
+    "softmax of the nucleus taken twice",
+    symptom="The kept probabilities are too even.",
+    cause="What goes into the last softmax are probabilities: drop logits, or divide by the sum.",
+)
+def of_probabilities(logits: Tensor, kept: Tensor) -> Tensor:
+    return logits.softmax(dim=-1).masked_fill(~kept, float("-inf"))

@@ -1,0 +1,522 @@
+"""Multi head attention (chapter 9): the right steps, the inputs, and the known mistakes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from transformer_book.checks.boundaries import MASKS, QUERIES_AND_KEYS
+from transformer_book.checks.components import MISTAKES, AsClass, Case, Component, mistakes_in
+from transformer_book.checks.given import normal
+from transformer_book.checks.ideas.attention.merge_heads import merged_over_positions
+from transformer_book.checks.ideas.attention.scaled_dot_product_attention import (
+    ATTENTION,
+    FUSED_HEADS,
+    attention_pipeline,
+    partly_masked,
+)
+from transformer_book.checks.ideas.attention.split_heads import (
+    split_interleaved,
+    split_without_transpose,
+)
+
+
+def multi_head_pipeline(
+    s, query, key, value, w_query, w_key, w_value, w_output, n_heads, mask=None
+):
+    w_key, w_value = s.key_weight(w_query, w_key), s.value_weight(w_key, w_value)  # (D, D)
+    key, value = s.sources(query, key, value)  # (B, S, D)
+    q = s.split_query(s.project_query(query, w_query, n_heads), n_heads, key)  # (B, H, T, K)
+    k = s.split(s.project(key, w_key, n_heads), n_heads)  # (B, H, S, K)
+    v = s.split(s.project(value, w_value, n_heads), n_heads)  # (B, H, S, K)
+    heads = attention_pipeline(s, q, k, v, s.mask(mask))  # (B, H, T, K)
+    return s.output(s.merge(heads), w_output)  # (B, T, D)
+
+
+def multi_head_cases() -> Sequence[Case]:
+    def inputs(batch: int, queries: int, keys: int, d_model: int, seed: int) -> list[Tensor]:
+        vectors = [
+            normal(batch, n, d_model, seed=seed + i) for i, n in enumerate((queries, keys, keys))
+        ]
+        weights = [normal(d_model, d_model, seed=seed + 3 + i) / d_model**0.5 for i in range(4)]
+        return [*vectors, *weights]
+
+    causal = torch.ones(4, 4, dtype=torch.bool).tril()
+    padding = torch.tensor([[True] * 5, [True] * 3 + [False] * 2])[:, None, None]
+    return (
+        Case("one sentence, two heads", (*inputs(1, 3, 3, 4, 10), 2)),
+        Case("two sentences, two heads", (*inputs(2, 4, 4, 8, 20), 2)),
+        Case("more keys than queries", (*inputs(2, 3, 5, 8, 30), 4)),
+        Case("more queries than keys", (*inputs(3, 5, 2, 6, 40), 3)),
+        Case("a causal mask", (*inputs(2, 4, 4, 8, 50), 2), {"mask": causal}),
+        Case("a padding mask (B, 1, 1, S)", (*inputs(2, 3, 5, 8, 60), 4), {"mask": padding}),
+        Case("one head", (*inputs(2, 4, 4, 8, 70), 1)),
+        Case("as many heads as sentences", (*inputs(2, 4, 4, 8, 80), 2), {"mask": causal}),
+        Case(
+            "another mask of that shape",
+            (*inputs(2, 4, 4, 8, 85), 2),
+            {"mask": some_keys(4, 4, seed=89)},
+        ),
+        Case(
+            "as many heads as sentences, and a mask for each",
+            (*inputs(2, 4, 4, 8, 90), 2),
+            {"mask": some_keys(2, 1, 4, 4, seed=94)},
+        ),
+        Case(
+            "the same with three, and more keys than queries",
+            (*inputs(3, 2, 5, 6, 100), 3),
+            {"mask": some_keys(3, 1, 2, 5, seed=104)},
+        ),
+        Case(
+            "three sentences, three heads, a padding mask",
+            (*inputs(3, 4, 4, 6, 110), 3),
+            {"mask": some_keys(3, 1, 1, 4, seed=114)},
+        ),
+        Case(
+            "two sentences, three heads, a mask for each sentence",
+            (*inputs(2, 3, 4, 6, 120), 3),
+            {"mask": some_keys(2, 1, 3, 4, seed=124)},
+        ),
+        Case("one token, four heads", (*inputs(1, 1, 1, 8, 130), 4)),
+        Case(
+            "a causal mask and large scores",
+            (*(40 * x for x in inputs(2, 4, 4, 8, 140)[:3]), *inputs(2, 4, 4, 8, 140)[3:], 2),
+            {"mask": causal},
+            rough=True,
+        ),
+    )
+
+
+def some_keys(*shape: int, seed: int) -> Tensor:
+    """A mask that hides about a third of the keys, and never the second one."""
+    return (normal(*shape, seed=seed) < 0.4) | (torch.arange(shape[-1]) == 1)
+
+
+PROJECTIONS = ("query", "key", "value", "output")
+
+
+def multi_head_class_cases() -> Sequence[Case]:
+    cases = []
+    for case in multi_head_cases():
+        query, key, value, *weights, n_heads = case.arguments
+        names = (f"{name}.weight" for name in PROJECTIONS)
+        mask = case.keywords.get("mask")
+        given = dict(zip(names, weights, strict=True))
+        inputs = (query, key, value) if mask is None else (query, key, value, mask)
+        cases.append(
+            replace(case, arguments=((query.size(-1), n_heads), given, inputs), keywords={})
+        )
+    return tuple(cases)
+
+
+MULTI_HEAD = Component(
+    name="multi_head_attention",
+    chapter=9,
+    order=3,
+    section="The class in the package",
+    signature="query, key, value, w_query, w_key, w_value, w_output, n_heads, mask=None",
+    pipeline=multi_head_pipeline,
+    steps={
+        "project_query": lambda x, weight, n_heads: x @ weight.T,
+        "project": lambda x, weight, n_heads: x @ weight.T,
+        **ATTENTION.steps,
+        "sources": lambda query, key, value: (key, value),
+        "key_weight": lambda w_query, w_key: w_key,
+        "value_weight": lambda w_key, w_value: w_value,
+        "split_query": lambda x, n_heads, key: x.unflatten(-1, (n_heads, -1)).transpose(1, 2),
+        "split": lambda x, n_heads: x.unflatten(-1, (n_heads, -1)).transpose(1, 2),
+        "mask": lambda mask: mask,
+        "merge": lambda heads: heads.transpose(1, 2).flatten(-2),
+        "output": lambda x, weight: x @ weight.T,
+    },
+    cases=multi_head_cases,
+    # No query is without a key here, so nobody needs to clean the weights; beside a softmax over
+    # a wrong axis it shows.
+    alike={"clean": lambda weights, mask: weights},
+    returns="`(B, T, D)`; a weight is used as `x @ weight.T`, as `nn.Linear` does; `mask` is "
+    "boolean, True = may attend, for all heads alike, and hides from no query all keys",
+    settled=partly_masked,
+    as_class=AsClass(
+        constructor="d_model, n_heads",
+        forward="query, key, value, mask=None",
+        weights="`query.weight`, `key.weight`, `value.weight`, `output.weight`, each (D, D). "
+        "Keys and values exchanged both in the code and in the names give the same numbers, and "
+        "are not seen",
+        cases=multi_head_class_cases,
+        arguments=lambda sizes, weights, inputs: (
+            *inputs[:3],
+            *weights.values(),
+            sizes[1],
+            *inputs[3:],
+        ),
+    ),
+    met="worse",
+    ready_made={
+        **FUSED_HEADS,
+        "MultiHeadAttention": "attention.MultiHeadAttention.forward",
+    },
+    boundaries={
+        **MASKS,
+        **QUERIES_AND_KEYS,
+        "more queries than keys": lambda query, key: key.size(-2) < query.size(-2),
+        "one head": lambda n_heads: n_heads == 1,
+        "as many heads as sentences": lambda query, n_heads: len(query) == n_heads > 1,
+        "more heads than sentences": lambda query, n_heads: len(query) < n_heads,
+    },
+)
+
+# --- known mistakes ------------------------------------------------------------------------------
+
+mistake = mistakes_in(MULTI_HEAD)
+
+
+@mistake(
+    "output",
+    "output projection forgotten",
+    symptom="The last weight does not matter: the heads stand side by side, unmixed.",
+    cause="Multiply the merged heads by w_output.T.",
+    section="Break it: three more",
+)
+def output_forgotten(x: Tensor, weight: Tensor) -> Tensor:
+    return x
+
+
+@mistake(
+    "merge",
+    "several heads merged without permuting back",
+    met=("nonsense", 20),
+    symptom="A row holds one head's numbers of several positions.",
+    cause="reshape reads memory from left to right: transpose axes 1 and 2 first, then merge.",
+    section="Merging",
+    seen="Fix several bugs, one critical, "
+    "https://github.com/jsbaan/transformer-from-scratch/pull/6",
+)
+def several_merged_wrongly(heads: Tensor) -> Tensor:
+    return heads.reshape(heads.size(0), heads.size(2), -1)
+
+
+@mistake(
+    "merge",
+    "other axes exchanged before several heads are merged",
+    symptom="A row holds one feature of several positions.",
+    cause="Exchange the axes of heads and positions, 1 and 2, before merging.",
+    section="Merging",
+)
+def several_merged_over_positions(heads: Tensor) -> Tensor:
+    return merged_over_positions(heads)
+
+
+@mistake(
+    "key_weight",
+    "keys projected with the query's weight",
+    symptom="The weight of the keys does not matter.",
+    cause="The keys are projected with w_query: use w_key.",
+)
+def query_weight_for_keys(w_query: Tensor, w_key: Tensor) -> Tensor:
+    return w_query
+
+
+@mistake(
+    "split",
+    "several heads split with view, not transposed",
+    met=("nonsense", 21),
+    symptom="A head holds a stretch of positions in place of a stretch of features.",
+    cause="reshape to (B, T, H, K) first, then transpose axes 1 and 2.",
+    section="Splitting",
+    steps={"split_query": lambda x, n_heads, key: split_without_transpose(x, n_heads)},
+    seen="MultiHeadAttention bug when num_heads is greater than 1, "
+    "https://github.com/reczoo/FuxiCTR/issues/30",
+)
+def several_split_wrongly(x: Tensor, n_heads: int) -> Tensor:
+    return split_without_transpose(x, n_heads)
+
+
+@mistake(
+    "split",
+    "heads interleaved when split",
+    met=("harmless", 16),
+    symptom="Head h holds every H-th feature in place of its own stretch.",
+    cause="Unfold the features as (H, K), not as (K, H).",
+    section="Splitting",
+    steps={"split_query": lambda x, n_heads, key: split_interleaved(x, n_heads)},
+)
+def several_interleaved(x: Tensor, n_heads: int) -> Tensor:
+    return split_interleaved(x, n_heads)
+
+
+@mistake(
+    "value_weight",
+    "values projected with the key's weight",
+    symptom="The weight of the values does not matter.",
+    cause="The values are projected with w_key: use w_value.",
+)
+def key_weight_for_values(w_key: Tensor, w_value: Tensor) -> Tensor:
+    return w_key
+
+
+@mistake(
+    "project_query",
+    "queries not projected",
+    symptom="The weight of the queries does not matter.",
+    cause="Multiply the queries by w_query.T.",
+)
+def query_not_projected(x: Tensor, weight: Tensor, n_heads: int) -> Tensor:
+    return x
+
+
+@mistake(
+    "project",
+    "weights not transposed",
+    met=("harmless", 17),
+    symptom="Each projection uses its weight the other way round.",
+    cause="This is x @ weight; the book computes x @ weight.T, as nn.Linear does, which stores "
+    "one row per output.",
+    section="Three projections, or one",
+    kind="convention",
+    steps={"project_query": lambda x, weight, n_heads: x @ weight, "output": torch.matmul},
+)
+def not_transposed(x: Tensor, weight: Tensor, n_heads: int) -> Tensor:
+    return x @ weight
+
+
+@mistake(
+    "scale",
+    "scores scaled by d_model",
+    symptom="The weights are too even, and more so the more heads there are.",
+    cause="The scores are divided by the root of d_model: a head's vectors have d_head numbers.",
+    seen="WS04: Attention uses the wrong scaling dimension, "
+    "https://github.com/Graylab/DL4Proteins-notebooks/issues/12",
+)
+def scaled_by_d_model(query: Tensor, value: Tensor) -> float:
+    return 1 / math.sqrt(query.size(-1) * query.size(1))
+
+
+@mistake(
+    "mask",
+    "mask not passed on",
+    met=("too-good", 12),
+    symptom="The mask changes nothing.",
+    cause="It is not handed to the attention of the heads.",
+)
+def mask_lost(mask: Tensor | None) -> None:
+    return None
+
+
+@mistake(
+    "mask",
+    "mask inverted on the way",
+    met=("too-good", 13),
+    symptom="What should be hidden is seen, and what should be seen is hidden.",
+    cause="True means 'may attend'. (nn.MultiheadAttention means the opposite.)",
+    section="PyTorch's modules mean the opposite",
+    chapter=8,
+)
+def mask_inverted(mask: Tensor | None) -> Tensor | None:
+    return None if mask is None else ~mask
+
+
+@mistake(
+    "split",
+    "one head only",
+    met=("worse", 10),
+    symptom="The number of heads does not matter.",
+    cause="The vectors are never split: there is one head as wide as the model.",
+    section="Splitting",
+    steps={"split_query": lambda x, n_heads, key: x[:, None]},
+)
+def never_split(x: Tensor, n_heads: int) -> Tensor:
+    return x[:, None]
+
+
+@mistake(
+    "roles",
+    "projected keys and values exchanged",
+    symptom="The queries are compared with the values, and the keys are averaged.",
+    cause="Two arguments have changed places: query, key, value is the order everywhere. (In a "
+    "module that is trained from the start, the two weights would only exchange their names.)",
+    seen="Returned q,k,v but assigned q,v,k? Is there any difference?, "
+    "https://github.com/jsbaan/transformer-from-scratch/issues/1",
+)
+def projections_exchanged(key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+    return value, key
+
+
+def _of_the_first_head(weight: Tensor, n_heads: int) -> Tensor:
+    return weight[: weight.size(0) // n_heads].repeat(n_heads, 1)
+
+
+@mistake(
+    "project",
+    "one projection shared by all heads",
+    symptom="All heads are equal: each is the first head again.",
+    cause="Every head uses the first K rows of the weights; head h has rows h·K to (h + 1)·K.",
+    section="Splitting",
+    steps={
+        "project_query": lambda x, weight, n_heads: x @ _of_the_first_head(weight, n_heads).T,
+    },
+)
+def first_head_repeated(x: Tensor, weight: Tensor, n_heads: int) -> Tensor:
+    return x @ _of_the_first_head(weight, n_heads).T
+
+
+@mistake(
+    "mask",
+    "mask without its axis of heads",
+    symptom="With as many heads as sentences, each head gets the mask of another sentence; "
+    "otherwise it stops.",
+    cause="A mask (B, T, S) beside scores (B, H, T, S) puts its sentences at the heads: keep the "
+    "axis of heads, (B, 1, T, S).",
+    section="How a mask spreads",
+    chapter=8,
+)
+def heads_axis_lost(mask: Tensor | None) -> Tensor | None:
+    return mask[:, 0] if mask is not None and mask.dim() == 4 else mask
+
+
+@mistake(
+    "split_query",
+    "lengths of queries and keys taken for the same",
+    symptom="It works where there are as many keys as queries, and stops elsewhere.",
+    cause="A shape is built with the wrong length, as in query.view(B, S, H, K): take the length "
+    "of each tensor from that tensor.",
+    section="All heads at once",
+    stops=True,
+)
+def reshaped_with_source_length(x: Tensor, n_heads: int, key: Tensor) -> Tensor:
+    width = x.size(-1) // n_heads
+    return x.reshape(x.size(0), key.size(1), n_heads, width).transpose(1, 2)
+
+
+@mistake(
+    "sources",
+    "values made from the key",
+    symptom="The argument `value` does not matter.",
+    cause="The values are made by self.value(key): project them from `value`, self.value(value).",
+)
+def values_from_key(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+    return key, key
+
+
+@mistake(
+    "sources",
+    "keys made from the value",
+    symptom="The argument `key` does not matter.",
+    cause="The keys are made by self.key(value): project them from `key`, self.key(key).",
+)
+def keys_from_value(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+    return value, value
+
+
+@mistake(
+    "sources",
+    "keys and values made from the query",
+    symptom="The arguments `key` and `value` do not matter: this is self-attention.",
+    cause="Project the keys from `key` and the values from `value`: in the decoder they are the "
+    "memory.",
+)
+def all_from_query(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+    return query, query
+
+
+@mistake(
+    "sources",
+    "arguments key and value exchanged",
+    symptom="Keys are made from `value`, and values from `key`.",
+    cause="Two arguments have changed places: query, key, value is the order everywhere.",
+)
+def arguments_exchanged(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+    return value, key
+
+
+@mistake(
+    "output",
+    "output weight not transposed",
+    symptom="The output projection uses its weight the other way round.",
+    cause="Transpose it as the other weights are: heads @ w_output.T, not heads @ w_output.",
+    section="Three projections, or one",
+)
+def output_not_transposed(x: Tensor, weight: Tensor) -> Tensor:
+    return x @ weight
+
+
+@mistake(
+    "split",
+    "one head, scaled as if there were several",
+    symptom="The heads are never split, though the scores are divided by the root of D / H.",
+    cause="There is one head as wide as the model: split queries, keys and values.",
+    section="Splitting",
+    steps={
+        "split_query": lambda x, n_heads, key: (x * n_heads**0.5)[:, None],
+    },
+)
+def one_wide_head(x: Tensor, n_heads: int) -> Tensor:
+    return x[:, None]
+
+
+@mistake(
+    "mask",
+    "mask of the first sentence for all",
+    symptom="Every sentence has the mask of the first one.",
+    cause="mask[0] is the mask of one sentence: hand over all of them.",
+)
+def first_mask_for_all(mask: Tensor | None) -> Tensor | None:
+    return mask[:1] if mask is not None and mask.dim() == 4 else mask
+
+
+IN_SEVERAL_HEADS = (
+    "scores not scaled",
+    "scores divided by d_k without the root",
+    "scores multiplied by the root of d_k",
+    "scores divided by the root of the number of queries",
+    "weights scaled after the softmax",
+    "softmax over the queries",
+    "softmax over the first axis",
+    "attention with a softmax without dim",
+    "no softmax",
+    "mask applied after the softmax",
+    "boolean mask added to the scores",
+    "hidden scores set to zero",
+    "keys averaged in place of values",
+    "scores of queries with queries",
+    "scores of keys with keys",
+    "cosine in place of the dot product",
+)
+# There are four axes here.
+OTHERWISE_SAID = {
+    "attention with a softmax without dim": {
+        "symptom": "The weights sum to one over the heads, but not over the keys.",
+        "cause": "The softmax runs over axis 1 of the scores (B, H, T, S), the heads, as it does "
+        "with dim=1 or without dim: write dim=-1.",
+    }
+}
+MISTAKES[MULTI_HEAD.name].extend(
+    replace(
+        known,
+        name=f"in several heads: {known.name}",
+        component=MULTI_HEAD.name,
+        chapter=known.chapter or ATTENTION.chapter,
+        seen="",  # said of the mistake in one head
+        met="",
+        rank=0,
+        **OTHERWISE_SAID.get(known.name, {}),
+    )
+    for known in MISTAKES[ATTENTION.name]
+    if known.name in IN_SEVERAL_HEADS
+)
+
+
+@mistake(
+    "scores",
+    "a bias on the keys",
+    symptom="Nothing changes, whatever the bias is: it can learn nothing.",
+    cause="It adds the same number to all scores of a query, and a softmax does not notice.",
+    section="Three projections, or one",
+    kind="harmless",
+)
+def keys_moved(query: Tensor, key: Tensor) -> Tensor:
+    bias = torch.linspace(-1, 1, key.size(-1))
+    return query @ (key + bias).transpose(-2, -1)

@@ -1,0 +1,188 @@
+"""Padding mask (chapter 8): the right steps, the inputs, and the known mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from transformer_book.checks.boundaries import PAD, on, token_conditions
+from transformer_book.checks.components import Case, Component, mistakes_in
+from transformer_book.checks.given import sentences
+
+
+def token_cases() -> Sequence[Case]:
+    every = [1, 5, 2, 3]  # every kind of token that is not padding, at every place
+    return (
+        Case("two sentences, one of them padded", (torch.tensor([[5, 7, 2], [9, 2, 0]]),)),
+        Case("three sentences", (sentences(4, 1, 3, seed=1),)),
+        Case("no padding at all", (sentences(3, 3, seed=2),)),
+        Case("one sentence", (sentences(5, seed=3),)),
+        Case("as many sentences as tokens", (sentences(4, 2, 3, 1, seed=4),)),
+        Case("a row of padding", (torch.tensor([[4, 2, 0, 0], [0, 0, 0, 0]]),)),
+        Case("the target of a decoder", (torch.tensor([[1, 6, 3, 2], [1, 2, 0, 0]]),)),
+        Case("one sentence with padding", (torch.tensor([[1, 7, 2, 0, 0]]),)),
+        Case("padding in front", (torch.tensor([[0, 0, 5, 2], [0, 7, 3, 2]]),)),
+        Case(
+            "special tokens at every place",
+            (torch.tensor([every[i:] + every[:i] for i in range(4)]),),
+        ),
+        Case("one token", (torch.tensor([[1]]),)),
+        Case("three sentences of one token", (torch.tensor([[3], [2], [9]]),)),
+        Case("a text longer than any buffer", (sentences(1030, seed=5),)),
+    )
+
+
+PADDING_MASK = Component(
+    name="padding_mask",
+    chapter=8,
+    order=1,
+    section="The three masks of one batch",
+    signature="tokens",
+    pipeline=lambda s, tokens: s.shape(s.real(tokens)),
+    steps={
+        "real": lambda tokens: tokens != 0,
+        "shape": lambda real: real[:, None, None, :],
+    },
+    cases=token_cases,
+    returns="a boolean mask `(B, 1, 1, S)`, `True` = may attend; padding is token 0",
+    differentiable=False,
+    met="batch",
+    ready_made={"masks.padding_mask": "masks.padding_mask"},
+    boundaries=on("tokens", token_conditions())
+    | {
+        "one place": lambda tokens: tokens.size(1) == 1,
+        "nothing but padding": lambda tokens: (tokens == PAD).all(1).any(),
+        "padding in front": lambda tokens: ((tokens[:, 0] == PAD) & tokens.any(1)).any(),
+    },
+)
+
+# --- known mistakes ------------------------------------------------------------------------------
+
+mistake = mistakes_in(PADDING_MASK)
+
+
+@mistake(
+    "real",
+    "padding mask inverted",
+    met=("frequencies", 5),
+    symptom="The mask is True at the padding and False at the words.",
+    cause="True means 'may attend' in this book: compare with != 0. (PyTorch's "
+    "key_padding_mask means the opposite.)",
+    section="PyTorch's modules mean the opposite",
+)
+def true_at_padding(tokens: Tensor) -> Tensor:
+    return tokens == 0
+
+
+@mistake(
+    "shape",
+    "query rows masked",
+    met=("batch", 6),
+    symptom="The mask hides the rows of padded queries; padded keys stay visible.",
+    cause="The axis of the tokens stands at the queries: a padding mask hides keys, (B, 1, 1, S).",
+    section="Break it: masks that are nearly right",
+    seen="nn.MultiheadAttention causes gradients to become NaN under some use cases, "
+    "https://github.com/pytorch/pytorch/issues/41508",
+)
+def rows_hidden(real: Tensor) -> Tensor:
+    return real[:, None, :, None]
+
+
+@mistake(
+    "shape",
+    "padding mask without its axis of heads",
+    met=("sizes", 1),
+    symptom="The mask has the shape (B, 1, S).",
+    cause="Beside scores (B, H, T, S) its batch axis would meet the heads, silently when B equals "
+    "H: insert one more axis, (B, 1, 1, S).",
+    section="How a mask spreads",
+)
+def without_heads_axis(real: Tensor) -> Tensor:
+    return real[:, None, :]
+
+
+@mistake(
+    "shape",
+    "padding mask without new axes",
+    met=("sizes", 2),
+    symptom="The mask has the shape (B, S).",
+    cause="Beside scores (B, H, T, S) its batch axis would meet the queries: insert the axes of "
+    "heads and queries, (B, 1, 1, S).",
+    section="How a mask spreads",
+)
+def without_axes(real: Tensor) -> Tensor:
+    return real
+
+
+@mistake(
+    "real",
+    "token 1 taken for the padding",
+    symptom="Padding is not hidden.",
+    cause="The padding is token 0 here (some libraries have it at 1).",
+)
+def padding_is_one(tokens: Tensor) -> Tensor:
+    return tokens != 1
+
+
+@mistake(
+    "real",
+    "<sos> hidden, too",
+    symptom="The first token of every target is hidden with the padding.",
+    cause="tokens > 1 hides <sos>, which is 1: padding is token 0 alone, tokens != 0.",
+)
+def start_hidden(tokens: Tensor) -> Tensor:
+    return tokens > 1
+
+
+@mistake(
+    "real",
+    "all special tokens hidden",
+    symptom="<sos>, <eos> and <unk> are hidden with the padding.",
+    cause="tokens > 3 hides four tokens: padding is token 0 alone, tokens != 0.",
+)
+def specials_hidden(tokens: Tensor) -> Tensor:
+    return tokens > 3
+
+
+@mistake(
+    "real",
+    "<eos> hidden, too",
+    symptom="The end of each sentence is hidden with the padding.",
+    cause="<eos>, 2, is a token that is read: padding is token 0 alone, tokens != 0.",
+)
+def end_hidden(tokens: Tensor) -> Tensor:
+    return (tokens != 0) & (tokens != 2)
+
+
+@mistake(
+    "real",
+    "<sos> and <eos> hidden, too",
+    symptom="The first and the last token of each sentence are hidden with the padding.",
+    cause="tokens > 2 hides <sos> and <eos>: padding is token 0 alone, tokens != 0.",
+)
+def start_and_end_hidden(tokens: Tensor) -> Tensor:
+    return tokens > 2
+
+
+@mistake(
+    "real",
+    "a padding mask of numbers",
+    symptom="The mask holds 0 and 1 as numbers.",
+    cause="Make it boolean: ones and zeros added to scores hide nothing, and ~ does not invert "
+    "them.",
+    section="PyTorch's modules mean the opposite",
+)
+def padding_as_numbers(tokens: Tensor) -> Tensor:
+    return (tokens != 0).float()
+
+
+@mistake(
+    "real",
+    "padding of the first sentence for all",
+    symptom="Every sentence has the mask of the first one.",
+    cause="tokens[0] is one sentence: compare all of them, tokens != 0.",
+)
+def first_for_all(tokens: Tensor) -> Tensor:
+    return (tokens[:1] != 0).expand(tokens.shape)

@@ -1,0 +1,203 @@
+"""Build vocabulary (chapter 2): the right steps, the inputs, and the known mistakes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from transformer_book.checks.components import Case, Component, mistakes_in
+
+SPECIALS = ("<pad>", "<sos>", "<eos>", "<unk>")
+
+
+def count_words(texts: Sequence[Sequence[str]]) -> Counter[str]:
+    return Counter(word for words in texts for word in words)
+
+
+def corpus_cases() -> Sequence[Case]:
+    dogs = [["the", "dog", "sleeps"], ["the", "dog", "eats"], ["a", "cat", "sleeps"]]
+    more = [["b", "a", "b"], ["c", "a", "b"], ["d", "d", "a", "e"]]
+    once = [["eins", "zwei", "zwei"], ["drei", "drei", "drei"]]
+    kinds = [["Hund", "hund", ".", "3", "x-y", "über"], ["Hund", "hund", ".", "3", "x-y"], ["3"]]
+    return (
+        Case("three sentences, every word", (dogs, 1)),
+        Case("three sentences, words that come twice", (dogs, 2)),
+        Case("letters, at least twice", (more, 2)),
+        Case("letters, at least three times", (more, 3)),
+        Case("German numbers, at least twice", (once, 2)),
+        Case("nothing frequent enough", (once, 5)),
+        Case("large letters and small, numbers, marks", (kinds, 2)),
+    )
+
+
+def observe_vocabulary(function):
+    """The order of the words is free: compare them as a set, and the ids as a whole."""
+
+    def observed(texts, least):
+        vocabulary = function(texts, least)
+        if not isinstance(vocabulary, dict):
+            return vocabulary
+        words = [word for word in vocabulary if word not in SPECIALS]
+        return {
+            "the special tokens": [vocabulary.get(special) for special in SPECIALS],
+            "the words": sorted(map(str, words)),
+            "the ids": sorted(vocabulary.values()),
+        }
+
+    return observed
+
+
+BUILD_VOCABULARY = Component(
+    name="build_vocabulary",
+    chapter=2,
+    order=1,
+    section="Three captions, by hand",
+    signature="sentences, min_frequency",
+    pipeline=lambda s, texts, least: dict(
+        s.number(s.specials(), s.keep(s.count(texts), least), texts)
+    ),
+    steps={
+        "count": count_words,
+        "specials": lambda: SPECIALS,
+        "keep": lambda counts, least: [w for w, n in counts.items() if n >= least],
+        "number": lambda specials, words, texts: (
+            (word, i) for i, word in enumerate((*specials, *sorted(set(words))))
+        ),
+    },
+    cases=corpus_cases,
+    returns="a dictionary from token to id, without gaps; `sentences` are lists of words: `<pad>` "
+    "0, `<sos>` 1, `<eos>` 2, `<unk>` 3, then the words that come at least `min_frequency` times, "
+    "in any order; none of the four is a word",
+    differentiable=False,
+    observe=observe_vocabulary,
+    done_by="Vocabulary",
+    met="bleu",
+    ready_made={"Vocabulary.build": "tokens.Vocabulary.build"},
+    boundaries={
+        "every word": lambda least: least == 1,
+        "no word": lambda texts, least: max(map(len, texts)) * len(texts) < 3 * least,
+        "a word twice in a sentence": lambda texts: any(len(set(t)) < len(t) for t in texts),
+    },
+)
+
+# --- known mistakes ------------------------------------------------------------------------------
+
+mistake = mistakes_in(BUILD_VOCABULARY)
+
+
+@mistake(
+    "specials",
+    "special tokens forgotten",
+    met=("batch", 17),
+    symptom="The words begin at id 0, where the padding should be.",
+    cause="The first four ids belong to <pad>, <sos>, <eos>, <unk>.",
+)
+def no_specials() -> tuple[str, ...]:
+    return ()
+
+
+@mistake(
+    "number",
+    "special tokens at the end",
+    met=("nonsense", 22),
+    symptom="The special tokens have the last ids.",
+    cause="Number them first: <pad> is 0 in every vocabulary of the book.",
+)
+def specials_last(specials: Sequence[str], words: Sequence[str], texts: object) -> object:
+    return ((word, i) for i, word in enumerate((*sorted(set(words)), *specials)))
+
+
+@mistake(
+    "keep",
+    "more than in place of at least",
+    symptom="Words that come exactly min_frequency times are missing.",
+    cause="Compare with >=, not with >.",
+)
+def strictly_more(counts: Counter[str], least: int) -> list[str]:
+    return [word for word, n in counts.items() if n > least]
+
+
+@mistake(
+    "keep",
+    "frequency ignored",
+    symptom="Rare words have ids of their own.",
+    cause="min_frequency is not used.",
+)
+def all_kept(counts: Counter[str], least: int) -> list[str]:
+    return list(counts)
+
+
+@mistake(
+    "keep",
+    "rare words kept, frequent ones dropped",
+    symptom="Only rare words have ids.",
+    cause="The comparison is the wrong way round.",
+)
+def rare_kept(counts: Counter[str], least: int) -> list[str]:
+    return [word for word, n in counts.items() if n < least]
+
+
+@mistake(
+    "keep",
+    "at most in place of at least",
+    symptom="Frequent words have no ids.",
+    cause="The comparison is the wrong way round: >=, not <=.",
+)
+def at_most(counts: Counter[str], least: int) -> list[str]:
+    return [word for word, n in counts.items() if n <= least]
+
+
+@mistake(
+    "count",
+    "sentences counted in place of words",
+    symptom="A word that comes twice in one sentence counts once.",
+    cause="Count every occurrence, not the sentences a word is in.",
+)
+def sentences_counted(texts: Sequence[Sequence[str]]) -> Counter[str]:
+    return Counter(word for words in texts for word in set(words))
+
+
+@mistake(
+    "count",
+    "letters counted in place of words",
+    symptom="The entries are letters.",
+    cause="A loop over a word gives its letters: loop over the sentences, then over their words.",
+)
+def letters_counted(texts: Sequence[Sequence[str]]) -> Counter[str]:
+    return Counter(letter for words in texts for word in words for letter in word)
+
+
+@mistake(
+    "number",
+    "first word takes the id of <unk>",
+    symptom="The first word has id 3, which <unk> has already.",
+    cause="Four special tokens stand in front: the words begin at id 4.",
+)
+def words_from_three(specials: Sequence[str], words: Sequence[str], texts: object) -> object:
+    return [
+        *zip(specials, range(4), strict=False),
+        *zip(sorted(set(words)), range(3, 10**6), strict=False),
+    ]
+
+
+@mistake(
+    "number",
+    "an id left out before the words",
+    symptom="No token has id 4: the words begin at 5.",
+    cause="The next id is len(vocabulary), not len(vocabulary) + 1: ids count from 0.",
+)
+def words_from_five(specials: Sequence[str], words: Sequence[str], texts: object) -> object:
+    return [
+        *zip(specials, range(4), strict=False),
+        *zip(sorted(set(words)), range(5, 10**6), strict=False),
+    ]
+
+
+@mistake(
+    "number",
+    "from id to token",
+    symptom="The dictionary is the wrong way round: its keys are the ids.",
+    cause="It is looked up by token: {token: id}, not {id: token}.",
+)
+def wrong_way_round(specials: Sequence[str], words: Sequence[str], texts: object) -> object:
+    return enumerate((*specials, *sorted(set(words))))

@@ -1,0 +1,76 @@
+"""Number of targets (chapter 1): the right steps, the inputs, and the known mistakes."""
+
+from __future__ import annotations
+
+import math
+
+from transformer_book.checks.components import Case, Component, mistakes_in
+
+NUMBER_OF_TARGETS = Component(
+    name="number_of_targets",
+    chapter=1,
+    order=1,
+    section="How many sentences are there?",
+    signature="vocab_size, length",
+    pipeline=lambda s, vocab_size, length: s.count(vocab_size, length),
+    steps={"count": lambda vocab_size, length: vocab_size**length},
+    cases=lambda: tuple(
+        Case(f"{v} words, {n} places", (v, n))
+        # The last but one is too large for 64 bits, the last for a float.
+        for v, n in ((2, 3), (3, 2), (10, 4), (5, 1), (1, 6), (2000, 10), (28, 200))
+    ),
+    returns="the number of different sequences of `length` tokens, a whole number",
+    differentiable=False,
+    met="score",
+    boundaries={
+        "one word": lambda vocab_size, length: length == 1 or vocab_size == 1,
+        "beyond 64 bits": lambda vocab_size, length: vocab_size**length > 2**64,
+        "beyond a float's digits": lambda vocab_size, length: vocab_size**length > 2**200,
+    },
+)
+
+# --- known mistakes ------------------------------------------------------------------------------
+
+mistake = mistakes_in(NUMBER_OF_TARGETS)
+
+
+@mistake(
+    "count",
+    "n**V for V**n",
+    met=("score", 8),
+    symptom="Base and exponent are exchanged: this is n**V.",
+    cause="There are V choices at each of n places: V · V · … · V, n times, is V**n.",
+    seen="a public tutorial on translating series",
+)
+def places_to_the_words(vocab_size: int, length: int) -> int:
+    return length**vocab_size
+
+
+@mistake(
+    "count",
+    "choices added up",
+    symptom="The choices are added; they must be multiplied.",
+    cause="Each choice of the first word can go with each of the second: V**n, not V · n.",
+)
+def added_up(vocab_size: int, length: int) -> int:
+    return vocab_size * length
+
+
+@mistake(
+    "count",
+    "each word at most once",
+    symptom="Sentences in which a word comes twice are not counted.",
+    cause="After the first word V choices are left, not V − 1: a word may come again. V**n.",
+)
+def without_repetition(vocab_size: int, length: int) -> int:
+    return math.prod(vocab_size - i for i in range(length))
+
+
+@mistake(
+    "count",
+    "shorter sentences counted, too",
+    symptom="The sentences of fewer places are counted, too.",
+    cause="The question is how many have exactly `length` places: V**n, not the sum up to it.",
+)
+def up_to_that_length(vocab_size: int, length: int) -> int:
+    return sum(vocab_size**n for n in range(1, length + 1))

@@ -1,0 +1,149 @@
+"""Training words (chapter 2): the right steps, the inputs, and the known mistakes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from transformer_book.checks.components import Case, Component, mistakes_in
+from transformer_book.checks.ideas.inputs.build_vocabulary import count_words
+
+
+def split_cases() -> Sequence[Case]:
+    dogs = {
+        "train": [["the", "dog", "sleeps"], ["the", "cat", "eats"]],
+        "validation": [["the", "dog", "barks"]],
+        "test": [["a", "raccoon", "sleeps"], ["a", "raccoon", "barks"]],
+    }
+    signs = {
+        "train": [["a", "b", "a"], ["b", "c"], ["c", "d"]],
+        "validation": [["d", "e"], ["e", "f", "f"]],
+        "test": [["f", "g"], ["h", "g", "d"]],
+    }
+    twice = {
+        "test": [["di", "fa", "fa", "fa"]],
+        "validation": [["so", "la", "mi"], ["mi", "mi"]],
+        "train": [["so", "so"], ["la", "la", "la"], ["la", "di", "da", "di"], ["so", "da"]],
+    }
+    return (
+        Case("dogs, every word", (dogs, 1)),
+        Case("dogs, words that come twice", (dogs, 2)),
+        Case("letters, every one", (signs, 1)),
+        Case("letters that come twice", (signs, 2)),
+        Case("letters that come three times", (signs, 3)),
+        Case("words twice in a sentence", (twice, 2)),
+        Case("words twice in a sentence, three times in all", (twice, 3)),
+    )
+
+
+def frequent(sentences: Sequence[Sequence[str]], least: int) -> set[str]:
+    return {word for word, n in count_words(sentences).items() if n >= least}
+
+
+TRAINING_WORDS = Component(
+    name="training_words",
+    chapter=2,
+    order=4,
+    section="Break it: the test set in the vocabulary",
+    signature="splits, min_frequency",
+    pipeline=lambda s, splits, least: sorted(s.keep(s.counted(splits), least)),
+    steps={"counted": lambda splits: splits["train"], "keep": frequent},
+    cases=split_cases,
+    returns="the words that a vocabulary may hold, as a set or a list, in any order: those that "
+    "come at least `min_frequency` times where a model may learn from; `splits` is a dictionary "
+    "with the sentences, lists of words, of `train`, `validation` and `test`",
+    differentiable=False,
+    observe=lambda function: lambda splits, least: sorted(set(function(splits, least))),
+    done_by="read_lines",
+    met="score",
+)
+
+# --- known mistakes ------------------------------------------------------------------------------
+
+mistake = mistakes_in(TRAINING_WORDS)
+
+
+@mistake(
+    "counted",
+    "vocabulary built on test data",
+    met=("score", 1),
+    symptom="Words are there that only the validation or the test set has.",
+    cause="Count in the training sentences alone: the test tells us about texts nobody has seen.",
+    seen="Why use training, validation and test set to build vocabulary in build_data.py?, "
+    "https://github.com/guillaumegenthial/sequence_tagging/issues/94",
+)
+def all_counted(splits: dict[str, list[list[str]]]) -> list[list[str]]:
+    return [words for split in splits.values() for words in split]
+
+
+@mistake(
+    "counted",
+    "vocabulary built on training and test",
+    symptom="Words are there that only the test set has.",
+    cause="Count in the training sentences alone: with the test's words in the vocabulary, the "
+    "test cannot show what unknown words cost.",
+    seen="Why we build tokenizer using both train and test set?, "
+    "https://github.com/songyouwei/ABSA-PyTorch/issues/190",
+)
+def test_counted(splits: dict[str, list[list[str]]]) -> list[list[str]]:
+    return splits["train"] + splits["test"]
+
+
+@mistake(
+    "counted",
+    "vocabulary built on training and validation",
+    symptom="Words are there that only the validation set has.",
+    cause="Count in the training sentences alone: the model learns nothing about words that do "
+    "not occur in them.",
+    seen="Major Concern regarding Test/Val data, https://github.com/keras-team/keras/issues/7447",
+)
+def validation_counted(splits: dict[str, list[list[str]]]) -> list[list[str]]:
+    return splits["train"] + splits["validation"]
+
+
+@mistake(
+    "keep",
+    "more often than min_frequency",
+    symptom="Words that come exactly min_frequency times are missing.",
+    cause="Compare with >=, not with >.",
+    section="Three captions, by hand",
+)
+def more_often(sentences: Sequence[Sequence[str]], least: int) -> set[str]:
+    return {word for word, n in _counted(sentences).items() if n > least}
+
+
+@mistake(
+    "keep",
+    "frequency of the training words ignored",
+    symptom="Rare words are there, too.",
+    cause="min_frequency is not used: keep the words that come at least so often.",
+    section="Three captions, by hand",
+)
+def all_training_words(sentences: Sequence[Sequence[str]], least: int) -> set[str]:
+    return set(_counted(sentences))
+
+
+@mistake(
+    "keep",
+    "the n most frequent words",
+    symptom="The number of words is min_frequency, whatever they are.",
+    cause="min_frequency is how often a word must come, not how many words are kept.",
+    section="Three captions, by hand",
+)
+def most_frequent(sentences: Sequence[Sequence[str]], least: int) -> set[str]:
+    return {word for word, _ in _counted(sentences).most_common(least)}
+
+
+@mistake(
+    "keep",
+    "training sentences counted in place of words",
+    symptom="A word that comes twice in one sentence counts once.",
+    cause="Count every occurrence, not the sentences a word is in.",
+    section="Three captions, by hand",
+)
+def training_sentences_counted(sentences: Sequence[Sequence[str]], least: int) -> set[str]:
+    return {word for word, n in _counted(map(set, sentences)).items() if n >= least}
+
+
+def _counted(sentences: Iterable[Iterable[str]]) -> Counter[str]:
+    return Counter(word for words in sentences for word in words)

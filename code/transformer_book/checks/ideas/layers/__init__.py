@@ -1,0 +1,1 @@
+"""Ideas of chapters 10 to 14: norms, residuals, dropout, feed-forward, layers, stacks."""

@@ -1,0 +1,173 @@
+"""Causal self attention (chapter 13): the right steps, the inputs, and the known mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from transformer_book.checks.boundaries import RESIDUAL
+from transformer_book.checks.components import Case, Component, mistakes_in
+from transformer_book.checks.given import normal
+
+
+def modes_pipeline(s, x, training):
+    scores = x @ x.mT / s.root(x)  # (B, T, T)
+    seen = s.seen(torch.ones(x.size(1), x.size(1)), training).bool()  # (T, T)
+    return s.weights(scores, seen) @ x
+
+
+def modes_cases() -> Sequence[Case]:
+    return (
+        *(
+            Case(f"{tokens} tokens, {mode}", (normal(batch, tokens, width, seed=tokens), flag))
+            for batch, tokens, width in ((1, 2, 2), (2, 3, 4), (1, 5, 6), (3, 4, 3), (1, 130, 2))
+            for mode, flag in (("training", True), ("evaluation", False))
+        ),
+        Case("scores of ten thousand", (200 * normal(2, 4, 3, seed=9), True), rough=True),
+        Case("one token", (normal(1, 1, 3, seed=10), False)),
+        Case(
+            "a vector of zeros",
+            (normal(2, 4, 3, seed=11) * torch.tensor([1, 0, 1, 1])[:, None], True),
+        ),
+    )
+
+
+SELF_ATTENTION = Component(
+    name="causal_self_attention",
+    chapter=13,
+    order=2,
+    section="Break it: a mask in one mode only",
+    signature="x, training",
+    pipeline=modes_pipeline,
+    steps={
+        "root": lambda x: x.size(-1) ** 0.5,
+        "seen": lambda ones, training: ones.tril(),
+        "weights": lambda scores, seen: scores.masked_fill(~seen, -torch.inf).softmax(dim=-1),
+    },
+    cases=modes_cases,
+    returns="`(B, T, D)`: attention of x to itself (queries, keys and values are x), each "
+    "position to itself and what came before; `training` is the module's mode, `self.training`, "
+    "and there is no dropout; scores are divided by the root of D",
+    done_by="DecoderLayer",
+    met="too-good",
+    boundaries=RESIDUAL
+    | {
+        "training": lambda training: training,
+        "evaluation": lambda training: not training,
+        "longer than 128": lambda x: x.size(1) > 128,
+        "scores beyond 10000": lambda x: (x @ x.mT).max() > 2e4,
+    },
+)
+
+# --- known mistakes ------------------------------------------------------------------------------
+
+mistake = mistakes_in(SELF_ATTENTION)
+
+
+@mistake(
+    "seen",
+    "causal mask only in training mode",
+    met=("nonsense", 16),
+    symptom="In evaluation every position sees its future, so that a test with teacher forcing "
+    "looks too good.",
+    cause="The mask stands behind `if self.training`: it belongs to both modes.",
+)
+def masked_in_training(ones: Tensor, training: bool) -> Tensor:
+    return ones.tril() if training else ones
+
+
+@mistake(
+    "seen",
+    "causal mask only in evaluation",
+    met=("too-good", 4),
+    symptom="In training every position sees the answer, and learns to copy it.",
+    cause="The mask is missing where `self.training` is true: it belongs to both modes.",
+)
+def masked_in_evaluation(ones: Tensor, training: bool) -> Tensor:
+    return ones if training else ones.tril()
+
+
+@mistake(
+    "seen",
+    "no causal mask in either mode",
+    symptom="Every position sees its future, always.",
+    cause="Hide the scores above the diagonal, before the softmax.",
+    section="Leak tests, in both modes",
+    seen="`RoFormerForCausalLM`, … attend to future tokens since v5.9.0 — CLM training loss "
+    "collapses, https://github.com/huggingface/transformers/issues/48745",
+)
+def never_masked(ones: Tensor, training: bool) -> Tensor:
+    return ones
+
+
+@mistake(
+    "seen",
+    "past hidden in place of the future",
+    symptom="A position sees its future and not its past.",
+    cause="This is the upper triangle: use tril.",
+    section="Leak tests, in both modes",
+)
+def past_hidden(ones: Tensor, training: bool) -> Tensor:
+    return ones.triu()
+
+
+@mistake(
+    "root",
+    "causal scores not scaled",
+    symptom="The weights are too sharp, and all the more so the wider the vectors are.",
+    cause="The scores are not divided by the root of D.",
+    section="Why divide by the square root of the width",
+    chapter=7,
+)
+def causal_not_scaled(x: Tensor) -> float:
+    return 1.0
+
+
+@mistake(
+    "root",
+    "causal scores divided by the root of the length",
+    symptom="The weights depend on how long the sentence is.",
+    cause="x.size(1) is the number of tokens; the width is x.size(-1).",
+    section="Why divide by the square root of the width",
+    chapter=7,
+)
+def causal_divided_by_length(x: Tensor) -> float:
+    return x.size(1) ** 0.5
+
+
+@mistake(
+    "weights",
+    "future scores set to zero",
+    symptom="The future still gets weight: the exponential of zero is one.",
+    cause="Multiplied by the mask, hidden scores are 0: set them to −inf, before the softmax.",
+    section="Break it: the mask after the softmax",
+    chapter=8,
+)
+def future_at_zero(scores: Tensor, seen: Tensor) -> Tensor:
+    return (scores * seen).softmax(dim=-1)
+
+
+@mistake(
+    "weights",
+    "future hidden after the softmax",
+    symptom="The weights of a position do not sum to one.",
+    cause="The future still counts in the softmax's sum: hide its scores before it.",
+    section="Break it: the mask after the softmax",
+    chapter=8,
+)
+def future_hidden_late(scores: Tensor, seen: Tensor) -> Tensor:
+    return scores.softmax(dim=-1) * seen
+
+
+@mistake(
+    "seen",
+    "next token visible to causal attention",
+    symptom="A position sees the token after it, the one it is to predict.",
+    cause="The triangle is one too wide (diagonal=1): use diagonal=0.",
+    section="Break it: masks that are nearly right",
+    chapter=8,
+)
+def causal_next_visible(ones: Tensor, training: bool) -> Tensor:
+    return ones.tril(1)

@@ -1,0 +1,407 @@
+"""Layer norm (chapter 10): the right steps, the inputs, and the known mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from transformer_book.checks.boundaries import RESIDUAL
+from transformer_book.checks.components import AsClass, Case, Component, mistakes_in
+from transformer_book.checks.given import normal
+
+
+def layer_norm_pipeline(s, x, weight, bias, eps=1e-5):
+    centred = x - s.mean(x)  # (…, D)
+    normalised = s.divide(centred, s.variance(x), eps)  # (…, D)
+    return s.scale(normalised, weight, bias)  # (…, D)
+
+
+def layer_norm_cases() -> Sequence[Case]:
+    def parameters(d_model: int, seed: int) -> tuple[Tensor, Tensor]:
+        return 1 + 0.5 * normal(d_model, seed=seed), normal(d_model, seed=seed + 1)
+
+    plain = torch.ones(4), torch.zeros(4)
+    return (
+        Case("four numbers", (torch.tensor([[[1.0, 3.0, 5.0, 7.0]]]), *plain)),
+        Case(
+            "two positions", (torch.tensor([[[1.0, 3.0, 5.0, 7.0], [0.0, 0.0, 4.0, 4.0]]]), *plain)
+        ),
+        Case("random vectors", (normal(2, 3, 6, seed=1), *parameters(6, 2))),
+        Case("far from zero", (5 + 2 * normal(2, 4, 8, seed=3), *parameters(8, 4))),
+        Case("small numbers, where ε counts", (0.01 * normal(2, 3, 6, seed=5), *parameters(6, 6))),
+        Case("very small numbers", (0.001 * normal(2, 2, 4, seed=12), *parameters(4, 13))),
+        Case("a large ε", (normal(1, 3, 4, seed=7), *parameters(4, 8)), {"eps": 0.5}),
+        Case("ε = 0.1", (normal(2, 2, 6, seed=14), *parameters(6, 15)), {"eps": 0.1}),
+        Case("ε = 2", (normal(2, 2, 5, seed=16), *parameters(5, 17)), {"eps": 2.0}),
+        Case(
+            "equal numbers: the variance is zero", (torch.full((1, 2, 4), 3.0), *parameters(4, 9))
+        ),
+        Case("as many positions as features", (normal(3, 5, 5, seed=10), *parameters(5, 11))),
+        # The mean of such numbers is exact; the mean of their squares is not.
+        Case(
+            "close together, far from zero",
+            (300 + torch.tensor([[[5.0, 77.0, 33.0, 130.0]]]) / 64, *parameters(4, 18)),
+            rough=True,
+        ),
+        Case(
+            "another such vector",
+            (torch.tensor([[[11.0, 3.0, 90.0, 121.0]]]) / 64 - 350, *parameters(4, 20)),
+            rough=True,
+        ),
+        Case(
+            "two such vectors",
+            (280 + torch.tensor([[[7.0, 151.0]], [[99.0, 3.0]]]) / 64, *parameters(2, 22)),
+            rough=True,
+        ),
+        Case(
+            "positions whose means cancel",
+            (torch.tensor([[[1.0, 2.0, 6.0], [-1.0, -2.0, -6.0]]]), *parameters(3, 24)),
+        ),
+        Case("one feature", (normal(2, 3, 1, seed=26), *parameters(1, 27))),
+        Case("more positions than features", (normal(2, 12, 3, seed=29), *parameters(3, 30))),
+    )
+
+
+def layer_norm_class_cases() -> Sequence[Case]:
+    return tuple(
+        replace(case, arguments=((x.size(-1),), {"weight": weight, "bias": bias}, (x,)))
+        for case in layer_norm_cases()
+        if not case.keywords  # a class keeps its own ε
+        for x, weight, bias in [case.arguments]
+    )
+
+
+LAYER_NORM = Component(
+    name="layer_norm",
+    chapter=10,
+    order=1,
+    section="Layer norm, by hand",
+    signature="x, weight, bias, eps=1e-5",
+    pipeline=layer_norm_pipeline,
+    steps={
+        "mean": lambda x: x.mean(dim=-1, keepdim=True),
+        "variance": lambda x: x.var(dim=-1, keepdim=True, unbiased=False),
+        "divide": lambda centred, variance, eps: centred / torch.sqrt(variance + eps),
+        "scale": lambda x, weight, bias: weight * x + bias,
+    },
+    cases=layer_norm_cases,
+    returns="`(B, T, D)`, each position's features with mean 0 and variance 1, scaled and shifted",
+    as_class=AsClass(
+        constructor="d_model",
+        forward="x",
+        weights="`weight` and `bias`, both (D,); ε is 1e-5",
+        cases=layer_norm_class_cases,
+        arguments=lambda sizes, weights, inputs: (*inputs, *weights.values()),
+    ),
+    met="worse",
+    ready_made={
+        "F.layer_norm": F.layer_norm,
+        "torch.layer_norm": torch.layer_norm,
+        "torch.native_layer_norm": torch.native_layer_norm,
+        "F.rms_norm": F.rms_norm,
+        "F.group_norm": F.group_norm,
+        "F.instance_norm": F.instance_norm,
+        "F.batch_norm": F.batch_norm,
+        "LayerNorm": "layers.LayerNorm.forward",
+    },
+    boundaries=RESIDUAL
+    | {
+        "ε counts": lambda x: (x.var(-1, unbiased=False) < 1e-4).any(),
+        "no variance": lambda x: (x.var(-1, unbiased=False) == 0).any(),
+        "another ε": lambda eps: eps is not None and eps != 1e-5,
+        "far from zero": lambda x: x.size(-1) > 1 and (x.mean(-1).abs() > 1000 * x.std(-1)).any(),
+        "one feature": lambda x: x.size(-1) == 1,
+        "more than eight positions": lambda x: x.size(1) > 8,
+        "means that cancel": lambda x: x.mean().abs() < 1e-6 and (x.mean(-1).abs() > 0.1).any(),
+    },
+)
+
+# --- known mistakes ------------------------------------------------------------------------------
+
+mistake = mistakes_in(LAYER_NORM)
+
+
+@mistake(
+    "mean",
+    "layer norm over two axes",
+    met=("batch", 5),
+    symptom="A position's output changes with the other positions, padding included.",
+    cause="Mean and variance are taken over positions and features: take them over the features "
+    "only, dim=-1.",
+    section="Break it: statistics over the wrong axes",
+    steps={"variance": lambda x: x.var(dim=(-2, -1), keepdim=True, unbiased=False)},
+    seen="Fix layernorm bug in baseline transformer, "
+    "https://github.com/Qualcomm-AI-research/geometric-algebra-transformer/pull/8",
+)
+def mean_over_two_axes(x: Tensor) -> Tensor:
+    return x.mean(dim=(-2, -1), keepdim=True)
+
+
+@mistake(
+    "mean",
+    "layer norm over the positions",
+    met=("batch", 11),
+    symptom="Each feature has mean 0 over the sentence, not each position over its features.",
+    cause="Mean and variance are taken over dim=1: take them over the last axis.",
+    section="Break it: statistics over the wrong axes",
+    steps={"variance": lambda x: x.var(dim=1, keepdim=True, unbiased=False)},
+    seen="Correct LayerNormalization, "
+    "https://github.com/jadore801120/attention-is-all-you-need-pytorch/pull/17",
+)
+def mean_over_positions(x: Tensor) -> Tensor:
+    return x.mean(dim=1, keepdim=True)
+
+
+@mistake(
+    "mean",
+    "mean not subtracted",
+    symptom="The features do not have mean 0.",
+    cause="The mean is not subtracted (that is the beginning of RMSNorm, another norm).",
+)
+def no_mean(x: Tensor) -> Tensor:
+    return torch.zeros_like(x[..., :1])
+
+
+@mistake(
+    "mean",
+    "RMS norm in place of layer norm",
+    symptom="The vectors are divided by their root mean square, and their mean stays.",
+    cause="This is RMSNorm, another norm that works as well; layer norm subtracts the mean "
+    "first. Weights do not fit from one to the other.",
+    kind="convention",
+    steps={"variance": lambda x: x.square().mean(dim=-1, keepdim=True)},
+)
+def rms(x: Tensor) -> Tensor:
+    return torch.zeros_like(x[..., :1])
+
+
+@mistake(
+    "mean",
+    "RMS norm without the bias",
+    symptom="The vectors are divided by their root mean square, and nothing is added.",
+    cause="This is RMSNorm, another norm that works as well; layer norm subtracts the mean first "
+    "and adds a bias at the end.",
+    kind="convention",
+    steps={
+        "variance": lambda x: x.square().mean(dim=-1, keepdim=True),
+        "scale": lambda x, weight, bias: weight * x,
+    },
+)
+def rms_unbiased(x: Tensor) -> Tensor:
+    return torch.zeros_like(x[..., :1])
+
+
+@mistake(
+    "variance",
+    "variance with Bessel's correction",
+    met=("harmless", 7),
+    symptom="The outputs are a little too small, by the root of (D − 1)/D.",
+    cause="torch.var and torch.std divide by D − 1 by default: pass unbiased=False.",
+    section="Break it: ε outside the root, and the other variance",
+    seen="Is there any reason we used a different LayerNorm implementation?, "
+    "https://github.com/harvardnlp/annotated-transformer/issues/122",
+)
+def bessel(x: Tensor) -> Tensor:
+    return x.var(dim=-1, keepdim=True)
+
+
+@mistake(
+    "divide",
+    "ε outside the root",
+    met=("harmless", 8),
+    symptom="Vectors with a small variance come out too large, before weight and bias.",
+    cause="ε is added to the standard deviation: add it to the variance, inside the root.",
+    section="Break it: ε outside the root, and the other variance",
+    seen="The LayerNorm implementation, https://github.com/codertimo/BERT-pytorch/issues/30",
+)
+def epsilon_outside(centred: Tensor, variance: Tensor, eps: float) -> Tensor:
+    return centred / (variance.sqrt() + eps)
+
+
+@mistake(
+    "divide",
+    "ε forgotten",
+    met=("nan", 4),
+    symptom="A vector of equal numbers gives nan.",
+    cause="The variance of such a vector is zero, so that zero is divided by zero: add ε inside "
+    "the root.",
+    section="Break it: ε outside the root, and the other variance",
+)
+def epsilon_forgotten(centred: Tensor, variance: Tensor, eps: float) -> Tensor:
+    return centred / variance.sqrt()
+
+
+@mistake(
+    "divide",
+    "ε fixed",
+    met=("harmless", 9),
+    symptom="The argument eps changes nothing.",
+    cause="1e-5 is written into the function: use eps.",
+    section="Break it: ε outside the root, and the other variance",
+)
+def epsilon_fixed(centred: Tensor, variance: Tensor, eps: float) -> Tensor:
+    return centred / torch.sqrt(variance + 1e-5)
+
+
+@mistake(
+    "divide",
+    "divided by the variance",
+    symptom="The features do not have variance 1.",
+    cause="The root is missing: divide by the root of the variance (plus ε).",
+)
+def root_forgotten(centred: Tensor, variance: Tensor, eps: float) -> Tensor:
+    return centred / (variance + eps)
+
+
+@mistake(
+    "scale",
+    "scale and shift forgotten",
+    symptom="The parameters change nothing.",
+    cause="Multiply by the weight and add the bias.",
+)
+def unscaled(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    return x
+
+
+@mistake(
+    "scale",
+    "shifted before it is scaled",
+    symptom="The bias is multiplied by the weight.",
+    cause="Multiply first, then add: weight * x + bias, not weight * (x + bias).",
+)
+def shifted_first(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    return weight * (x + bias)
+
+
+@mistake(
+    "scale",
+    "weight and bias exchanged",
+    symptom="The bias scales and the weight shifts.",
+    cause="Weight and bias have changed places: multiply by the weight, and add the bias.",
+)
+def exchanged(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    return bias * x + weight
+
+
+@mistake(
+    "scale",
+    "bias added twice",
+    symptom="The bias counts twice.",
+    cause="F.layer_norm has added it already, or a line stands twice: weight * x + bias.",
+)
+def bias_twice(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    return weight * x + 2 * bias
+
+
+@mistake(
+    "scale",
+    "β starting at one",
+    symptom="Every output is too large by one.",
+    cause="One is added beside the bias, or is what the bias begins with: β starts at zero.",
+)
+def one_more(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    return weight * x + bias + 1
+
+
+@mistake(
+    "mean",
+    "layer norm over the batch",
+    symptom="A sentence's output changes with the other sentences.",
+    cause="Mean and variance are taken over dim=0, the batch: take them over the last axis.",
+    section="Break it: statistics over the wrong axes",
+    steps={"variance": lambda x: x.var(dim=0, keepdim=True, unbiased=False)},
+)
+def mean_over_batch(x: Tensor) -> Tensor:
+    return x.mean(dim=0, keepdim=True)
+
+
+@mistake(
+    "mean",
+    "layer norm over everything",
+    symptom="A position's output changes with all others, in all sentences.",
+    cause="x.mean() without dim is one number for the batch: take mean and variance over the last "
+    "axis, dim=-1, keepdim=True.",
+    section="Break it: statistics over the wrong axes",
+    steps={"variance": lambda x: x.var(unbiased=False)},
+)
+def mean_over_everything(x: Tensor) -> Tensor:
+    return x.mean()
+
+
+@mistake(
+    "mean",
+    "layer norm over batch and positions",
+    symptom="Each feature has mean 0 over the whole batch: this is batch norm.",
+    cause="Mean and variance are taken over dim=(0, 1): take them over the last axis.",
+    section="Break it: statistics over the wrong axes",
+    steps={"variance": lambda x: x.var(dim=(0, 1), keepdim=True, unbiased=False)},
+)
+def mean_over_sentences(x: Tensor) -> Tensor:
+    return x.mean(dim=(0, 1), keepdim=True)
+
+
+@mistake(
+    "scale",
+    "a norm without its bias",
+    symptom="The bias changes nothing.",
+    cause="Add the bias at the end: weight * x + bias.",
+)
+def bias_forgotten(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    return weight * x
+
+
+@mistake(
+    "scale",
+    "a norm without its weight",
+    symptom="The weight changes nothing.",
+    cause="Multiply by the weight: weight * x + bias.",
+)
+def weight_forgotten(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    return x + bias
+
+
+@mistake(
+    "divide",
+    "not divided at all",
+    symptom="The features have mean 0, and the variance they had.",
+    cause="Divide by the root of the variance (plus ε).",
+)
+def not_divided(centred: Tensor, variance: Tensor, eps: float) -> Tensor:
+    return centred
+
+
+@mistake(
+    "variance",
+    "variance as mean of squares minus square of the mean",
+    symptom="Far from zero the numbers are wrong, or nan: the digits cancel.",
+    cause="Two large numbers are subtracted: subtract the mean first, then take the mean of the "
+    "squares.",
+)
+def cancelling(x: Tensor) -> Tensor:
+    return x.square().mean(dim=-1, keepdim=True) - x.mean(dim=-1, keepdim=True).square()
+
+
+@mistake(
+    "divide",
+    "ε fixed at 1e-12",
+    symptom="The argument eps changes nothing, and vectors of a small variance come out too large.",
+    cause="1e-12, BERT's ε, is written into the function: use eps.",
+    section="Break it: ε outside the root, and the other variance",
+)
+def epsilon_of_bert(centred: Tensor, variance: Tensor, eps: float) -> Tensor:
+    return centred / torch.sqrt(variance + 1e-12)
+
+
+@mistake(
+    "divide",
+    "ε fixed at 1e-6",
+    symptom="The argument eps changes nothing, and vectors of a small variance come out too large.",
+    cause="1e-6 is written into the function: use eps.",
+    section="Break it: ε outside the root, and the other variance",
+)
+def epsilon_of_a_millionth(centred: Tensor, variance: Tensor, eps: float) -> Tensor:
+    return centred / torch.sqrt(variance + 1e-6)

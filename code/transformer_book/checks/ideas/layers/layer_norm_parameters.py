@@ -1,0 +1,84 @@
+"""Layer norm parameters (chapter 10): the right steps, the inputs, and the known mistakes."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from transformer_book.checks.components import Case, Component, mistakes_in
+
+LAYER_NORM_PARAMETERS = Component(
+    name="layer_norm_parameters",
+    chapter=10,
+    order=2,
+    section="Layer norm, by hand",
+    signature="d_model",
+    pipeline=lambda s, d_model: (s.scale(d_model), s.shift(d_model)),
+    steps={"scale": torch.ones, "shift": torch.zeros},
+    cases=lambda: tuple(Case(f"d_model = {d_model}", (d_model,)) for d_model in (4, 1, 2, 7, 1030)),
+    returns="the weight (γ) and the bias (β) of a layer norm before training, both `(D,)`",
+    differentiable=False,
+    done_by="LayerNorm",
+    met="worse",
+    boundaries={
+        "one feature": lambda d_model: d_model == 1,
+        "several features": lambda d_model: d_model > 1,
+    },
+)
+
+# --- known mistakes ------------------------------------------------------------------------------
+
+mistake = mistakes_in(LAYER_NORM_PARAMETERS)
+
+
+@mistake(
+    "shift",
+    "bias that starts at one",
+    symptom="A fresh layer norm gives vectors of mean 1.",
+    cause="β starts at zero (and γ at one).",
+)
+def starting_at_one(d_model: int) -> Tensor:
+    return torch.ones(d_model)
+
+
+@mistake(
+    "scale",
+    "weight that starts at zero",
+    met=("flat", 6),
+    symptom="A fresh layer norm gives nothing but zeros.",
+    cause="γ starts at one.",
+)
+def starting_at_zero(d_model: int) -> Tensor:
+    return torch.zeros(d_model)
+
+
+@mistake(
+    "scale",
+    "starts of weight and bias exchanged",
+    symptom="A fresh layer norm gives nothing but ones.",
+    cause="γ starts at one and β at zero.",
+    steps={"shift": torch.ones},
+)
+def starts_exchanged(d_model: int) -> Tensor:
+    return torch.zeros(d_model)
+
+
+@mistake(
+    "scale",
+    "one number for all features",
+    symptom="There is one weight and one bias for all features.",
+    cause="Each feature has its own: torch.ones(d_model) and torch.zeros(d_model).",
+    steps={"shift": lambda d_model: torch.zeros(1)},
+)
+def one_number(d_model: int) -> Tensor:
+    return torch.ones(1)
+
+
+@mistake(
+    "scale",
+    "a matrix for the weight",
+    symptom="The weight is a matrix, (D, D).",
+    cause="Features are scaled one by one: D numbers, torch.ones(d_model).",
+)
+def identity_matrix(d_model: int) -> Tensor:
+    return torch.eye(d_model)

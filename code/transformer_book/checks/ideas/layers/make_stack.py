@@ -1,0 +1,117 @@
+"""Make stack (chapter 14): the right steps, the inputs, and the known mistakes."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from torch import nn
+
+from transformer_book.checks.components import Case, Component, mistakes_in
+
+
+def observe_stack(function: Callable[..., Any]) -> Callable[..., Any]:
+    """What a list of layers is like: how many, how many of them different, and alike or not."""
+
+    def observed(make_layer: Callable[[], nn.Module], n_layers: int) -> dict[str, Any]:
+        layers = list(function(make_layer, n_layers))
+        weights = [layer.weight for layer in layers]
+        alike = zip(*(layer.parameters() for layer in layers), strict=False)
+        own = [len({id(parameter) for parameter in each}) for each in alike]
+        return {
+            "layers": len(layers),
+            "layers with weights of their own": min(own, default=0),
+            "layers that begin with different numbers": len({w.sum().item() for w in weights}),
+        }
+
+    return observed
+
+
+def make_linear() -> nn.Module:
+    return nn.Linear(3, 3)
+
+
+def stack_cases() -> Sequence[Case]:
+    return tuple(Case(f"{n} layers", (make_linear, n)) for n in (2, 3, 1, 4, 6, 9))
+
+
+STACK = Component(
+    name="make_stack",
+    chapter=14,
+    order=1,
+    section="Break it: N layers that are one",
+    signature="make_layer, n_layers",
+    pipeline=lambda s, make_layer, n_layers: s.build(make_layer, n_layers),
+    steps={"build": lambda make, n: [make() for _ in range(n)]},
+    cases=stack_cases,
+    returns="a list (or `nn.ModuleList`) of `n_layers` layers, each with weights of its own, "
+    "drawn anew; `make_layer()` makes one",
+    differentiable=False,
+    observe=observe_stack,
+    done_by="Encoder",
+    met="worse",
+)
+
+# --- known mistakes ------------------------------------------------------------------------------
+
+mistake = mistakes_in(STACK)
+
+
+@mistake(
+    "build",
+    "[layer] * N",
+    met=("worse", 6),
+    symptom="There is one layer, N times: all share their weights.",
+    cause="A list times N repeats the same object: make each layer anew.",
+    seen="ff_layer weights sharing, https://github.com/habla-liaa/encodecmae/issues/3",
+)
+def one_layer_repeated(make: Callable[[], nn.Module], n: int) -> list[nn.Module]:
+    return [make()] * n
+
+
+@mistake(
+    "build",
+    "deep copies that start equal",
+    met=("harmless", 18),
+    symptom="The layers have weights of their own that all begin with the same numbers.",
+    cause="deepcopy copies the numbers, too. It trains (nn.TransformerEncoder does it), but layers "
+    "should begin differently: make each anew, or initialise afterwards.",
+    kind="convention",
+    seen="TransformerEncoder/TransformerDecoder has same initial parameters for all layers, "
+    "https://github.com/pytorch/pytorch/issues/86274",
+)
+def deep_copies(make: Callable[[], nn.Module], n: int) -> list[nn.Module]:
+    layer = make()
+    return [copy.deepcopy(layer) for _ in range(n)]
+
+
+@mistake(
+    "build",
+    "one layer too few",
+    symptom="There are n_layers − 1 layers.",
+    cause="range(n_layers) has n_layers numbers; range(1, n_layers) has one less.",
+)
+def one_layer_less(make: Callable[[], nn.Module], n: int) -> list[nn.Module]:
+    return [make() for _ in range(n - 1)]
+
+
+@mistake(
+    "build",
+    "one layer too many",
+    symptom="There are n_layers + 1 layers.",
+    cause="Either a layer that was made for a trial is in the list, too, or the loop runs once "
+    "too often: make n_layers of them.",
+)
+def one_layer_more(make: Callable[[], nn.Module], n: int) -> list[nn.Module]:
+    return [make() for _ in range(n + 1)]
+
+
+@mistake(
+    "build",
+    "always six layers",
+    symptom="There are six layers, as in the paper, whatever n_layers is.",
+    cause="The 6 is written into the function: use n_layers.",
+)
+def always_six(make: Callable[[], nn.Module], n: int) -> list[nn.Module]:
+    return [make() for _ in range(6)]

@@ -1,0 +1,103 @@
+"""Post norm (chapter 10): the right steps, the inputs, and the known mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from torch import Tensor
+
+from transformer_book.checks.boundaries import RESIDUAL
+from transformer_book.checks.components import Component, mistakes_in
+from transformer_book.checks.ideas.layers.pre_norm import residual_cases
+
+POST_NORM = Component(
+    name="post_norm",
+    chapter=10,
+    order=4,
+    section="Where to put the norm",
+    signature="x, sublayer, norm",
+    pipeline=lambda s, x, sublayer, norm: s.add(x, s.inside(x, sublayer, norm), norm),
+    steps={
+        "inside": lambda x, sublayer, norm: sublayer(x),
+        "add": lambda x, change, norm: norm(x + change),
+    },
+    cases=residual_cases,
+    returns="`norm(x + sublayer(x))`",
+    done_by="Residual",
+    met="worse",
+    ready_made={"Residual": "layers.Residual.forward"},
+    boundaries=RESIDUAL,
+)
+
+# --- known mistakes ------------------------------------------------------------------------------
+
+mistake = mistakes_in(POST_NORM)
+
+
+@mistake(
+    "inside",
+    "pre-norm in place of post-norm",
+    met=("harmless", 3),
+    symptom="This is pre-norm, x + f(norm(x)).",
+    cause="Post-norm is norm(x + f(x)). Both exist; weights do not fit from one to the other.",
+    kind="convention",
+    steps={"add": lambda x, change, norm: x + change},
+    seen="LayerNorm(x + Sublayer(x)), https://github.com/harvardnlp/annotated-transformer/issues/1",
+)
+def pre_norm(
+    x: Tensor, sublayer: Callable[[Tensor], Tensor], norm: Callable[[Tensor], Tensor]
+) -> Tensor:
+    return sublayer(norm(x))
+
+
+@mistake(
+    "add",
+    "residual connection of post-norm forgotten",
+    met=("frequencies", 15),
+    symptom="What came in is lost.",
+    cause="Add x before the norm.",
+)
+def post_stream_lost(x: Tensor, change: Tensor, norm: Callable[[Tensor], Tensor]) -> Tensor:
+    return norm(change)
+
+
+@mistake(
+    "add",
+    "norm of post-norm forgotten",
+    symptom="The sum is not normalised.",
+    cause="norm(x + f(x)).",
+)
+def sum_not_normalised(x: Tensor, change: Tensor, norm: Callable[[Tensor], Tensor]) -> Tensor:
+    return x + change
+
+
+@mistake(
+    "add",
+    "norm of the change alone",
+    symptom="x is added after the norm.",
+    cause="Add first, then normalise: norm(x + f(x)), not x + norm(f(x)).",
+)
+def change_normalised(x: Tensor, change: Tensor, norm: Callable[[Tensor], Tensor]) -> Tensor:
+    return x + norm(change)
+
+
+@mistake(
+    "inside",
+    "normalised in front and behind",
+    symptom="The sublayer sees norm(x), and the sum is normalised, too.",
+    cause="Post-norm has one norm, behind the sum: norm(x + f(x)).",
+)
+def both_normalised(
+    x: Tensor, sublayer: Callable[[Tensor], Tensor], norm: Callable[[Tensor], Tensor]
+) -> Tensor:
+    return sublayer(norm(x))
+
+
+@mistake(
+    "add",
+    "x normalised and not the sum",
+    symptom="norm(x) is added to the sublayer's output, and the sum is not normalised.",
+    cause="Add first, then normalise: norm(x + f(x)), not norm(x) + f(x).",
+)
+def x_normalised(x: Tensor, change: Tensor, norm: Callable[[Tensor], Tensor]) -> Tensor:
+    return norm(x) + change

@@ -1,0 +1,177 @@
+"""Sublayer with dropout (chapter 10): the right steps, the inputs, and the known mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+
+from transformer_book.checks.boundaries import RESIDUAL
+from transformer_book.checks.components import Case, Component, mistakes_in
+from transformer_book.checks.given import normal
+from transformer_book.checks.ideas.layers.pre_norm import (
+    doubled_plus_one,
+    halved_cube,
+    plain_norm,
+    scaled_norm,
+)
+
+
+def every_second(x: Tensor) -> Tensor:
+    """A dropout without chance, p = 0.5: every second feature survives, doubled."""
+    return 2 * x * (torch.arange(x.size(-1)) % 2)
+
+
+def every_third_less(x: Tensor) -> Tensor:
+    """The same with p = 1/3."""
+    return 1.5 * x * (torch.arange(x.size(-1)) % 3 > 0)
+
+
+def sublayer_cases() -> Sequence[Case]:
+    return (
+        Case(
+            "one vector, f(x) = 2x + 1",
+            (torch.tensor([[[1.0, 3.0, 2.0]]]), doubled_plus_one, plain_norm, every_second),
+        ),
+        Case("random", (normal(2, 3, 4, seed=1), doubled_plus_one, plain_norm, every_second)),
+        Case("another f", (normal(2, 3, 4, seed=2), halved_cube, plain_norm, every_third_less)),
+        Case("another norm", (3 * normal(1, 4, 6, seed=3), torch.sin, scaled_norm, every_second)),
+        Case("both", (normal(3, 2, 5, seed=4), halved_cube, scaled_norm, every_third_less)),
+        Case("one position", (normal(1, 1, 5, seed=5), torch.sin, scaled_norm, every_third_less)),
+        Case("as many of all", (normal(4, 4, 4, seed=6), halved_cube, plain_norm, every_second)),
+    )
+
+
+SUBLAYER = Component(
+    name="sublayer_with_dropout",
+    chapter=10,
+    order=6,
+    section="Dropout",
+    signature="x, sublayer, norm, dropout",
+    pipeline=lambda s, x, sublayer, norm, dropout: s.out(
+        x, s.drop(sublayer(s.feed(s.norm(x, norm), dropout)), dropout), dropout, norm
+    ),
+    steps={
+        "norm": lambda x, norm: norm(x),
+        "feed": lambda y, dropout: y,
+        "drop": lambda change, dropout: dropout(change),
+        "out": lambda x, change, dropout, norm: x + change,
+    },
+    cases=sublayer_cases,
+    returns="`x + dropout(sublayer(norm(x)))`: dropout on the sublayer's output, and nowhere else",
+    done_by="Residual",
+    met="worse",
+    boundaries=RESIDUAL,
+)
+
+# --- known mistakes ------------------------------------------------------------------------------
+
+mistake = mistakes_in(SUBLAYER)
+
+
+@mistake(
+    "drop",
+    "dropout declared and never applied",
+    met=("worse", 5),
+    symptom="Nothing is ever dropped.",
+    cause="The dropout is made, and not called: wrap the sublayer's output in it.",
+)
+def never_called(change: Tensor, dropout: Callable[[Tensor], Tensor]) -> Tensor:
+    return change
+
+
+@mistake(
+    "out",
+    "dropout applied to the residual stream",
+    met=("worse", 3),
+    symptom="What came in is dropped, too: the stream loses numbers in each sublayer.",
+    cause="Apply dropout to the sublayer's output alone: x + dropout(f(norm(x))), not dropout(x "
+    "+ f(norm(x))).",
+    steps={"drop": never_called},
+)
+def sum_dropped(
+    x: Tensor, change: Tensor, dropout: Callable[[Tensor], Tensor], norm: object
+) -> Tensor:
+    return dropout(x + change)
+
+
+@mistake(
+    "out",
+    "dropout on x in place of the sublayer",
+    symptom="What came in is dropped, and the sublayer's output is not.",
+    cause="Dropout belongs to the sublayer's output; x stays whole.",
+    steps={"drop": never_called},
+)
+def stream_dropped(
+    x: Tensor, change: Tensor, dropout: Callable[[Tensor], Tensor], norm: object
+) -> Tensor:
+    return dropout(x) + change
+
+
+@mistake(
+    "feed",
+    "dropout before the sublayer",
+    symptom="The sublayer's input is dropped, and its output is not.",
+    cause="Apply dropout to what the sublayer gives.",
+    steps={"drop": never_called},
+)
+def input_dropped(y: Tensor, dropout: Callable[[Tensor], Tensor]) -> Tensor:
+    return dropout(y)
+
+
+@mistake(
+    "norm",
+    "norm in front of the sublayer forgotten",
+    symptom="The sublayer sees x as it is, however large.",
+    cause="Hand norm(x) to the sublayer.",
+    section="Where to put the norm",
+)
+def sublayer_not_normalised(x: Tensor, norm: Callable[[Tensor], Tensor]) -> Tensor:
+    return x
+
+
+@mistake(
+    "out",
+    "residual connection around the dropout forgotten",
+    symptom="What came in is lost.",
+    cause="Add x to what the dropout gives.",
+    section="Where to put the norm",
+)
+def dropout_without_stream(x: Tensor, change: Tensor, dropout: object, norm: object) -> Tensor:
+    return change
+
+
+@mistake(
+    "out",
+    "normalised x in the sum",
+    symptom="The stream itself is normalised.",
+    cause="norm(x) is added, often because x = norm(x) overwrote x: add x, untouched.",
+    section="Where to put the norm",
+)
+def normalised_x(
+    x: Tensor, change: Tensor, dropout: object, norm: Callable[[Tensor], Tensor]
+) -> Tensor:
+    return norm(x) + change
+
+
+@mistake(
+    "out",
+    "dropout on the output and on the sum",
+    symptom="Dropout is applied twice, the second time to the stream.",
+    cause="Once is enough: x + dropout(f(norm(x))).",
+)
+def dropped_again(
+    x: Tensor, change: Tensor, dropout: Callable[[Tensor], Tensor], norm: object
+) -> Tensor:
+    return dropout(x + change)
+
+
+@mistake(
+    "feed",
+    "dropout before the sublayer and behind it",
+    symptom="The sublayer's input is dropped, too.",
+    cause="Apply dropout to what the sublayer gives, and to nothing else.",
+)
+def dropped_before_and_behind(y: Tensor, dropout: Callable[[Tensor], Tensor]) -> Tensor:
+    return dropout(y)

@@ -1,0 +1,207 @@
+"""Accumulated update (chapter 16): the right steps, the inputs, and the known mistakes."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from transformer_book.checks.components import Case, Component, mistakes_in
+from transformer_book.checks.given import normal
+from transformer_book.checks.ideas.learning.training_update import Optimizer
+
+
+def observe_accumulation(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The weights, and the rate that comes next, after each of three updates of a small model."""
+
+    def observed(x: Tensor, y: Tensor, n_parts: int) -> dict[str, Any]:
+        model = nn.Linear(x.size(-1), y.size(-1))
+        with torch.no_grad():
+            model.weight.copy_(normal(*model.weight.shape, seed=1))
+            model.bias.copy_(normal(*model.bias.shape, seed=2))
+        # With weight decay a smaller rate is not the same as a smaller loss.
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1, weight_decay=0.3)
+        scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda n: 1 / (1 + n))
+        parts = list(zip(x.chunk(n_parts), y.chunk(n_parts), strict=True))
+        found = {}
+        for update in (1, 2, 3):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # the order of two steps is ours to judge
+                function(
+                    optimizer,
+                    scheduler,
+                    parts,
+                    lambda part: (model(part[0]) - part[1]).square().mean(),
+                )
+            found[f"the weight after update {update}"] = model.weight.detach().clone()
+            found[f"the rate after update {update}"] = float(optimizer.param_groups[0]["lr"])
+        return found
+
+    return observed
+
+
+def accumulation_pipeline(s, optimizer, scheduler, parts, compute_loss):
+    s.before(optimizer)
+    for part in parts:
+        s.before_part(optimizer)
+        s.share(compute_loss(part), parts).backward()
+        s.after_part(optimizer, scheduler)
+    s.after(optimizer, scheduler)
+
+
+def step_both(optimizer: Any, scheduler: Any) -> None:
+    optimizer.step()
+    scheduler.step()
+
+
+def accumulation_cases() -> Sequence[Case]:
+    return tuple(
+        Case(
+            f"{batch} examples in {n_parts} parts",
+            (normal(batch, 3, seed=batch), normal(batch, 2, seed=batch + 1), n_parts),
+        )
+        for batch, n_parts in ((4, 2), (6, 3), (8, 4), (6, 2), (3, 1), (5, 5))
+    )
+
+
+ACCUMULATION = Component(
+    name="accumulated_update",
+    chapter=16,
+    order=2,
+    section="One update, line by line",
+    signature="optimizer, scheduler, parts, compute_loss",
+    pipeline=accumulation_pipeline,
+    steps={
+        "before": lambda optimizer: optimizer.zero_grad(),
+        "before_part": lambda optimizer: None,
+        "share": lambda loss, parts: loss / len(parts),
+        "after_part": lambda optimizer, scheduler: None,
+        "after": step_both,
+    },
+    cases=accumulation_cases,
+    returns="nothing that is looked at: one update for a batch cut into equally large parts, "
+    "`compute_loss(part)` is the mean loss of one; nothing is clipped; then the schedule moves on "
+    "by one. Judged by the weights and the rate after each of three updates",
+    differentiable=False,
+    observe=observe_accumulation,
+    done_by="Trainer",
+    met="worse",
+)
+
+# --- known mistakes ------------------------------------------------------------------------------
+
+mistake = mistakes_in(ACCUMULATION)
+
+
+@mistake(
+    "after_part",
+    "schedule stepped per micro-batch",
+    met=("worse", 4),
+    symptom="The rate moves on with every part of the batch: warm-up is over too soon.",
+    cause="Call scheduler.step() once for the whole batch, behind optimizer.step().",
+    section="Break it: counting from zero",
+    chapter=15,
+    steps={"after": lambda optimizer, scheduler: optimizer.step()},
+    seen="Scheduler always steps when training with gradient accumulation, "
+    "https://github.com/huggingface/accelerate/issues/963",
+)
+def schedule_per_part(optimizer: Optimizer, scheduler: Any) -> None:
+    scheduler.step()
+
+
+@mistake(
+    "after_part",
+    "step per micro-batch",
+    symptom="Each part makes a step of its own, along all gradients so far.",
+    cause="Call optimizer.step() once, after the last part.",
+    steps={"after": lambda optimizer, scheduler: scheduler.step()},
+)
+def step_per_part(optimizer: Optimizer, scheduler: Any) -> None:
+    optimizer.step()
+
+
+@mistake(
+    "share",
+    "micro-batches summed, not averaged",
+    symptom="The gradient is too large by a factor: the number of parts.",
+    cause="Divide each part's mean loss by the number of parts, which are equally large here.",
+    section="A mean of means is not the mean",
+    chapter=15,
+    seen="Logic Error in gradient accumulation?, https://github.com/karpathy/nanoGPT/issues/206",
+)
+def parts_summed(loss: Tensor, parts: Sequence[Any]) -> Tensor:
+    return loss
+
+
+@mistake(
+    "before_part",
+    "gradients zeroed in every micro-batch",
+    symptom="Only the last part counts.",
+    cause="Call zero_grad() once, before the first part.",
+    seen="train.py: zero_grad is called per microbatch, breaking gradient accumulation, "
+    "https://github.com/bytetriper/RAE/issues/67",
+)
+def zeroed_per_part(optimizer: Optimizer) -> None:
+    optimizer.zero_grad()
+
+
+@mistake(
+    "before",
+    "gradients of the last batch kept",
+    symptom="From the second update on, each step also goes along all earlier gradients.",
+    cause="backward() adds to .grad: call zero_grad() before the first part.",
+)
+def never_zeroed(optimizer: Optimizer) -> None:
+    pass
+
+
+@mistake(
+    "after",
+    "schedule never stepped",
+    symptom="The rate stays what it was at the beginning.",
+    cause="Call scheduler.step() behind optimizer.step().",
+    section="The schedule",
+    chapter=15,
+)
+def schedule_forgotten(optimizer: Optimizer, scheduler: Any) -> None:
+    optimizer.step()
+
+
+@mistake(
+    "after",
+    "schedule before the step",
+    symptom="Every update has the rate of the next one: the first is skipped.",
+    cause="optimizer.step() first, then scheduler.step().",
+    section="The schedule",
+    chapter=15,
+    seen="Detected call of `lr_scheduler.step()` before `optimizer.step()`, "
+    "https://github.com/ThilinaRajapakse/pytorch-transformers-classification/issues/21",
+)
+def schedule_first(optimizer: Optimizer, scheduler: Any) -> None:
+    scheduler.step()
+    optimizer.step()
+
+
+@mistake(
+    "share",
+    "divided by the size of a part",
+    symptom="The gradient is too short, and shorter the larger the parts are.",
+    cause="The loss of a part is a mean already: divide it by the number of parts.",
+    section="A mean of means is not the mean",
+    chapter=15,
+)
+def divided_by_size(loss: Tensor, parts: Sequence[Any]) -> Tensor:
+    return loss / len(parts[0][0])
+
+
+@mistake(
+    "after",
+    "step forgotten",
+    symptom="The weights never change.",
+    cause="Call optimizer.step() after the last part.",
+)
+def step_forgotten(optimizer: Optimizer, scheduler: Any) -> None:
+    scheduler.step()

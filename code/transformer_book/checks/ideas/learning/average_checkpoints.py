@@ -1,0 +1,145 @@
+"""Average checkpoints (chapter 16): the right steps, the inputs, and the known mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from transformer_book.checks.components import Case, Component, mistakes_in
+from transformer_book.checks.given import normal
+
+
+def checkpoint_cases() -> Sequence[Case]:
+    def checkpoint(seed: int) -> dict[str, Tensor]:
+        return {"weight": normal(2, 3, seed=seed), "bias": normal(2, seed=seed + 1)}
+
+    hand = [{"weight": torch.tensor([1.0, 2.0])}, {"weight": torch.tensor([3.0, 6.0])}]
+    return (
+        Case("two checkpoints, by hand", (hand,)),
+        Case("three", ([checkpoint(seed) for seed in (1, 3, 5)],)),
+        Case("one", ([checkpoint(7)],)),
+        Case("four", ([checkpoint(seed) for seed in range(20, 28, 2)],)),
+        Case("five", ([checkpoint(seed) for seed in range(10, 20, 2)],)),
+        Case("seven", ([checkpoint(seed) for seed in range(30, 44, 2)],)),
+    )
+
+
+def mean_of(checkpoints: Sequence[dict[str, Tensor]]) -> dict[str, Tensor]:
+    return {
+        name: torch.stack([checkpoint[name] for checkpoint in checkpoints]).mean(dim=0)
+        for name in checkpoints[0]
+    }
+
+
+AVERAGE = Component(
+    name="average_checkpoints",
+    chapter=16,
+    order=4,
+    section="The average of five models",
+    signature="checkpoints",
+    pipeline=lambda s, checkpoints: s.average(checkpoints),
+    steps={"average": mean_of},
+    cases=checkpoint_cases,
+    returns="a dictionary of tensors: the mean of each weight, a tensor of floating-point "
+    "numbers, over the checkpoints",
+    differentiable=False,
+    done_by="average",
+    met="bleu",
+    ready_made={"checkpoints.average": "checkpoints.average"},
+    boundaries={
+        "one checkpoint": lambda checkpoints: len(checkpoints) == 1,
+        "two checkpoints": lambda checkpoints: len(checkpoints) == 2,
+        "more than five": lambda checkpoints: len(checkpoints) > 5,
+    },
+)
+
+# --- known mistakes ------------------------------------------------------------------------------
+
+mistake = mistakes_in(AVERAGE)
+
+
+Checkpoint = dict[str, Tensor]
+
+
+def _summed(checkpoints: Sequence[Checkpoint]) -> Checkpoint:
+    return {name: sum(c[name] for c in checkpoints) for name in checkpoints[0]}
+
+
+@mistake(
+    "average",
+    "checkpoints summed",
+    met=("nonsense", 23),
+    symptom="The weights are too large by a factor of the number of checkpoints.",
+    cause="Divide by their number.",
+)
+def checkpoints_summed(checkpoints: Sequence[Checkpoint]) -> Checkpoint:
+    return _summed(checkpoints)
+
+
+@mistake(
+    "average",
+    "running average of halves",
+    symptom="Later checkpoints count for more.",
+    cause="(average + next) / 2 halves the earlier ones each time: add all, then divide once.",
+)
+def halved_again_and_again(checkpoints: Sequence[Checkpoint]) -> Checkpoint:
+    average: dict[str, Any] = dict(checkpoints[0])
+    for checkpoint in checkpoints[1:]:
+        average = {name: (average[name] + checkpoint[name]) / 2 for name in average}
+    return average
+
+
+@mistake(
+    "average",
+    "the last checkpoint",
+    met=("bleu", 11),
+    symptom="This is the last checkpoint alone.",
+    cause="Take the mean of all.",
+)
+def last_alone(checkpoints: Sequence[Checkpoint]) -> Checkpoint:
+    return dict(checkpoints[-1])
+
+
+@mistake(
+    "average",
+    "average divided by two",
+    symptom="It is right for two checkpoints only.",
+    cause="Divide by their number, len(checkpoints).",
+)
+def divided_by_two(checkpoints: Sequence[Checkpoint]) -> Checkpoint:
+    return {name: total / 2 for name, total in _summed(checkpoints).items()}
+
+
+@mistake(
+    "average",
+    "first checkpoint counted twice",
+    symptom="The first checkpoint counts for more.",
+    cause="The sum begins with the first checkpoint, and the loop adds it again: begin with the "
+    "second, or with zeros.",
+)
+def first_twice(checkpoints: Sequence[Checkpoint]) -> Checkpoint:
+    total = _summed([checkpoints[0], *checkpoints])
+    return {name: weight / len(checkpoints) for name, weight in total.items()}
+
+
+@mistake(
+    "average",
+    "one number for each weight",
+    symptom="Each weight has become a single number.",
+    cause="mean() without dim averages the entries, too: take the mean over dim=0 of the stack.",
+)
+def mean_over_all(checkpoints: Sequence[Checkpoint]) -> Checkpoint:
+    return {name: torch.stack([c[name] for c in checkpoints]).mean() for name in checkpoints[0]}
+
+
+@mistake(
+    "average",
+    "the first checkpoint",
+    symptom="This is the first checkpoint alone.",
+    cause="Take the mean of all.",
+)
+def first_alone(checkpoints: Sequence[Checkpoint]) -> Checkpoint:
+    return dict(checkpoints[0])

@@ -1,0 +1,207 @@
+"""Best checkpoint (chapter 16): the right steps, the inputs, and the known mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from transformer_book.checks.components import Case, Component, mistakes_in
+from transformer_book.checks.given import normal
+
+
+def loss_table(
+    seed: int, least: float = 2.0, spread: float = 1.0
+) -> Callable[[int, Sequence[int]], float]:
+    """The mean loss of a checkpoint on a batch: made up, the same at every call."""
+    table = least + spread * normal(9, 9, seed=seed).double()
+    return lambda checkpoint, batch: float(table[checkpoint, batch[0]])
+
+
+def best_cases() -> Sequence[Case]:
+    sizes = ((1, 9, 2), (7, 1, 1), (3, 3, 8), (1, 1, 12, 2), (2, 9), (6, 2, 1, 1), (1, 4, 9))
+    return tuple(
+        Case(
+            f"{4 + i % 3} checkpoints, {len(lengths)} batches",
+            (
+                # A checkpoint's number is not its place: older ones have been deleted.
+                list(range(8 - i % 3, 8 - i % 3 - (4 + i % 3), -1)),
+                # Its first token tells a batch from the others; some come twice.
+                [[b, *(4 + j * j % 5 for j in range(n - 1))] for b, n in enumerate(lengths)],
+                # All are bad, or nearly the same.
+                loss_table(40 + i, 2.0 if i % 4 else 120.0, 0.002 if i % 6 == 5 else 1.0),
+            ),
+        )
+        for i, lengths in enumerate((*sizes, *sizes[:-2]))
+    )
+
+
+def mean_per_token(measured: Sequence[tuple[float, int]]) -> float:
+    return sum(loss * n for loss, n in measured) / sum(n for _, n in measured)
+
+
+def _best(checkpoints: Any, batches: Any, loss_of: Any) -> int:
+    tokens = sum(map(len, batches))
+    losses = [sum(loss_of(c, b) * len(b) for b in batches) / tokens for c in checkpoints]
+    return losses.index(min(losses))
+
+
+BEST = Component(
+    name="best_checkpoint",
+    chapter=16,
+    order=3,
+    section="Two hundred pairs",
+    signature="checkpoints, batches, loss_of",
+    pipeline=lambda s, checkpoints, batches, loss_of: s.choose(
+        [
+            s.average([(loss_of(c, batch), len(batch)) for batch in s.measured(batches)])
+            for c in checkpoints
+        ]
+    ),
+    steps={
+        "measured": lambda batches: batches,
+        "average": mean_per_token,
+        "choose": lambda losses: losses.index(min(losses)),
+    },
+    cases=best_cases,
+    returns="the place (0, 1, …) of the checkpoint with the lowest validation loss per token; "
+    "`batches` are lists of tokens, and `loss_of(checkpoint, batch)` is the mean loss per token "
+    "of one batch; no two are equally good",
+    differentiable=False,
+    done_by="Trainer",
+    met="bleu",
+    boundaries={
+        "the first is the best": lambda checkpoints, batches, loss_of: (
+            _best(checkpoints, batches, loss_of) == 0
+        ),
+        "the last is the best": lambda checkpoints, batches, loss_of: (
+            _best(checkpoints, batches, loss_of) == len(checkpoints) - 1
+        ),
+        "losses above 100": lambda checkpoints, batches, loss_of: (
+            loss_of(checkpoints[0], batches[0]) > 100
+        ),
+        "losses that differ by less than a hundredth": lambda checkpoints, batches, loss_of: (
+            max(loss_of(c, batches[0]) for c in checkpoints)
+            < min(loss_of(c, batches[0]) for c in checkpoints) + 0.01
+        ),
+    },
+)
+
+# --- known mistakes ------------------------------------------------------------------------------
+
+mistake = mistakes_in(BEST)
+
+
+@mistake(
+    "measured",
+    "best checkpoint chosen on one batch",
+    met=("bleu", 6),
+    symptom="Only the first batch decides.",
+    cause="The loop ends, or returns, after the first batch: measure all of them.",
+)
+def first_batch(batches: Sequence[Any]) -> Sequence[Any]:
+    return batches[:1]
+
+
+@mistake(
+    "measured",
+    "best checkpoint chosen on the last batch",
+    symptom="Only the last batch decides.",
+    cause="The loss is overwritten in the loop: add it up.",
+)
+def last_batch(batches: Sequence[Any]) -> Sequence[Any]:
+    return batches[-1:]
+
+
+@mistake(
+    "average",
+    "best checkpoint by the mean of means",
+    symptom="A small batch counts as much as a large one.",
+    cause="Weigh each batch's loss by its number of tokens.",
+    section="A mean of means is not the mean",
+    chapter=15,
+)
+def by_mean_of_means(measured: Sequence[tuple[float, int]]) -> float:
+    return sum(loss for loss, _ in measured) / len(measured)
+
+
+@mistake(
+    "average",
+    "best checkpoint by its luckiest batch",
+    symptom="The smallest loss on any one batch decides.",
+    cause="Compare the losses of the whole validation set, not of single batches.",
+)
+def luckiest(measured: Sequence[tuple[float, int]]) -> float:
+    return min(loss for loss, _ in measured)
+
+
+@mistake(
+    "choose",
+    "largest loss in place of the smallest",
+    symptom="The worst checkpoint is kept.",
+    cause="A loss is to be small: min, not max.",
+)
+def largest(losses: Sequence[float]) -> int:
+    return list(losses).index(max(losses))
+
+
+@mistake(
+    "choose",
+    "the last checkpoint taken for the best",
+    symptom="The answer is always the last one.",
+    cause="Nothing is compared: keep the place of the smallest loss so far.",
+)
+def always_last(losses: Sequence[float]) -> int:
+    return len(losses) - 1
+
+
+@mistake(
+    "choose",
+    "places counted from one",
+    symptom="The answer is one too large.",
+    cause="Places count from 0, as indices do.",
+)
+def counted_from_one(losses: Sequence[float]) -> int:
+    return losses.index(min(losses)) + 1
+
+
+@mistake(
+    "choose",
+    "loss in place of the place",
+    symptom="The answer is the smallest loss itself.",
+    cause="Return where it stands: losses.index(min(losses)).",
+)
+def loss_returned(losses: Sequence[float]) -> float:
+    return min(losses)
+
+
+@mistake(
+    "choose",
+    "first minimum taken for the smallest",
+    symptom="The search ends where the loss rises for the first time.",
+    cause="A later checkpoint may be better still: look at all of them.",
+)
+def first_rise(losses: Sequence[float]) -> int:
+    rises = (i for i in range(len(losses) - 1) if losses[i + 1] > losses[i])
+    return next(rises, len(losses) - 1)
+
+
+@mistake(
+    "choose",
+    "the first checkpoint taken for the best",
+    symptom="The answer is always 0.",
+    cause="A sum that is not set back for each checkpoint only grows: start it at 0 for each.",
+)
+def always_first(losses: Sequence[float]) -> int:
+    return 0
+
+
+@mistake(
+    "average",
+    "losses divided by their tokens",
+    symptom="A small batch counts for more than a large one.",
+    cause="The losses are means: multiply each by its number of tokens, and divide by all tokens.",
+    section="A mean of means is not the mean",
+    chapter=15,
+)
+def divided_again(measured: Sequence[tuple[float, int]]) -> float:
+    return sum(loss / n for loss, n in measured)

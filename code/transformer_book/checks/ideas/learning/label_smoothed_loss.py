@@ -1,0 +1,213 @@
+"""Label smoothed loss (chapter 15): the right steps, the inputs, and the known mistakes."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from transformer_book.checks.components import Case, Component, mistakes_in
+from transformer_book.checks.ideas.learning.cross_entropy import CROSS_ENTROPY, loss_cases
+
+
+def smoothed_pipeline(s, logits, target, smoothing):
+    log_p = s.log_p(logits)  # (B, T, V)
+    nll = -log_p.gather(2, target[..., None]).squeeze(2)  # (B, T)
+    losses = s.mix(nll, s.spread(log_p, nll), smoothing)  # (B, T)
+    return s.average(losses, s.real(target))
+
+
+SMOOTHED = Component(
+    name="label_smoothed_loss",
+    chapter=15,
+    order=2,
+    section="Two definitions",
+    signature="logits, target, smoothing",
+    pipeline=smoothed_pipeline,
+    steps={
+        "log_p": lambda logits: logits.log_softmax(dim=-1),
+        "spread": lambda log_p, nll: -log_p.mean(dim=-1),
+        "mix": lambda nll, spread, epsilon: (1 - epsilon) * nll + epsilon * spread,
+        "real": lambda target: target != 0,
+        "average": lambda losses, real: losses[real].mean(),
+    },
+    cases=lambda: tuple(
+        Case(f"{case.name}, ε = {epsilon}", (*case.arguments, epsilon), rough=case.rough)
+        for case, epsilon in zip(
+            loss_cases(),
+            (0.1, 0.1, 0.3, 0.2, 0.0, 0.1, 0.2, 0.5, 1.0, 0.1, 0.3, 0.0, 0.2, 0.4),
+            strict=True,
+        )
+    ),
+    settled=CROSS_ENTROPY.settled,
+    returns="a tensor `()`: (1 − ε) (−log p of the right token) + ε / V · Σ (−log p), averaged "
+    "over real tokens (padding is 0, wherever it stands), of which there is one at least",
+    met="score",
+    ready_made=CROSS_ENTROPY.ready_made,
+    boundaries={**CROSS_ENTROPY.boundaries}
+    | {
+        "no smoothing": lambda smoothing: smoothing == 0,
+        "smoothing alone": lambda smoothing: smoothing == 1,
+        "another smoothing than 0.1": lambda smoothing: smoothing != 0.1,
+    },
+)
+
+# --- known mistakes ------------------------------------------------------------------------------
+
+mistake = mistakes_in(SMOOTHED)
+
+
+@mistake(
+    "spread",
+    "smoothing shared among the wrong tokens only",
+    met=("harmless", 4),
+    symptom="ε is shared among the V − 1 wrong tokens.",
+    cause="That is another definition; PyTorch and this book share it among all V.",
+    kind="convention",
+    seen="About label smoothing., "
+    "https://github.com/jadore801120/attention-is-all-you-need-pytorch/issues/50",
+)
+def among_the_wrong(log_p: Tensor, nll: Tensor) -> Tensor:
+    return (-log_p.sum(dim=-1) - nll) / (log_p.size(-1) - 1)
+
+
+@mistake(
+    "spread",
+    "smoothing summed, not averaged",
+    met=("score", 7),
+    symptom="The loss is far too large, and more so the more words there are.",
+    cause="Each token gets ε / V: divide the sum by V.",
+)
+def not_divided(log_p: Tensor, nll: Tensor) -> Tensor:
+    return -log_p.sum(dim=-1)
+
+
+@mistake(
+    "mix",
+    "the right token's share not reduced",
+    symptom="The weights sum to more than one.",
+    cause="The right token keeps 1 − ε.",
+)
+def share_not_reduced(nll: Tensor, spread: Tensor, epsilon: float) -> Tensor:
+    return nll + epsilon * spread
+
+
+@mistake(
+    "mix",
+    "ε forgotten beside the spread",
+    symptom="The wrong tokens count as much as they do with ε = 1.",
+    cause="Multiply the spread by ε, as the right token's part is multiplied by 1 − ε.",
+    seen="About Label Smoothing, https://github.com/TimDettmers/ConvE/issues/55",
+)
+def epsilon_forgotten(nll: Tensor, spread: Tensor, epsilon: float) -> Tensor:
+    return (1 - epsilon) * nll + spread
+
+
+@mistake(
+    "mix",
+    "ε and 1 − ε exchanged",
+    met=("flat", 11),
+    symptom="The right token hardly counts.",
+    cause="The right token keeps 1 − ε, the rest share ε.",
+)
+def shares_exchanged(nll: Tensor, spread: Tensor, epsilon: float) -> Tensor:
+    return epsilon * nll + (1 - epsilon) * spread
+
+
+@mistake(
+    "mix",
+    "smoothing ignored",
+    met=("harmless", 5),
+    symptom="ε changes nothing.",
+    cause="Use smoothing: multiply the right token's part by 1 − ε, and the spread by ε.",
+)
+def not_smoothed(nll: Tensor, spread: Tensor, epsilon: float) -> Tensor:
+    return nll
+
+
+@mistake(
+    "real",
+    "padding in the smoothed loss",
+    met=("batch", 16),
+    symptom="The loss changes with the amount of padding.",
+    cause="Leave padding out of both parts.",
+    section="Break it: two wrong averages",
+    seen="Smoothing loss bug fix, https://github.com/k-tahiro/bert-summarizer/pull/41",
+)
+def padding_smoothed(target: Tensor) -> Tensor:
+    return torch.ones_like(target, dtype=torch.bool)
+
+
+@mistake(
+    "average",
+    "smoothed loss summed in place of averaged",
+    symptom="The loss grows with the batch.",
+    cause="Divide by the number of real tokens.",
+    section="Three tokens, by hand",
+)
+def smoothed_sum(losses: Tensor, real: Tensor) -> Tensor:
+    return losses[real].sum()
+
+
+@mistake(
+    "average",
+    "smoothed loss averaged per sentence",
+    symptom="A token of a short sentence counts for more than one of a long sentence.",
+    cause="Average over all real tokens of the batch at once: a mean of means is not the mean.",
+    section="A mean of means is not the mean",
+)
+def smoothed_per_sentence(losses: Tensor, real: Tensor) -> Tensor:
+    return ((losses * real).sum(dim=1) / real.sum(dim=1)).mean()
+
+
+@mistake(
+    "average",
+    "smoothed loss divided by all positions",
+    symptom="The more padding, the smaller the loss.",
+    cause="Divide by the number of real tokens, not by B · T.",
+    section="Break it: two wrong averages",
+)
+def smoothed_by_all(losses: Tensor, real: Tensor) -> Tensor:
+    return (losses * real).mean()
+
+
+@mistake(
+    "log_p",
+    "smoothed loss of a softmax taken twice",
+    symptom="The loss cannot fall below a floor, however certain the model is.",
+    cause="Something takes the softmax of a softmax: log_softmax wants logits.",
+    section="Break it: the softmax twice",
+)
+def smoothed_softmax_twice(logits: Tensor) -> Tensor:
+    return logits.softmax(dim=-1).log_softmax(dim=-1)
+
+
+@mistake(
+    "log_p",
+    "smoothed loss by the logarithm of a softmax",
+    symptom="A token that the model considers impossible costs infinitely much, or gives nan.",
+    cause="The softmax rounds its probability to 0, and log(0) is −inf: take the log-softmax of "
+    "the logits, in one step.",
+    section="Three tokens, by hand",
+)
+def smoothed_logarithm_of_softmax(logits: Tensor) -> Tensor:
+    return logits.softmax(dim=-1).log()
+
+
+@mistake(
+    "mix",
+    "smoothing fixed at a tenth",
+    symptom="The argument smoothing changes nothing: it is 0.1 always.",
+    cause="0.1 is written into the function: use smoothing.",
+)
+def always_a_tenth(nll: Tensor, spread: Tensor, epsilon: float) -> Tensor:
+    return 0.9 * nll + 0.1 * spread
+
+
+@mistake(
+    "mix",
+    "smoothing with the wrong sign",
+    symptom="The smoothing rewards unlikely tokens.",
+    cause="Both parts are −log p: add ε / V times the sum of them, do not subtract it.",
+)
+def spread_subtracted(nll: Tensor, spread: Tensor, epsilon: float) -> Tensor:
+    return (1 - epsilon) * nll - epsilon * spread

@@ -1,0 +1,152 @@
+"""Perplexity (chapter 15): the right steps, the inputs, and the known mistakes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from transformer_book.checks.components import Case, Component, mistakes_in
+
+
+def perplexity_cases() -> Sequence[Case]:
+    return (
+        Case("two batches of equal size", ([1.0, 3.0], [10, 10])),
+        Case("a large and a small batch", ([1.0, 3.0], [30, 10])),
+        Case("one batch", ([2.5], [7])),
+        Case("three batches", ([0.5, 4.0, 2.0], [3, 5, 40])),
+        Case("another three", ([3.0, 0.1, 0.2], [1, 20, 9])),
+        Case("batches of one token", ([0.0, 2.0, 0.5, 1.5], [1, 1, 1, 1])),
+        Case("a very high loss", ([12.3456, 10.4321], [2, 3])),
+        Case("thousands of tokens", ([2.0, 3.5], [3000, 5000])),
+    )
+
+
+PERPLEXITY = Component(
+    name="perplexity",
+    chapter=15,
+    order=3,
+    section="Perplexity",
+    signature="losses, counts",
+    pipeline=lambda s, losses, counts: s.power(s.average(losses, counts)),
+    steps={
+        "average": lambda losses, counts: (
+            sum(loss * n for loss, n in zip(losses, counts, strict=True)) / sum(counts)
+        ),
+        "power": math.exp,
+    },
+    cases=perplexity_cases,
+    returns="exp of the mean loss per token, from each batch's mean loss (nats) and its number of "
+    "tokens, two lists of numbers",
+    differentiable=False,
+    met="score",
+    ready_made={"metrics.perplexity": "metrics.perplexity"},
+    boundaries={
+        "one batch": lambda losses: len(losses) == 1,
+        "a batch of one token": lambda counts: 1 in counts,
+        "batches of one size": lambda counts: len(set(counts)) == 1 and len(counts) > 1,
+        "no loss": lambda losses: 0.0 in losses,
+        "a loss above 10": lambda losses: max(losses) > 10,
+    },
+)
+
+# --- known mistakes ------------------------------------------------------------------------------
+
+mistake = mistakes_in(PERPLEXITY)
+
+
+@mistake(
+    "average",
+    "mean of the batches' means",
+    met=("score", 3),
+    symptom="A small batch counts as much as a large one.",
+    cause="Weigh each batch's loss by its number of tokens.",
+    section="A mean of means is not the mean",
+    seen="Incorrect average calculation in `Perplexity of fixed-length models`, "
+    "https://github.com/huggingface/transformers/issues/34138",
+)
+def mean_of_means(losses: Sequence[float], counts: Sequence[int]) -> float:
+    return sum(losses) / len(losses)
+
+
+@mistake(
+    "average",
+    "mean of the perplexities",
+    symptom="The result is too large.",
+    cause="Average the losses first, then exponentiate.",
+    seen="Fix perplexity calculation., https://github.com/magenta/magenta/pull/239",
+)
+def mean_of_exponentials(losses: Sequence[float], counts: Sequence[int]) -> float:
+    total = sum(math.exp(loss) * n for loss, n in zip(losses, counts, strict=True))
+    return math.log(total / sum(counts))
+
+
+@mistake(
+    "average",
+    "plain mean of the batches' perplexities",
+    symptom="The result is too large, and a small batch counts as much as a large one.",
+    cause="Average the losses first, weighted by their tokens, then exponentiate.",
+)
+def plain_mean_of_exponentials(losses: Sequence[float], counts: Sequence[int]) -> float:
+    return math.log(sum(map(math.exp, losses)) / len(losses))
+
+
+@mistake(
+    "average",
+    "losses summed",
+    symptom="The result explodes with the number of batches.",
+    cause="Divide by the number of tokens.",
+)
+def losses_summed(losses: Sequence[float], counts: Sequence[int]) -> float:
+    return sum(losses)
+
+
+@mistake(
+    "power",
+    "two to the power of nats",
+    met=("score", 2),
+    symptom="The result is too small.",
+    cause="2 ** loss is for a loss in bits; this one is in nats: exp.",
+)
+def power_of_two(loss: float) -> float:
+    return 2**loss
+
+
+@mistake(
+    "power",
+    "exponential forgotten",
+    symptom="This is the mean loss.",
+    cause="The perplexity is its exponential.",
+)
+def no_power(loss: float) -> float:
+    return loss
+
+
+@mistake(
+    "average",
+    "sums divided by the number of batches",
+    symptom="The result is far too large, and grows with the batches' size.",
+    cause="The losses were multiplied by their tokens: divide by the number of tokens.",
+)
+def divided_by_batches(losses: Sequence[float], counts: Sequence[int]) -> float:
+    return sum(loss * n for loss, n in zip(losses, counts, strict=True)) / len(losses)
+
+
+@mistake(
+    "average",
+    "means not multiplied by their tokens",
+    symptom="The result is close to one.",
+    cause="Each loss is a mean: multiply it by its number of tokens before you divide by all.",
+)
+def not_weighted(losses: Sequence[float], counts: Sequence[int]) -> float:
+    return sum(losses) / sum(counts)
+
+
+@mistake(
+    "power",
+    "two to the power of bits",
+    symptom="Nothing changes: the same number comes out.",
+    cause="A loss in bits to base 2 is a loss in nats to base e.",
+    kind="harmless",
+)
+def power_of_bits(loss: float) -> float:
+    return 2 ** (loss / math.log(2))

@@ -1,0 +1,117 @@
+"""Paired by halves (chapter 28): the right steps, the inputs, and the known mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from torch import Tensor
+
+from transformer_book.checks.components import Case, Component, mistakes_in
+from transformer_book.checks.given import addresses, normal
+
+
+def paired_by_halves_pipeline(s, weight, n_heads):
+    pairs = s.unfold(weight, n_heads)  # (H, K/2, 2, D)
+    return s.fold(s.first_and_second(pairs))  # (H·K, D)
+
+
+def paired_by_halves_cases() -> Sequence[Case]:
+    return (
+        Case("one head of four features", (addresses(4, 4), 1)),
+        Case("one head of six", (addresses(6, 6), 1)),
+        Case("two heads of four", (addresses(8, 8), 2)),
+        Case("two heads of six", (normal(12, 12, seed=1), 2)),
+        Case("three heads of four", (normal(12, 12, seed=2), 3)),
+        Case("two heads of eight", (normal(16, 16, seed=3), 2)),
+        Case("keys of fewer heads", (normal(12, 16, seed=4), 2)),
+        Case("heads of two features: nothing moves", (normal(6, 6, seed=5), 3)),
+    )
+
+
+PAIRED_BY_HALVES = Component(
+    name="paired_by_halves",
+    chapter=28,
+    order=2,
+    section="Which features are a pair, by hand",
+    signature="weight, n_heads",
+    pipeline=paired_by_halves_pipeline,
+    steps={
+        "unfold": lambda weight, n_heads: weight.unflatten(0, (n_heads, -1, 2)),
+        "first_and_second": lambda pairs: pairs.transpose(1, 2),
+        "fold": lambda pairs: pairs.flatten(0, 2),
+    },
+    cases=paired_by_halves_cases,
+    returns="`(H·K, D)`: the rows of a query or key weight whose heads pair neighbours (features "
+    "2i and 2i + 1), in the order in which the same pairs are features i and i + K/2 of the same "
+    "head",
+    done_by="rotate",
+    met="nonsense",
+)
+
+# --- known mistakes ------------------------------------------------------------------------------
+
+mistake = mistakes_in(PAIRED_BY_HALVES)
+
+
+@mistake(
+    "first_and_second",
+    "rows left as they are",
+    met=("nonsense", 14),
+    symptom="No row has moved: the heads still pair neighbours.",
+    cause="In each head, take the first features of all pairs, then the second ones.",
+    section="Break it: the other pairs",
+)
+def unmoved(pairs: Tensor) -> Tensor:
+    return pairs
+
+
+@mistake(
+    "unfold",
+    "pairs taken the other way round",
+    symptom="The rows are moved from halves to neighbours; they were neighbours, and should become "
+    "halves.",
+    cause="Unfold each head into (K/2, 2) and exchange the two axes; (2, K/2) is the way back.",
+)
+def way_back(weight: Tensor, n_heads: int) -> Tensor:
+    return weight.unflatten(0, (n_heads, 2, -1))
+
+
+@mistake(
+    "unfold",
+    "all heads taken for one",
+    symptom="Rows have left their head.",
+    cause="The even rows of the whole matrix come first: do it within each head.",
+)
+def one_head(weight: Tensor, n_heads: int) -> Tensor:
+    return weight.unflatten(0, (1, -1, 2))
+
+
+@mistake(
+    "first_and_second",
+    "second features first",
+    symptom="The second features of the pairs come first: each pair is turned the other way.",
+    cause="The first feature of a pair goes to place i, the second to i + K/2.",
+)
+def second_first(pairs: Tensor) -> Tensor:
+    return pairs.transpose(1, 2).flip(1)
+
+
+@mistake(
+    "unfold",
+    "heads interleaved in the rows",
+    symptom="A row is taken for that of another head.",
+    cause="The K rows of a head stand together: unfold into (H, K), not (K, H).",
+)
+def heads_inside(weight: Tensor, n_heads: int) -> Tensor:
+    return weight.unflatten(0, (-1, n_heads)).transpose(0, 1).unflatten(1, (-1, 2))
+
+
+@mistake(
+    "unfold",
+    "columns permuted, not rows",
+    symptom="The columns have moved, the rows have not.",
+    cause="nn.Linear's weight is (out, in): the features of queries and keys are its rows.",
+    steps={"fold": lambda pairs: pairs.flatten(0, 2).T},
+)
+def columns(weight: Tensor, n_heads: int) -> Tensor:
+    return weight.T.unflatten(0, (n_heads, -1, 2))

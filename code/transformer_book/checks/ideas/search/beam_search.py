@@ -1,0 +1,436 @@
+"""Beam search (chapter 17): the right steps, the inputs, and the known mistakes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from transformer_book.checks.components import Case, Component, mistakes_in
+from transformer_book.checks.ideas.search.greedy_search import (
+    EOS,
+    automaton,
+    observe_calls,
+    without_padding,
+)
+
+Hypothesis = tuple[tuple[int, ...], float]  # token ids, and the sum of their log-probabilities
+
+
+def beam_pipeline(s, step, beam_size, max_length):
+    alive = [((1,), 0.0)]
+    finished: list[Hypothesis] = []
+    for _ in range(s.steps(max_length)):
+        rows = step(torch.tensor([tokens for tokens, _ in alive]))
+        grown = [
+            ((*tokens, token), s.add(score, log_p, token))
+            for (tokens, score), row in zip(alive, rows.tolist(), strict=True)
+            for token, log_p in enumerate(row)
+        ]
+        grown.sort(key=lambda hypothesis: -hypothesis[1])
+        kept = s.keep(grown, s.width(beam_size), finished)
+        finished = s.aside(finished, kept)
+        alive = s.living(kept)
+        if not alive or s.enough(finished, alive, beam_size):
+            break
+    # What was cut off at max_length counts, too.
+    best = max(s.candidates(finished, alive), key=lambda h: s.rank(h[1], len(h[0]) - 1))
+    return s.without_end(list(best[0])[1:])
+
+
+def with_the_finished(finished: list[Hypothesis], kept: list[Hypothesis]) -> list[Hypothesis]:
+    return [*finished, *(hypothesis for hypothesis in kept if hypothesis[0][-1] == EOS)]
+
+
+def nothing_better(
+    finished: Sequence[Hypothesis], alive: Sequence[Hypothesis], beam_size: int
+) -> bool:
+    """Scores only fall as a hypothesis grows: stop when no living one can win any more."""
+    return bool(finished) and max(s for _, s in finished) >= max(s for _, s in alive)
+
+
+def beam_cases() -> Sequence[Case]:
+    # Found by tools/find_inputs.py --beams: few models that tell other rules from these.
+    found = (
+        (37, 1.0, False, 2, 6),
+        (1055, 0.5, False, 2, 6),
+        (11, 0.0, False, 2, 6),
+        (13, 1.5, False, 2, 8),
+        (15, 1.0, False, 1, 8),
+        (1635, -0.5, False, 2, 5),
+        (2316, -0.6, True, 2, 7),
+        (2787, -0.8, False, 4, 4),
+        (4138, -1.2, False, 2, 8),
+        (4244, 1.1, True, 4, 7),
+        (4268, -0.5, True, 3, 4),
+        (4560, -0.4, True, 2, 6),
+        (4895, -0.3, False, 2, 8),
+        (1440, 0.4, False, 3, 4),
+        (3108, -0.4, False, 4, 7),
+        (6783, -0.5, False, 4, 6),
+        (16, 1.0, False, 1, 6),
+        (17, 1.0, False, 2, 6),
+        (29, 1.0, False, 2, 6),
+        (31, 1.0, False, 4, 6),
+        (38, 1.0, False, 3, 6),
+        (48, 1.0, False, 1, 6),
+    )
+    return tuple(
+        Case(
+            f"a small model, {k} beams, at most {n} tokens",
+            (automaton(seed, end=end, padding=padding), k, n),
+        )
+        for seed, end, padding, k, n in found
+    )
+
+
+BEAM = Component(
+    name="beam_search",
+    chapter=17,
+    order=6,
+    section="Beam search",
+    signature="step, beam_size, max_length",
+    pipeline=beam_pipeline,
+    steps={
+        "steps": lambda max_length: max_length,
+        "add": lambda score, log_p, token: score + log_p,
+        "width": lambda beam_size: beam_size,
+        "keep": lambda grown, width, finished: grown[:width],
+        "aside": with_the_finished,
+        "living": lambda kept: [h for h in kept if h[0][-1] != EOS],
+        "enough": nothing_better,
+        "candidates": lambda finished, alive: [*finished, *alive],
+        "rank": lambda score, length: score,
+        "without_end": lambda tokens: [token for token in tokens if token != EOS],
+    },
+    cases=beam_cases,
+    observe=observe_calls,
+    # Searching on to the end finds nothing better, if scores are added up rightly.
+    alike={"enough": lambda finished, alive, beam_size: False},
+    returns="the ids of the likeliest hypothesis found (sum of log-probabilities, `<eos>` "
+    "included), without `<sos>` and `<eos>`; of all continuations of the living hypotheses every "
+    "step keeps the best `beam_size` and puts the finished ones among them aside; a hypothesis "
+    "that reaches `max_length` tokens, `<eos>` included, counts as it is; `step(tokens)` takes "
+    "ids `(n, t)` that begin with `<sos>` and gives `(n, V)` log-probabilities; `beam_size` is at "
+    "most V",
+    differentiable=False,
+    settled=without_padding,
+    met="bleu",
+    ready_made={"decoding.beam_search": "decoding.beam_search"},
+    boundaries={
+        "one beam": lambda beam_size: beam_size == 1,
+        "more than two beams": lambda beam_size: beam_size > 2,
+    },
+)
+
+# --- known mistakes ------------------------------------------------------------------------------
+
+mistake = mistakes_in(BEAM)
+
+
+Hypotheses = Sequence[Hypothesis]
+
+
+@mistake(
+    "enough",
+    "stops at the first finished hypothesis",
+    met=("bleu", 5),
+    symptom="Short sentences win that are not the likeliest.",
+    cause="A living hypothesis may still be better: stop when none can be.",
+    section="When may it stop?",
+    steps={"candidates": lambda finished, alive: finished or alive},
+)
+def first_finished(finished: Hypotheses, alive: Hypotheses, beam_size: int) -> bool:
+    return bool(finished)
+
+
+@mistake(
+    "enough",
+    "stops when beam_size hypotheses are finished",
+    symptom="Short sentences win: the first beam_size that end are taken, not the best.",
+    cause="A living hypothesis may still be better: stop when none can be.",
+    section="When may it stop?",
+    steps={"candidates": lambda finished, alive: finished or alive},
+    seen="fix to beam search stopping criteria, https://github.com/neulab/xnmt/pull/572",
+)
+def enough_finished(finished: Hypotheses, alive: Hypotheses, beam_size: int) -> bool:
+    return len(finished) >= beam_size
+
+
+@mistake(
+    "add",
+    "only the last token's score",
+    symptom="A hypothesis is ranked by its last token alone.",
+    cause="Add the log-probability to the score so far.",
+)
+def last_score_only(score: float, log_p: float, token: int) -> float:
+    return log_p
+
+
+@mistake(
+    "add",
+    "probabilities added",
+    symptom="Long sentences win: probabilities are added.",
+    cause="Add logarithms, or multiply probabilities.",
+)
+def probabilities_added(score: float, log_p: float, token: int) -> float:
+    return score + math.exp(log_p)
+
+
+@mistake(
+    "width",
+    "one beam only",
+    met=("bleu", 10),
+    symptom="This is greedy search: beam_size changes nothing.",
+    cause="Keep the best beam_size hypotheses, not the best one; and begin with <sos> once: "
+    "several copies of it would all go on alike.",
+)
+def one_beam(beam_size: int) -> int:
+    return 1
+
+
+@mistake(
+    "width",
+    "one beam too many",
+    met=("endless", 7),
+    symptom="One hypothesis more than beam_size is kept.",
+    cause="Keep exactly the best beam_size.",
+)
+def one_more(beam_size: int) -> int:
+    return beam_size + 1
+
+
+@mistake(
+    "candidates",
+    "finished hypotheses forgotten",
+    met=("bleu", 9),
+    symptom="A sentence that ended early is lost.",
+    cause="Choose among the finished hypotheses and those alive.",
+    section="When may it stop?",
+)
+def living_only(finished: Hypotheses, alive: Hypotheses) -> Hypotheses:
+    return alive or finished
+
+
+@mistake(
+    "candidates",
+    "finished hypotheses dropped on the way",
+    symptom="A sentence that ended before the others is lost.",
+    cause="Put finished hypotheses aside, and choose among them, too, at the end.",
+    section="When may it stop?",
+    steps={"enough": lambda finished, alive, beam_size: False},
+)
+def survivors_only(finished: Hypotheses, alive: Hypotheses) -> Hypotheses:
+    longest = max((len(tokens) for tokens, _ in finished), default=0)
+    return alive or [h for h in finished if len(h[0]) == longest]
+
+
+@mistake(
+    "rank",
+    "the first of the longest hypotheses chosen",
+    symptom="The longest hypothesis wins, whatever its score.",
+    cause="Rank by the score, not by the length.",
+    steps={"enough": lambda finished, alive, beam_size: False},
+)
+def by_length_alone(score: float, length: int) -> int:
+    return length
+
+
+@mistake(
+    "rank",
+    "longest hypothesis chosen",
+    symptom="The longest hypothesis wins, whatever its score.",
+    cause="Rank by the score.",
+)
+def by_length(score: float, length: int) -> Any:
+    return length, score
+
+
+@mistake(
+    "rank",
+    "worst hypothesis chosen",
+    met=("nonsense", 25),
+    symptom="The least likely hypothesis wins.",
+    cause="Scores are negative: the largest is the best.",
+)
+def worst(score: float, length: int) -> float:
+    return -score
+
+
+@mistake(
+    "keep",
+    "beam shrinks with each finished hypothesis",
+    symptom="For every hypothesis that is finished, one less is kept alive.",
+    cause="Finished hypotheses are put aside and take no place: keep the best beam_size "
+    "continuations at each step.",
+    section="When may it stop?",
+)
+def shrinking(grown: list[Hypothesis], width: int, finished: Hypotheses) -> list[Hypothesis]:
+    return grown[: max(width - len(finished), 0)]
+
+
+@mistake(
+    "keep",
+    "finished hypotheses keep their places",
+    symptom="Finished hypotheses stay in the beam, where they crowd out living ones.",
+    cause="Put them aside: the best beam_size continuations of the living are kept at each step.",
+    section="When may it stop?",
+    steps={"aside": lambda finished, kept: [h for h in kept if h[0][-1] == EOS]},
+)
+def places_kept(grown: list[Hypothesis], width: int, finished: Hypotheses) -> list[Hypothesis]:
+    return sorted([*finished, *grown], key=lambda hypothesis: -hypothesis[1])[:width]
+
+
+@mistake(
+    "keep",
+    "each hypothesis goes on by its own best token",
+    symptom="After the first step nothing competes: each hypothesis has one continuation.",
+    cause="Sort the continuations of all hypotheses together, and keep the best beam_size of them.",
+)
+def own_best_only(grown: list[Hypothesis], width: int, finished: Hypotheses) -> list[Hypothesis]:
+    best: dict[tuple[int, ...], Hypothesis] = {}
+    for hypothesis in grown:
+        best.setdefault(hypothesis[0][:-1], hypothesis)
+    return list(best.values()) if len(grown[0][0]) > 2 else grown[:width]
+
+
+@mistake(
+    "keep",
+    "worst continuations kept",
+    symptom="The least likely continuations are kept at each step.",
+    cause="Log-probabilities are negative: sort downwards, the largest first.",
+)
+def worst_kept(grown: list[Hypothesis], width: int, finished: Hypotheses) -> list[Hypothesis]:
+    return grown[::-1][:width]
+
+
+@mistake(
+    "add",
+    "<eos> free of charge",
+    symptom="The log-probability of <eos> is not added: ending costs nothing.",
+    cause="<eos> is a token like any other: add its log-probability, too.",
+)
+def end_for_nothing(score: float, log_p: float, token: int) -> float:
+    # In the order of the beam it counts as others do.
+    return score if token == EOS else score + log_p
+
+
+@mistake(
+    "aside",
+    "<eos> filtered out everywhere",
+    symptom="No hypothesis ever ends: the answer is as long as it may be.",
+    cause="<eos> is left out of the continuations: it is what ends a hypothesis.",
+    steps={
+        "keep": lambda grown, width, finished: [h for h in grown if h[0][-1] != EOS][:width],
+    },
+)
+def never_ends(finished: list[Hypothesis], kept: list[Hypothesis]) -> list[Hypothesis]:
+    return finished
+
+
+@mistake(
+    "steps",
+    "beam search one step too short",
+    symptom="A hypothesis that is cut off has one token too few.",
+    cause="range(max_length - 1), or a limit that counts <sos>, takes one step too few.",
+)
+def beam_one_step_less(max_length: int) -> int:
+    return max_length - 1
+
+
+@mistake(
+    "steps",
+    "beam search one step too long",
+    symptom="A hypothesis that is cut off has one token too many.",
+    cause="range(max_length + 1), or <= in place of <, takes one step too many.",
+)
+def beam_one_step_more(max_length: int) -> int:
+    return max_length + 1
+
+
+@mistake(
+    "candidates",
+    "hypotheses cut off at the limit not counted",
+    symptom="A finished hypothesis wins over one that was cut off, though it is less likely.",
+    cause="A hypothesis that reaches max_length counts as it is: choose among the finished ones "
+    "and those.",
+    section="When may it stop?",
+)
+def finished_only(finished: Hypotheses, alive: Hypotheses) -> Hypotheses:
+    return finished or alive
+
+
+@mistake(
+    "rank",
+    "normalised by length",
+    symptom="Long hypotheses win: the score is divided by the number of tokens.",
+    cause="The sum of the log-probabilities is asked for; to divide it is another score, with a "
+    "name of its own.",
+    section="The length penalty",
+    steps={"enough": lambda finished, alive, beam_size: False},
+)
+def by_mean(score: float, length: int) -> float:
+    return score / length
+
+
+@mistake(
+    "rank",
+    "normalised by length, <sos> counted",
+    symptom="Long hypotheses win: the score is divided by the number of tokens and one more.",
+    cause="The sum of the log-probabilities is asked for; to divide it is another score, with a "
+    "name of its own.",
+    section="The length penalty",
+    steps={"enough": lambda finished, alive, beam_size: False},
+)
+def by_mean_with_start(score: float, length: int) -> float:
+    return score / (length + 1)
+
+
+@mistake(
+    "without_end",
+    "<eos> left in the best hypothesis",
+    symptom="The answer ends with <eos>.",
+    cause="Take it off.",
+)
+def best_with_end(tokens: list[int]) -> list[int]:
+    return tokens
+
+
+@mistake(
+    "without_end",
+    "last token of the best hypothesis stripped blindly",
+    symptom="A hypothesis that was cut off at the limit loses its last word.",
+    cause="The last token is not always <eos>: look before you strip.",
+)
+def best_stripped(tokens: list[int]) -> list[int]:
+    return tokens[:-1]
+
+
+@mistake(
+    "enough",
+    "searching on to the end",
+    symptom="Nothing changes but the time it takes.",
+    cause="Scores only fall as a hypothesis grows, so nothing better turns up. (With a length "
+    "penalty it may.)",
+    section="When may it stop?",
+    kind="harmless",
+)
+def to_the_end(finished: Hypotheses, alive: Hypotheses, beam_size: int) -> bool:
+    return False
+
+
+@mistake(
+    "keep",
+    "beam filled up with living hypotheses",
+    symptom="Nothing changes but the work: more is searched than is asked for.",
+    cause="What is kept beyond the best beam_size scores less than a hypothesis that has just "
+    "ended, and scores only fall. (With a length penalty it may win.)",
+    section="When may it stop?",
+    kind="harmless",
+)
+def filled_up(grown: list[Hypothesis], width: int, finished: Hypotheses) -> list[Hypothesis]:
+    living = [h for h in grown if h[0][-1] != EOS][:width]
+    worst = living[-1][1] if living else -math.inf
+    return [h for h in grown if h[0][-1] == EOS and h[1] >= worst] + living

@@ -1,0 +1,132 @@
+"""Embed next (chapter 17): the right steps, the inputs, and the known mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from transformer_book.checks.boundaries import PAD
+from transformer_book.checks.components import Case, Component, mistakes_in
+from transformer_book.checks.given import normal
+
+
+def embed_cases() -> Sequence[Case]:
+    table = normal(12, 4, seed=2)
+
+    def tokens(batch: int, length: int, seed: int) -> Tensor:
+        least = 4 if seed else 0  # at the beginning special tokens, too
+        generator = torch.Generator().manual_seed(seed)
+        return torch.randint(least, 9, (batch, length), generator=generator)
+
+    return tuple(
+        Case(
+            f"{t} new tokens after {past}", (tokens(b, t, past), past, normal(9, 4, seed=1), table)
+        )
+        for b, t, past in (
+            *((1, 1, 3), (2, 1, 5), (3, 1, 1), (2, 1, 0), (2, 2, 4), (1, 3, 2)),
+            *((1, 2, 6), (2, 3, 0), (1, 1, 11)),
+        )
+    )
+
+
+EMBED_NEXT = Component(
+    name="embed_next",
+    chapter=17,
+    order=7,
+    section="The cache of keys and values",
+    signature="tokens, past, weight, table",
+    pipeline=lambda s, tokens, past, weight, table: (
+        weight[tokens] + s.rows(table, past, tokens.size(1))
+    ),
+    steps={"rows": lambda table, past, new: table[past : past + new]},
+    cases=embed_cases,
+    returns="`(B, t, D)`: of the new tokens `(B, t)` alone, the rows of the embedding `weight` "
+    "plus (it is not scaled) their rows of the `table` of positions; `past` tokens stand in the "
+    "cache already",
+    # Before the first row there is none, and what people get there differs.
+    settled=lambda case, answer: answer if case.arguments[1] else 0.0,
+    done_by="decode_step",
+    met="nonsense",
+    boundaries={
+        "padding": lambda tokens: bool((tokens == PAD).any()),
+        "nothing in the cache": lambda past: past == 0,
+        "one in the cache": lambda past: past == 1,
+        "several new tokens": lambda tokens: tokens.size(1) > 1,
+        "several new tokens after some": lambda tokens, past: tokens.size(1) > 1 and past > 0,
+        "one sentence": lambda tokens: len(tokens) == 1,
+        "the last row of the table": lambda tokens, past, table: (
+            past + tokens.size(1) == len(table)
+        ),
+    },
+)
+
+# --- known mistakes ------------------------------------------------------------------------------
+
+mistake = mistakes_in(EMBED_NEXT)
+
+
+@mistake(
+    "rows",
+    "every decoded token at position 0",
+    met=("nonsense", 5),
+    symptom="Each new token gets the first row of the table: the decoder forgets where it is.",
+    cause="The new tokens are handed in without those before them, but they do not begin at "
+    "position 0: begin at `past`.",
+    section="Break it: three bugs in a decoder",
+    seen="Qwen3-Omni: decode assigns RoPE position 0 to every token, "
+    "https://github.com/Blaizzy/mlx-vlm/issues/1983",
+)
+def from_the_start(table: Tensor, past: int, new: int) -> Tensor:
+    return table[:new]
+
+
+@mistake(
+    "rows",
+    "new tokens one position too late",
+    symptom="Each new token gets the row after its own.",
+    cause="With `past` tokens before it, the new one has position `past`, not past + 1.",
+)
+def one_too_late(table: Tensor, past: int, new: int) -> Tensor:
+    return table[past + 1 : past + 1 + new]
+
+
+@mistake(
+    "rows",
+    "new tokens at the position of the last one",
+    symptom="Each new token gets the row of the token before it.",
+    cause="With `past` tokens before it, the new one has position `past`, not past − 1.",
+)
+def one_too_early(table: Tensor, past: int, new: int) -> Tensor:
+    return table[max(past - 1, 0) : max(past - 1, 0) + new]
+
+
+@mistake(
+    "rows",
+    "row of the first new token for all",
+    symptom="Several new tokens get one and the same position.",
+    cause="There may be more than one new token: table[past : past + tokens.size(1)].",
+)
+def one_row_for_all(table: Tensor, past: int, new: int) -> Tensor:
+    return table[past]
+
+
+@mistake(
+    "rows",
+    "last rows of the table for the new tokens",
+    symptom="The positions depend on how long the table is.",
+    cause="Begin at `past`: table[past : past + t], not table[-t:].",
+)
+def from_the_end(table: Tensor, past: int, new: int) -> Tensor:
+    return table[-new:]
+
+
+@mistake(
+    "rows",
+    "positions of the new tokens forgotten",
+    symptom="The new tokens get no position.",
+    cause="Add the rows of the table, from `past` on.",
+)
+def no_rows(table: Tensor, past: int, new: int) -> float:
+    return 0.0

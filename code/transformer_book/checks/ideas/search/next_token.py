@@ -1,0 +1,159 @@
+"""Next token (chapter 17): the right steps, the inputs, and the known mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from transformer_book.checks.components import Case, Component, mistakes_in
+from transformer_book.checks.given import normal
+
+
+def next_token_cases() -> Sequence[Case]:
+    hand = torch.tensor([[[0.0, 3.0, 1.0], [2.0, 0.0, 1.0]]])
+    return (
+        Case("two positions", (hand,)),
+        Case("random", (normal(3, 4, 6, seed=1),)),
+        Case("as many sentences as tokens", (normal(4, 4, 4, seed=2),)),
+        Case("one position", (normal(2, 1, 5, seed=3),)),
+        Case("a long sentence", (normal(2, 9, 7, seed=4),)),
+        Case("one sentence", (normal(1, 5, 8, seed=5),)),
+        Case("one sentence, one position", (normal(1, 1, 6, seed=6),)),
+        Case("another sentence", (normal(1, 4, 9, seed=7),)),
+    )
+
+
+NEXT_TOKEN = Component(
+    name="next_token",
+    chapter=17,
+    order=1,
+    section="A tree of words, by hand",
+    signature="logits",
+    pipeline=lambda s, logits: s.choose(s.place(logits)),
+    steps={
+        "place": lambda logits: logits[:, -1],
+        "choose": lambda last: last.argmax(dim=-1),
+    },
+    cases=next_token_cases,
+    returns="`(B,)`: for each sentence the likeliest token after its last position",
+    differentiable=False,
+    done_by="greedy_search",
+    met="nonsense",
+    boundaries={
+        "one sentence": lambda logits: logits.size(0) == 1,
+        "one position": lambda logits: logits.size(1) == 1,
+        "one of both": lambda logits: logits.size(0) == logits.size(1) == 1,
+        "as many of all": lambda logits: len(set(logits.shape)) == 1,
+    },
+)
+
+# --- known mistakes ------------------------------------------------------------------------------
+
+mistake = mistakes_in(NEXT_TOKEN)
+
+
+@mistake(
+    "place",
+    "greedy takes the first position",
+    met=("nonsense", 4),
+    symptom="The answer never changes as the sentence grows.",
+    cause="The next token follows the last position: logits[:, -1], not logits[:, 0].",
+)
+def first_position(logits: Tensor) -> Tensor:
+    return logits[:, 0]
+
+
+@mistake(
+    "place",
+    "last sentence in place of last position",
+    met=("sizes", 11),
+    symptom="There is one answer per position in place of one per sentence.",
+    cause="logits[-1] is the last sentence: the position is the second axis.",
+)
+def last_sentence(logits: Tensor) -> Tensor:
+    return logits[-1]
+
+
+@mistake(
+    "choose",
+    "least likely token",
+    symptom="The least likely token is chosen.",
+    cause="argmax, not argmin.",
+)
+def least(last: Tensor) -> Tensor:
+    return last.argmin(dim=-1)
+
+
+@mistake(
+    "choose",
+    "largest over the batch",
+    met=("batch", 14),
+    symptom="The answer of one sentence depends on the others.",
+    cause="argmax over dim=-1, the vocabulary.",
+)
+def over_batch(last: Tensor) -> Tensor:
+    return last.argmax(dim=0)
+
+
+@mistake(
+    "choose",
+    "probability in place of the token",
+    symptom="The answer is the largest value, not the id of its token.",
+    cause="max gives the value; argmax gives its place.",
+)
+def value(last: Tensor) -> Tensor:
+    return last.softmax(dim=-1).max(dim=-1).values
+
+
+@mistake(
+    "choose",
+    "logit in place of the token",
+    symptom="The answer is the largest value, not the id of its token.",
+    cause="max gives the value and its place: take .indices, or use argmax.",
+)
+def largest_logit(last: Tensor) -> Tensor:
+    return last.amax(dim=-1)
+
+
+@mistake(
+    "place",
+    "last but one position",
+    symptom="The token after the last but one position is chosen.",
+    cause="The next token follows the last position: logits[:, -1].",
+)
+def last_but_one(logits: Tensor) -> Tensor:
+    return logits[:, max(logits.size(1) - 2, 0)]
+
+
+@mistake(
+    "place",
+    "likeliest token of every position",
+    symptom="There is one answer for each position.",
+    cause="Take the last position first: logits[:, -1].",
+)
+def all_positions(logits: Tensor) -> Tensor:
+    return logits
+
+
+@mistake(
+    "choose",
+    "an axis of one token left",
+    symptom="The shape is (B, 1).",
+    cause="keepdim=True, or logits[:, -1:], leaves an axis of length one: one id for each "
+    "sentence, (B,).",
+)
+def axis_left(last: Tensor) -> Tensor:
+    return last.argmax(dim=-1, keepdim=True)
+
+
+@mistake(
+    "choose",
+    "softmax before argmax",
+    symptom="Nothing changes: the largest logit has the largest probability.",
+    cause="The softmax keeps the order; it is computed for nothing.",
+    kind="harmless",
+)
+def likeliest(last: Tensor) -> Tensor:
+    return last.softmax(dim=-1).argmax(dim=-1)

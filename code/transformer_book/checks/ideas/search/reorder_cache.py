@@ -1,0 +1,163 @@
+"""Reorder cache (chapter 17): the right steps, the inputs, and the known mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from transformer_book.checks.components import Case, Component, mistakes_in
+from transformer_book.checks.given import normal
+
+
+def cache_cases() -> Sequence[Case]:
+    def cache(layers: int, n: int, heads: int, seed: int) -> list[tuple[Tensor, Tensor]]:
+        return [
+            (
+                normal(n, heads, 3, 2, seed=seed + 2 * i),
+                normal(n, heads, 3, 2, seed=seed + 2 * i + 1),
+            )
+            for i in range(layers)
+        ]
+
+    return tuple(
+        Case(name, (cache(layers, n, heads, seed), torch.tensor(rows)))
+        for name, layers, n, heads, seed, rows in (
+            ("two beams change places", 1, 2, 2, 10, [1, 0]),
+            ("three beams, one of them doubled", 2, 3, 2, 20, [2, 0, 0]),
+            ("all from one", 2, 3, 3, 30, [1, 1, 1]),
+            ("round about", 1, 4, 4, 40, [1, 2, 3, 0]),
+            ("nothing changes", 2, 2, 2, 50, [0, 1]),
+            ("beams of two sentences", 2, 4, 2, 60, [1, 1, 3, 2]),
+            ("round about, three layers", 3, 3, 3, 70, [2, 0, 1]),
+            ("one beam", 2, 1, 2, 90, [0]),
+            ("as many layers as beams, as many heads", 2, 2, 2, 95, [1, 1]),
+        )
+    )
+
+
+REORDER = Component(
+    name="reorder_cache",
+    chapter=17,
+    order=8,
+    section="Break it: three bugs in a decoder",
+    signature="cache, rows",
+    pipeline=lambda s, cache, rows: [
+        s.pair(s.key_rows(keys, rows, i), s.value_rows(values, rows, i))
+        for i, (keys, values) in enumerate(cache)
+    ],
+    steps={
+        "key_rows": lambda keys, rows, layer: keys[rows],
+        "value_rows": lambda values, rows, layer: values[rows],
+        "pair": lambda keys, values: (keys, values),
+    },
+    cases=cache_cases,
+    returns="a list of pairs (keys, values), one for each layer, both `(N, H, T, K)`: row i is "
+    "what row `rows[i]` was, for beam i continues the beam that stood there",
+    differentiable=False,
+    done_by="DecoderCache",
+    met="nonsense",
+    boundaries={
+        "one beam": lambda rows: len(rows) == 1,
+        "one layer": lambda cache: len(cache) == 1,
+        "more than two layers": lambda cache: len(cache) > 2,
+        "nothing changes": lambda rows: rows.tolist() == list(range(len(rows))),
+        "a beam twice": lambda rows: len(rows.unique()) < len(rows),
+        "as many layers as beams": lambda cache, rows: len(cache) == len(rows),
+        "as many heads as beams": lambda cache: cache[0][0].size(0) == cache[0][0].size(1),
+    },
+)
+
+# --- known mistakes ------------------------------------------------------------------------------
+
+mistake = mistakes_in(REORDER)
+
+
+@mistake(
+    "key_rows",
+    "cache not reordered with the beams",
+    met=("nonsense", 13),
+    symptom="Each beam goes on with the past of the beam that stood in its place before.",
+    cause="After each step, take the rows of keys and values that the kept beams continue.",
+    steps={"value_rows": lambda values, rows, layer: values},
+    seen="Beam search cache reorder silently skipped for Mamba, XLNet, RWKV, and Reformer models, "
+    "https://github.com/huggingface/transformers/issues/46612",
+)
+def keys_left(keys: Tensor, rows: Tensor, layer: int) -> Tensor:
+    return keys
+
+
+@mistake(
+    "value_rows",
+    "only the keys reordered",
+    symptom="A beam finds its own keys and another beam's values.",
+    cause="Reorder the values, too.",
+)
+def values_left(values: Tensor, rows: Tensor, layer: int) -> Tensor:
+    return values
+
+
+@mistake(
+    "key_rows",
+    "only the first layer reordered",
+    symptom="From the second layer on, beams have the past of others.",
+    cause="Reorder the cache of every layer.",
+    steps={"value_rows": lambda values, rows, layer: values if layer else values[rows]},
+)
+def deeper_left(keys: Tensor, rows: Tensor, layer: int) -> Tensor:
+    return keys if layer else keys[rows]
+
+
+@mistake(
+    "key_rows",
+    "cache scattered in place of gathered",
+    symptom="Row i was written to place rows[i]; it should have been read from there.",
+    cause="new = old[rows], not new[rows] = old.",
+    steps={"value_rows": lambda values, rows, layer: scattered(values, rows, layer)},
+)
+def scattered(keys: Tensor, rows: Tensor, layer: int) -> Tensor:
+    return keys.clone().index_copy(0, rows.flip(0), keys.flip(0))
+
+
+@mistake(
+    "key_rows",
+    "rows sorted before the cache is taken",
+    symptom="The order of the beams is lost.",
+    cause="Beam i continues row rows[i]: take the rows as they come, do not sort them.",
+    steps={"value_rows": lambda values, rows, layer: values[rows.sort().values]},
+)
+def rows_sorted(keys: Tensor, rows: Tensor, layer: int) -> Tensor:
+    return keys[rows.sort().values]
+
+
+@mistake(
+    "key_rows",
+    "each row taken once",
+    symptom="A beam that is continued twice is there once.",
+    cause="A row may come several times: keys[rows], without unique() or a set.",
+    steps={"value_rows": lambda values, rows, layer: values[rows.unique()]},
+)
+def rows_once(keys: Tensor, rows: Tensor, layer: int) -> Tensor:
+    return keys[rows.unique()]
+
+
+@mistake(
+    "pair",
+    "keys in the place of values",
+    symptom="The second of each pair is the keys again.",
+    cause="Reorder the values, and return (keys, values).",
+)
+def keys_again(keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+    return keys, keys
+
+
+@mistake(
+    "key_rows",
+    "cache sorted the other way",
+    symptom="Row i has gone to place rows[i]; it should have come from there.",
+    cause="Take keys[rows], not keys[rows.argsort()], which goes the other way.",
+    steps={"value_rows": lambda values, rows, layer: values[rows.argsort()]},
+)
+def the_way_back(keys: Tensor, rows: Tensor, layer: int) -> Tensor:
+    return keys[rows.argsort()]

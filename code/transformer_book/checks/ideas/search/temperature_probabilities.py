@@ -1,0 +1,149 @@
+"""Temperature probabilities (chapter 17): the right steps, the inputs, and the known mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from torch import Tensor
+
+from transformer_book.checks.components import Case, Component, mistakes_in
+from transformer_book.checks.given import normal
+
+
+def temperature_cases() -> Sequence[Case]:
+    # A softmax written by hand overflows where the temperature is low.
+    low = ((0.01, 3), (0.02, 4), (0.015, 5))
+    return (
+        *(
+            Case(f"temperature {temperature}", (normal(2, 6, seed=i), temperature))
+            for i, temperature in enumerate((1.0, 0.5, 2.0, 0.1, 5.0))
+        ),
+        Case("one sentence", (normal(1, 5, seed=9), 0.7)),
+        *(
+            Case(f"temperature {t}", (4 + normal(2, 6, seed=seed), t), rough=True)
+            for t, seed in low
+        ),
+    )
+
+
+TEMPERATURE = Component(
+    name="temperature_probabilities",
+    chapter=17,
+    order=2,
+    section="Drawing instead of searching",
+    signature="logits, temperature",
+    pipeline=lambda s, logits, temperature: s.heat(logits, temperature),
+    steps={"heat": lambda logits, temperature: (logits / temperature).softmax(dim=-1)},
+    cases=temperature_cases,
+    returns="the probabilities `(B, V)` that are sampled from; the temperature is above 0",
+    done_by="sample",
+    met="random",
+    boundaries={
+        "one sentence": lambda logits: len(logits) == 1,
+        "temperature 1": lambda temperature: temperature == 1,
+        "a low temperature": lambda temperature: temperature < 0.05,
+        "a high temperature": lambda temperature: temperature > 1,
+        "exponentials that overflow": lambda logits, temperature: (logits / temperature).max() > 88,
+    },
+)
+
+# --- known mistakes ------------------------------------------------------------------------------
+
+mistake = mistakes_in(TEMPERATURE)
+
+
+@mistake(
+    "heat",
+    "logits multiplied by the temperature",
+    met=("random", 2),
+    symptom="A low temperature makes the choice more random, a high one less.",
+    cause="Divide the logits by the temperature.",
+)
+def heated_the_wrong_way(logits: Tensor, temperature: float) -> Tensor:
+    return (logits * temperature).softmax(dim=-1)
+
+
+@mistake(
+    "heat",
+    "temperature after the softmax",
+    symptom="The probabilities do not sum to one.",
+    cause="Divide the logits, before the softmax.",
+)
+def heated_too_late(logits: Tensor, temperature: float) -> Tensor:
+    return logits.softmax(dim=-1) / temperature
+
+
+@mistake(
+    "heat",
+    "divided by the temperature twice",
+    symptom="A temperature of 0.5 works like one of 0.25.",
+    cause="Two places divide by the temperature: one is enough.",
+    seen="[BUG] Temperature applied twice in FlashInfer sampling path, "
+    "https://github.com/RL-Align/RL-Kernel/issues/81",
+)
+def heated_twice(logits: Tensor, temperature: float) -> Tensor:
+    return (logits / temperature**2).softmax(dim=-1)
+
+
+@mistake(
+    "heat",
+    "temperature ignored",
+    met=("random", 3),
+    symptom="The temperature changes nothing.",
+    cause="Divide the logits by it.",
+)
+def not_heated(logits: Tensor, temperature: float) -> Tensor:
+    return logits.softmax(dim=-1)
+
+
+@mistake(
+    "heat",
+    "softmax of probabilities over the temperature",
+    symptom="The probabilities are too even at every temperature.",
+    cause="The softmax is taken twice: divide the logits, then take it once.",
+)
+def softmax_twice(logits: Tensor, temperature: float) -> Tensor:
+    return (logits.softmax(dim=-1) / temperature).softmax(dim=-1)
+
+
+@mistake(
+    "heat",
+    "softmax over the whole batch",
+    symptom="The probabilities of one sentence do not sum to one: those of all together do.",
+    cause="The sum has no dim and runs over the whole tensor: use dim=-1 and keepdim=True.",
+)
+def over_the_batch(logits: Tensor, temperature: float) -> Tensor:
+    return (logits / temperature).flatten().softmax(dim=0).reshape(logits.shape)
+
+
+@mistake(
+    "heat",
+    "logarithms of the probabilities",
+    symptom="Every number is negative or zero.",
+    cause="These are logarithms: use softmax, not log_softmax.",
+)
+def logarithms(logits: Tensor, temperature: float) -> Tensor:
+    return (logits / temperature).log_softmax(dim=-1)
+
+
+@mistake(
+    "heat",
+    "exponentials that overflow at a low temperature",
+    symptom="A low temperature gives nan.",
+    cause="The exponential overflows: use torch.softmax, or subtract the largest logit first.",
+    section="A softmax that survives large scores",
+    chapter=7,
+)
+def overflowing(logits: Tensor, temperature: float) -> Tensor:
+    exponentials = (logits / temperature).exp()
+    return exponentials / exponentials.sum(dim=-1, keepdim=True)
+
+
+@mistake(
+    "heat",
+    "softmax over the sentences",
+    symptom="The probabilities of one sentence change with the others.",
+    cause="The softmax runs over dim=0: use dim=-1, the vocabulary.",
+)
+def over_the_sentences(logits: Tensor, temperature: float) -> Tensor:
+    return (logits / temperature).softmax(dim=0)

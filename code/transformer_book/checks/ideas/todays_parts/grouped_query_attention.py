@@ -1,0 +1,171 @@
+"""Grouped query attention (chapter 25): the right steps, the inputs, and the known mistakes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from transformer_book.checks.components import Case, Component, mistakes_in
+from transformer_book.checks.given import normal
+
+
+def grouped_pipeline(s, query, key, value, mask=None):
+    n_heads = query.size(1)
+    keys, values = s.share_keys(key, n_heads), s.share_values(value, n_heads)  # (B, H, S, K) each
+    scores = s.scale(s.products(query, keys, value), query, key)  # (B, H, T, S)
+    if mask is not None:
+        scores = s.hide(scores, mask, value)  # (B, H, T, S)
+    return s.weigh(scores, mask) @ values  # (B, H, T, K)
+
+
+def grouped_cases() -> Sequence[Case]:
+    def inputs(b: int, h: int, g: int, t: int, n: int, k: int, seed: int) -> tuple[Tensor, ...]:
+        return (
+            normal(b, h, t, k, seed=seed),
+            normal(b, g, n, k, seed=seed + 1),
+            normal(b, g, n, k, seed=seed + 2),
+        )
+
+    def causal(t: int) -> Tensor:
+        return torch.ones(t, t).tril().bool()
+
+    padded = torch.tensor([[True, True, True], [True, True, False]])[:, None, None]
+    # Each head of values is its own number: which one a query head reads is seen at once.
+    address = torch.tensor([10.0, 20.0])[None, :, None, None].expand(1, 2, 2, 1).clone()
+    return (
+        Case(
+            "four heads, two groups: each head of values is one number",
+            (normal(1, 4, 2, 1, seed=1), normal(1, 2, 2, 1, seed=2), address),
+            rough=True,  # whatever the weights, their average of equal values is the same
+        ),
+        Case("four heads, two groups", inputs(1, 4, 2, 3, 3, 2, 10)),
+        Case("six heads, two groups, masked", (*inputs(2, 6, 2, 4, 4, 3, 20), causal(4))),
+        Case("six heads, three groups, padded", (*inputs(2, 6, 3, 3, 3, 4, 30), padded)),
+        Case("eight heads, four groups", (*inputs(1, 8, 4, 5, 5, 2, 40), causal(5))),
+        Case("one group: multi-query", (*inputs(2, 3, 1, 4, 4, 2, 50), causal(4))),
+        Case("as many groups as heads", (*inputs(2, 4, 4, 3, 3, 4, 60), causal(3))),
+        Case("as many groups as heads, no mask", inputs(1, 3, 3, 2, 5, 4, 70)),
+        Case("one query, seven keys", inputs(2, 4, 2, 1, 7, 4, 80)),
+        Case("large scores", tuple(3 * x for x in inputs(1, 4, 2, 3, 3, 4, 90))),
+    )
+
+
+def shared(x: Tensor, n_heads: int) -> Tensor:
+    return x.repeat_interleave(n_heads // x.size(1), dim=1)
+
+
+GROUPED = Component(
+    name="grouped_query_attention",
+    chapter=25,
+    order=4,
+    section="Fewer heads of keys and values",
+    signature="query, key, value, mask=None",
+    pipeline=grouped_pipeline,
+    steps={
+        "share_keys": shared,
+        "share_values": shared,
+        "products": lambda query, key, value: query @ key.transpose(-2, -1),
+        "scale": lambda scores, query, key: scores / math.sqrt(query.size(-1)),
+        "hide": lambda scores, mask, value: scores.masked_fill(~mask, -math.inf),
+        "weigh": lambda scores, mask: torch.softmax(scores, dim=-1),
+    },
+    cases=grouped_cases,
+    returns="`(B, H, T, K)`: queries `(B, H, T, K)`, keys and values `(B, G, S, K)`, G divides H; "
+    "the first H/G query heads share head 0 of keys and values, the next H/G head 1, …; `mask` is "
+    "boolean, True = may attend, and hides from no query all keys",
+    met="worse",
+)
+
+# --- known mistakes ------------------------------------------------------------------------------
+
+mistake = mistakes_in(GROUPED)
+
+
+@mistake(
+    "share_keys",
+    "repeat for repeat_interleave",
+    symptom="Query head 1 reads head 1 of keys and values, where it shares head 0.",
+    cause="`repeat` lays the heads one behind the other, 0 1 0 1: neighbours share a head, 0 0 "
+    "1 1, which `repeat_interleave` does.",
+    steps={"share_values": lambda x, n_heads: x.repeat(1, n_heads // x.size(1), 1, 1)},
+)
+def repeated(x: Tensor, n_heads: int) -> Tensor:
+    return x.repeat(1, n_heads // x.size(1), 1, 1)
+
+
+@mistake(
+    "share_values",
+    "values repeated in another order than the keys",
+    symptom="The weights are right, and the values they average belong to another group.",
+    cause="Keys are repeated with `repeat_interleave` and values with `repeat`: do both alike.",
+)
+def values_repeated(x: Tensor, n_heads: int) -> Tensor:
+    return x.repeat(1, n_heads // x.size(1), 1, 1)
+
+
+@mistake(
+    "share_keys",
+    "keys and values averaged over their heads",
+    symptom="All query heads read the same keys and values.",
+    cause="The heads of keys and values are averaged into one: each group keeps its own.",
+    steps={"share_values": lambda x, n_heads: x.mean(dim=1, keepdim=True)},
+)
+def averaged(x: Tensor, n_heads: int) -> Tensor:
+    return x.mean(dim=1, keepdim=True)
+
+
+@mistake(
+    "share_keys",
+    "first head of keys and values for all",
+    symptom="All query heads read head 0 of keys and values.",
+    cause="Only the first of the G heads is used: that would be multi-query attention, with G = 1.",
+    steps={"share_values": lambda x, n_heads: x[:, :1]},
+)
+def first_head(x: Tensor, n_heads: int) -> Tensor:
+    return x[:, :1]
+
+
+@mistake(
+    "scale",
+    "scaled by the root of the model's width",
+    symptom="The weights are too even.",
+    cause="The scores are divided by √(H · K): divide by √K, the width of one head.",
+)
+def model_scaled(scores: Tensor, query: Tensor, key: Tensor) -> Tensor:
+    return scores / math.sqrt(query.size(1) * query.size(-1))
+
+
+@mistake(
+    "scale",
+    "grouped scores not scaled",
+    symptom="The weights are too sharp.",
+    cause="The scores are not divided by √K.",
+)
+def unscaled(scores: Tensor, query: Tensor, key: Tensor) -> Tensor:
+    return scores
+
+
+@mistake(
+    "hide",
+    "grouped mask inverted",
+    met=("too-good", 9),
+    symptom="Queries see what they must not, and not what they may.",
+    cause="The mask is True where a query may attend: hide where it is False, ~mask.",
+)
+def inverted(scores: Tensor, mask: Tensor, value: Tensor) -> Tensor:
+    return scores.masked_fill(mask, -math.inf)
+
+
+@mistake(
+    "hide",
+    "grouped mask ignored",
+    met=("too-good", 10),
+    symptom="Queries see the future and the padding.",
+    cause="The mask is not used: set the scores where it is False to minus infinity before the "
+    "softmax.",
+)
+def unmasked(scores: Tensor, mask: Tensor, value: Tensor) -> Tensor:
+    return scores

@@ -1,0 +1,158 @@
+"""Rms norm (chapter 25): the right steps, the inputs, and the known mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from transformer_book.checks.components import Case, Component, mistakes_in
+from transformer_book.checks.given import normal
+
+
+def rms_norm_pipeline(s, x, weight, eps=1e-5):
+    centred = s.centre(x)  # (…, D)
+    return s.scale(s.divide(centred, s.mean_square(centred), eps), weight, x)  # (…, D)
+
+
+def rms_norm_cases() -> Sequence[Case]:
+    def weight(d_model: int, seed: int) -> Tensor:
+        return 1 + 0.5 * normal(d_model, seed=seed)
+
+    by_hand = torch.tensor([[[1.0, 7.0, -5.0, 5.0]]])  # the mean of the squares is 25
+    return (
+        Case("four numbers", (by_hand, torch.ones(4))),
+        Case("four numbers and a weight", (by_hand, torch.tensor([1.0, 2.0, 0.0, -1.0]))),
+        Case("two positions", (normal(1, 2, 4, seed=1), weight(4, 2))),
+        Case("random vectors", (normal(2, 3, 6, seed=3), weight(6, 4))),
+        Case("far from zero", (5 + 2 * normal(2, 4, 8, seed=5), weight(8, 6))),
+        Case("small numbers, where ε counts", (0.01 * normal(2, 3, 6, seed=7), weight(6, 8))),
+        Case("very small numbers", (0.001 * normal(2, 2, 4, seed=9), weight(4, 10))),
+        Case("zeros", (torch.zeros(1, 2, 4), weight(4, 11))),
+        Case("ε = 1e-6", (0.002 * normal(2, 2, 4, seed=12), weight(4, 13)), {"eps": 1e-6}),
+        Case("ε = 0.1", (normal(2, 2, 6, seed=14), weight(6, 15)), {"eps": 0.1}),
+        Case("ε = 2", (normal(2, 2, 5, seed=16), weight(5, 17)), {"eps": 2.0}),
+        Case("as many positions as features", (normal(3, 5, 5, seed=18), weight(5, 19))),
+        Case("more positions than features", (normal(2, 12, 3, seed=20), weight(3, 21))),
+    )
+
+
+RMS_NORM = Component(
+    name="rms_norm",
+    chapter=25,
+    order=1,
+    section="RMSNorm, by hand",
+    signature="x, weight, eps=1e-5",
+    pipeline=rms_norm_pipeline,
+    steps={
+        "centre": lambda x: x,
+        "mean_square": lambda x: x.square().mean(dim=-1, keepdim=True),
+        "divide": lambda x, mean_square, eps: x / torch.sqrt(mean_square + eps),
+        "scale": lambda normalised, weight, x: weight * normalised,
+    },
+    cases=rms_norm_cases,
+    returns="`(B, T, D)`, each position's features divided by the root of the mean of their "
+    "squares plus ε, and scaled by `weight` (D,)",
+    met="worse",
+)
+
+# --- known mistakes ------------------------------------------------------------------------------
+
+mistake = mistakes_in(RMS_NORM)
+
+
+@mistake(
+    "centre",
+    "mean subtracted in RMSNorm",
+    symptom="The features have mean 0, and their variance is 1.",
+    cause="The mean is subtracted first, which is layer norm without its bias: RMSNorm divides, "
+    "and nothing else.",
+)
+def centred(x: Tensor) -> Tensor:
+    return x - x.mean(dim=-1, keepdim=True)
+
+
+@mistake(
+    "mean_square",
+    "divided by the standard deviation",
+    symptom="The mean of the squares is not 1, and the mean of the features is not 0.",
+    cause="The vectors are divided by their standard deviation, which leaves the mean out: "
+    "divide by the root of the mean of the squares.",
+)
+def variance(x: Tensor) -> Tensor:
+    return x.var(dim=-1, keepdim=True, unbiased=False)
+
+
+@mistake(
+    "mean_square",
+    "sum of the squares in place of their mean",
+    symptom="Every vector has the length 1, not √D: all features are too small.",
+    cause="The squares are added up and not divided by their number: take the mean.",
+)
+def sum_of_squares(x: Tensor) -> Tensor:
+    return x.square().sum(dim=-1, keepdim=True)
+
+
+@mistake(
+    "divide",
+    "ε of RMSNorm outside the root",
+    symptom="Small vectors come out too large.",
+    cause="ε is added to the root: add it to the mean of the squares, inside.",
+)
+def epsilon_outside(x: Tensor, mean_square: Tensor, eps: float) -> Tensor:
+    return x / (mean_square.sqrt() + eps)
+
+
+@mistake(
+    "divide",
+    "ε of RMSNorm forgotten",
+    met=("nan", 5),
+    symptom="Zeros become nan, and small vectors come out too large.",
+    cause="There is no ε: a vector of zeros is divided by zero. Add ε inside the root.",
+)
+def no_epsilon(x: Tensor, mean_square: Tensor, eps: float) -> Tensor:
+    return x / mean_square.sqrt()
+
+
+@mistake(
+    "divide",
+    "root of RMSNorm forgotten",
+    symptom="Large vectors come out small, and small ones large.",
+    cause="The vectors are divided by the mean of the squares: take its root.",
+)
+def no_root(x: Tensor, mean_square: Tensor, eps: float) -> Tensor:
+    return x / (mean_square + eps)
+
+
+@mistake(
+    "scale",
+    "weight of RMSNorm forgotten",
+    symptom="All features come out at the same size; a trained model's weights have no effect.",
+    cause="The normalised vector is not multiplied by `weight`: multiply it, feature by feature.",
+)
+def no_weight(normalised: Tensor, weight: Tensor, x: Tensor) -> Tensor:
+    return normalised
+
+
+@mistake(
+    "scale",
+    "one added to the weight of RMSNorm",
+    symptom="The normalised vector is multiplied by 1 + w, not by w.",
+    cause="The weight counts from zero, (1 + w): Gemma's convention, whose weights start at 0. "
+    "Llama's and PyTorch's start at 1 and are multiplied as they are.",
+    kind="convention",
+)
+def from_zero(normalised: Tensor, weight: Tensor, x: Tensor) -> Tensor:
+    return (1 + weight) * normalised
+
+
+@mistake(
+    "mean_square",
+    "mean of the squares over the positions",
+    met=("batch", 12),
+    symptom="A position's output changes with the other positions.",
+    cause="The mean is taken over dim=1, the positions: take it over the features, dim=-1.",
+)
+def over_positions(x: Tensor) -> Tensor:
+    return x.square().mean(dim=1, keepdim=True)

@@ -1,0 +1,194 @@
+"""Rotary (chapter 25): the right steps, the inputs, and the known mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from transformer_book.checks.components import Case, Component, mistakes_in
+from transformer_book.checks.given import normal
+
+
+def rotary_pipeline(s, x, positions, base=10000.0):
+    places = s.places(positions, x)  # (T,)
+    angles = s.angles(places, s.frequencies(x, base), x)  # (T, K/2)
+    first, second = s.turn(*s.pair(x), angles)  # (B, H, T, K/2) each
+    return s.join(first, second, x)  # (B, H, T, K)
+
+
+def rotary_cases() -> Sequence[Case]:
+    def random(*shape: int, first: int = 0, seed: int, step: int = 1) -> tuple[Tensor, Tensor]:
+        positions = first + step * torch.arange(shape[-2])
+        return normal(*shape, seed=seed), positions
+
+    two = torch.tensor([[[[1.0, 0.0], [1.0, 0.0], [0.0, 2.0]]]])
+    return (
+        Case("one pair at positions 0, 1, 2", (two, torch.arange(3))),
+        Case("two pairs", random(1, 1, 3, 4, seed=1)),
+        Case("three pairs, two heads", random(1, 2, 4, 6, seed=2)),
+        Case("a batch", random(2, 3, 5, 8, seed=3)),
+        Case("as many heads as positions", random(2, 4, 4, 4, seed=4)),
+        Case("one position, the seventh", random(2, 2, 1, 4, first=7, seed=5)),
+        Case("later positions", random(2, 2, 3, 8, first=30, seed=6)),
+        Case("every third position", random(1, 2, 4, 6, first=2, seed=7, step=3)),
+        Case("positions in another order", (normal(1, 2, 3, 8, seed=8), torch.tensor([5, 1, 9]))),
+        Case("base 100", random(2, 2, 4, 8, seed=9), {"base": 100.0}),
+        Case("base 500000", random(1, 2, 6, 16, first=11, seed=10), {"base": 500000.0}),
+        Case("base 2", random(1, 3, 4, 6, first=1, seed=11), {"base": 2.0}),
+    )
+
+
+def pairs_of_halves(x: Tensor) -> tuple[Tensor, Tensor]:
+    half = x.size(-1) // 2
+    return x[..., :half], x[..., half:]
+
+
+def turned(first: Tensor, second: Tensor, angles: Tensor) -> tuple[Tensor, Tensor]:
+    cosine, sine = angles.cos(), angles.sin()
+    return first * cosine - second * sine, first * sine + second * cosine
+
+
+ROTARY = Component(
+    name="rotary",
+    chapter=25,
+    order=2,
+    section="Rotary positions: turn, do not add",
+    signature="x, positions, base=10000.0",
+    pipeline=rotary_pipeline,
+    steps={
+        "places": lambda positions, x: positions,
+        "frequencies": lambda x, base: base ** -(torch.arange(0, x.size(-1), 2) / x.size(-1)),
+        "angles": lambda places, frequencies, x: places[:, None] * frequencies,
+        "pair": pairs_of_halves,
+        "turn": turned,
+        "join": lambda first, second, x: torch.cat([first, second], dim=-1),
+    },
+    cases=rotary_cases,
+    returns="`(B, H, T, K)`, K even: the pair of features i and i + K/2 of the vector with number "
+    "t, turned by `positions[t] * base ** (-2 * i / K)`, anticlockwise",
+    done_by="rotate",
+    met="worse",
+)
+
+# --- known mistakes ------------------------------------------------------------------------------
+
+mistake = mistakes_in(ROTARY)
+
+
+def interleaved(first: Tensor, second: Tensor, x: Tensor) -> Tensor:
+    return torch.stack([first, second], dim=-1).flatten(-2)
+
+
+@mistake(
+    "pair",
+    "neighbours paired",
+    symptom="The numbers stand in another order than Llama's.",
+    cause="Features 2i and 2i + 1 are a pair, as Su et al. write; Llama's weights are stored "
+    "for pairs of i and i + K/2. A model trained from the start does not care.",
+    kind="convention",
+    steps={"join": interleaved},
+)
+def neighbours(x: Tensor) -> tuple[Tensor, Tensor]:
+    return x[..., 0::2], x[..., 1::2]
+
+
+@mistake(
+    "pair",
+    "neighbours turned, halves put together",
+    symptom="The numbers stand in another order than they came in.",
+    cause="The pairs are neighbours when they are taken apart, and halves when they are put "
+    "together: do both in the same way.",
+)
+def neighbours_apart(x: Tensor) -> tuple[Tensor, Tensor]:
+    return x[..., 0::2], x[..., 1::2]
+
+
+@mistake(
+    "join",
+    "halves turned, neighbours put together",
+    symptom="The numbers stand in another order than they came in.",
+    cause="The pairs are halves when they are taken apart, and neighbours when they are put "
+    "together: do both in the same way.",
+)
+def neighbours_together(first: Tensor, second: Tensor, x: Tensor) -> Tensor:
+    return interleaved(first, second, x)
+
+
+@mistake(
+    "turn",
+    "turned clockwise",
+    symptom="Every pair is turned the other way.",
+    cause="The sign of the angle is turned round. If queries and keys both are, their products "
+    "are the same; weights do not fit from one to the other.",
+    kind="convention",
+)
+def clockwise(first: Tensor, second: Tensor, angles: Tensor) -> tuple[Tensor, Tensor]:
+    cosine, sine = angles.cos(), angles.sin()
+    return first * cosine + second * sine, second * cosine - first * sine
+
+
+@mistake(
+    "turn",
+    "one sign of the turn wrong",
+    symptom="Vectors do not keep their length.",
+    cause="Both sines are added. A turn subtracts one of them: first · cos − second · sin.",
+)
+def no_turn(first: Tensor, second: Tensor, angles: Tensor) -> tuple[Tensor, Tensor]:
+    cosine, sine = angles.cos(), angles.sin()
+    return first * cosine + second * sine, first * sine + second * cosine
+
+
+@mistake(
+    "frequencies",
+    "all pairs turned equally fast",
+    symptom="All pairs turn by the same angle.",
+    cause="The frequencies do not fall: pair i turns by base^(−2i/K) at each position.",
+)
+def same_frequency(x: Tensor, base: float) -> Tensor:
+    return torch.ones(x.size(-1) // 2)
+
+
+@mistake(
+    "frequencies",
+    "exponent without its factor two",
+    symptom="The slowest pair is far too fast.",
+    cause="The exponent is −i/K: it must be −2i/K, so that the frequencies reach from 1 nearly "
+    "down to 1/base.",
+)
+def half_exponent(x: Tensor, base: float) -> Tensor:
+    return base ** -(torch.arange(x.size(-1) // 2) / x.size(-1))
+
+
+@mistake(
+    "places",
+    "positions counted from the start of the tensor",
+    met=("nonsense", 7),
+    symptom="The first vector handed in is never turned, whatever its position.",
+    cause="The positions that are handed in are not used: with a cache the only new token is "
+    "then at position 0 for ever.",
+)
+def from_the_start(positions: Tensor, x: Tensor) -> Tensor:
+    return torch.arange(x.size(-2))
+
+
+@mistake(
+    "frequencies",
+    "base fixed at 10000",
+    symptom="It is right for the usual base and for no other.",
+    cause="Use the base that is handed in, not a fixed 10000.",
+)
+def fixed_base(x: Tensor, base: float) -> Tensor:
+    return 10000.0 ** -(torch.arange(0, x.size(-1), 2) / x.size(-1))
+
+
+@mistake(
+    "places",
+    "rotary positions counted from one",
+    symptom="Every vector is turned by one position more.",
+    cause="Positions start at 1. The products do not change, since they depend on distances only.",
+    kind="convention",
+)
+def from_one(positions: Tensor, x: Tensor) -> Tensor:
+    return positions + 1
