@@ -357,7 +357,7 @@ def page() -> str:
         "## Ideas that a check judges",
         "",
         "The number of known mistakes leads to the file in which they stand; right and wrong "
-        "versions that people write are in `tests/checks/`, in files named as the check's. "
+        "versions that people write are in `tests/checks/corpus/`, in the folder of its family. "
         "[tests/proofs.py](tests/proofs.py) holds the proofs that `test_proofs.py` runs, every "
         "part of the model beside PyTorch's; `test_mutants.py` shows that they notice damage.",
         "",
@@ -391,6 +391,8 @@ def page() -> str:
     ]
     rows.append("|---|---|---|---|---|")
     for module, path in modules().items():
+        if module.startswith("checks.ideas."):  # each is a row above
+            continue
         p = of_module(module).places
         what = p["package"][0].partition(": ")[2].rstrip(".").replace("|", "\\|")
         what = ": ".join([*p.get("explorer", []), what])

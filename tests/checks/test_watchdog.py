@@ -457,3 +457,18 @@ def test_where_threads_have_no_clock_the_process_has_one(monkeypatch) -> None:
     thread.start()
     thread.join()
     assert read[0] >= 0
+
+
+def test_a_ring_during_a_look_starts_no_other_look(monkeypatch) -> None:
+    """On a busy machine a look lasts longer than the time between two rings."""
+    looks = []
+
+    def look(frame):
+        looks.append(frame)
+        guard._ring(0, frame)
+
+    guard = watchdog.limit(5.0)
+    with guard:
+        monkeypatch.setattr(guard, "_look", look)
+        guard._ring(0, None)
+    assert looks == [None]

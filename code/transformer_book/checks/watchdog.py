@@ -71,6 +71,7 @@ class limit:
         self.meter = meter_of_this_thread(self.asleep)
         self.repetition: Repetition | None = None
         self.threads = threading.active_count()
+        self.ringing = False
         self.alarmed = (
             hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
         )
@@ -103,6 +104,16 @@ class limit:
                 error.about(*self.found)
 
     def _ring(self, _: int, frame: FrameType | None) -> None:
+        # On a busy machine the next ring may come before this look has ended: looks do not nest.
+        if not self.ringing:
+            self.ringing = True
+            try:
+                self._look(frame)
+            finally:
+                self.ringing = False
+
+    def _look(self, frame: FrameType | None) -> None:
+        """Raise `TooLong` if it is too long."""
         if self.meter.overslept():
             raise TooLong().about(self.meter, waits=True)
         computed = self.meter.computed()
