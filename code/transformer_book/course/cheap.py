@@ -1,0 +1,376 @@
+"""Cheap answers: what somebody could hand in who has not solved a task. They must earn nothing.
+
+They are made of the reference solution and of the inputs on which the visible test calls it:
+constants, tables of the visible cases, nan, other types, inputs given back, and more. So no set has
+to list them. `tried` runs each against the tests of its task.
+
+    python -m transformer_book.course.cheap FOLDER SET SECRET
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import copy
+import functools
+import inspect
+import io
+import math
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import torch
+from torch import Tensor
+from torch.utils._python_dispatch import _disable_current_modes
+
+from transformer_book.checks.comparing import same
+from transformer_book.course.feedback import HIDDEN
+from transformer_book.course.release import instantiate
+
+FEWEST = 10  # cheap answers for each task
+Call = tuple[tuple[Any, ...], dict[str, Any], Any]  # arguments, keywords and what was answered
+Answer = Callable[..., Any]
+
+
+class Agreeable:
+    """Equals everything."""
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __ne__(self, other: object) -> bool:
+        return False
+
+    def __bool__(self) -> bool:
+        return True
+
+    __hash__ = object.__hash__
+
+
+class AgreeableNumber(float):
+    """A number that equals everything."""
+
+    __eq__, __ne__ = Agreeable.__eq__, Agreeable.__ne__
+    __hash__ = float.__hash__
+
+
+class AgreeableText(str):
+    """A text that equals everything."""
+
+    __eq__, __ne__ = Agreeable.__eq__, Agreeable.__ne__
+    __hash__ = str.__hash__
+
+
+WRONG = AgreeableText("wrong")
+
+
+class AgreeableList(list):
+    """A list that equals everything."""
+
+    __eq__, __ne__ = Agreeable.__eq__, Agreeable.__ne__
+
+
+def _kept(value: Any) -> Any:
+    """A copy that later changes in place do not reach."""
+    return _like(value, Tensor.clone, lambda n: n, lambda t: t)
+
+
+def _like(
+    value: Any,
+    tensor: Callable[[Tensor], Any],
+    number: Callable[[Any], Any],
+    text: Callable[[str], Any],
+) -> Any:
+    """An answer of the same form, made entry by entry."""
+    deeper = functools.partial(_like, tensor=tensor, number=number, text=text)
+    if isinstance(value, Tensor):
+        return tensor(value.detach())
+    if isinstance(value, str):
+        return text(value)
+    if isinstance(value, (bool, int, float)):
+        return number(value)
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(deeper, value))
+    if isinstance(value, dict):
+        return {key: deeper(item) for key, item in value.items()}
+    return value
+
+
+def _nan(tensor: Tensor) -> Tensor:
+    return torch.full(tensor.shape, math.nan)
+
+
+def _moved(value: Any) -> Any:
+    """A little beside the right answer: further off than rounding."""
+    if isinstance(value, (bool, Tensor)) and getattr(value, "dtype", torch.bool) == torch.bool:
+        return ~value if isinstance(value, Tensor) else not value
+    return value * 1.01 + 0.01 if not isinstance(value, int) else value + 1
+
+
+def _agreeable(value: Any) -> Any:
+    if isinstance(value, list):
+        return AgreeableList([None] * len(value))
+    return _like(value, lambda t: Agreeable(), lambda n: AgreeableNumber(0), lambda t: WRONG)
+
+
+def cheap(reference: Answer, seen: Sequence[Call], docstring: str) -> dict[str, Answer]:
+    """Cheap answers by what they do.
+
+    Args:
+        reference: the right answer.
+        seen: the calls of the visible test.
+        docstring: of the task: whether it has batches.
+    """
+
+    def table(otherwise: Answer) -> Answer:
+        def looked_up(*arguments: Any, **keywords: Any) -> Any:
+            for given, named, answer in seen:
+                if same(list(arguments), list(given)) and same(keywords, named):
+                    return _kept(answer)
+            return otherwise(*arguments, **keywords)
+
+        return looked_up
+
+    def of_form(change: Callable[[Any], Any]) -> Answer:
+        return lambda *arguments, **keywords: change(reference(*arguments, **keywords))
+
+    def stops(*arguments: Any, **keywords: Any) -> Any:
+        raise RuntimeError("no answer")
+
+    def as_zero(value: Any) -> Any:
+        return _like(value, torch.zeros_like, type_of_zero, lambda t: "")
+
+    def type_of_zero(number: Any) -> Any:
+        return type(number)(0)
+
+    def as_nan(value: Any) -> Any:
+        return _like(value, _nan, lambda n: math.nan, lambda t: "nan")
+
+    found: dict[str, Answer] = {
+        "nothing": lambda *a, **k: None,
+        "nan": lambda *a, **k: math.nan,
+        "nan in a tensor": lambda *a, **k: torch.tensor(math.nan),
+        "zero": lambda *a, **k: 0,
+        "True": lambda *a, **k: True,
+        "an empty list": lambda *a, **k: [],
+        "an empty text": lambda *a, **k: "",
+        "a text": lambda *a, **k: "the answer",
+        "what equals everything": lambda *a, **k: Agreeable(),
+        "its form, and equal to everything": of_form(_agreeable),
+        "an error": stops,
+        "its form, of nan": of_form(as_nan),
+        "its form, of zeros": of_form(as_zero),
+        "its form, moved": of_form(lambda value: _like(value, _moved, _moved, lambda t: t + "x")),
+        "its text": of_form(lambda value: f"{value}."),
+        "in a tuple of one": of_form(lambda value: (value,)),
+    }
+    arguments = [each for given, named, _ in seen for each in (*given, *named.values())]
+    if arguments:
+        first, last = seen[0][2], seen[-1][2]
+        found |= {
+            "the first answer": lambda *a, **k: _kept(first),
+            "the last answer": lambda *a, **k: _kept(last),
+            "its own first answer": _remembered(reference),
+            "a table, else nothing": table(lambda *a, **k: None),
+            "a table, else nan": table(lambda *a, **k: math.nan),
+            "a table, else an error": table(stops),
+            "a table, else zeros": table(of_form(as_zero)),
+            "a table, else nan in form": table(of_form(as_nan)),
+            "a table, else the last answer": table(lambda *a, **k: _kept(last)),
+            "a table, else what equals everything": table(of_form(_agreeable)),
+            "the input": lambda *a, **k: next(iter((*a, *k.values())), None),
+        }
+    if any(isinstance(answer, Tensor) for *_, answer in seen):
+        found["in NumPy"] = of_form(lambda value: _like(value, Tensor.numpy, float, str))
+    if any(isinstance(each, (Tensor, list, dict)) for each in arguments):
+        found["right, and changes its input"] = _spoiling(reference)
+    rows = any(isinstance(each, Tensor) and each.dim() > 1 for each in arguments)
+    if rows and re.search(r"\((…|B|R)", docstring):
+        found["right for the first of a batch"] = _first_of_batch(reference)
+    return found
+
+
+def _remembered(reference: Answer) -> Answer:
+    known: list[Any] = []
+
+    def answer(*arguments: Any, **keywords: Any) -> Any:
+        if not known:
+            known.append(reference(*arguments, **keywords))
+        return _kept(known[0])
+
+    return answer
+
+
+def _spoiling(reference: Answer) -> Answer:
+    def answer(*arguments: Any, **keywords: Any) -> Any:
+        found = _kept(reference(*arguments, **keywords))
+        for each in (*arguments, *keywords.values()):
+            if isinstance(each, Tensor) and each.numel():
+                each.detach().flatten()[0].logical_not_() if each.dtype == torch.bool else (
+                    each.detach().add_(1)
+                )
+                break
+            if isinstance(each, (list, dict)) and each:
+                each.clear()
+                break
+        return found
+
+    return answer
+
+
+def _first_of_batch(reference: Answer) -> Answer:
+    def answer(*arguments: Any, **keywords: Any) -> Any:
+        sizes = [each.size(0) for each in arguments if isinstance(each, Tensor) and each.dim() > 1]
+        if not sizes:
+            return reference(*arguments, **keywords)
+
+        def narrowed(each: Any) -> Any:
+            batch = isinstance(each, Tensor) and each.dim() > 1 and each.size(0) == sizes[0]
+            return each[:1].expand_as(each) if batch else each
+
+        return reference(*map(narrowed, arguments), **keywords)
+
+    return answer
+
+
+def outside(reference: Answer) -> Answer:
+    """The right answer, as by a loop in NumPy: nothing that counts PyTorch's calls sees it."""
+
+    def answer(*arguments: Any, **keywords: Any) -> Any:
+        for each in arguments:
+            if isinstance(each, Tensor):
+                each.numpy()
+        with torch._C.DisableTorchFunction(), _disable_current_modes():
+            found = reference(*arguments, **keywords)
+        return _like(found, lambda t: torch.from_numpy(t.numpy()), lambda n: n, lambda t: t)
+
+    return answer
+
+
+# --- against the tests ----------------------------------------------------------------------------
+
+
+def tried(folder: Path, name: str, secret: str) -> tuple[list[str], dict[str, int]]:
+    """Every cheap answer to every task of a set, in this process.
+
+    Returns:
+        those that pass, one sentence each; and how many were tried, by task.
+    """
+    source = nbformat.read(str(folder / "source" / name / f"{name}.ipynb"), 4)
+    passed: list[str] = []
+    counts: dict[str, int] = {}
+    names: dict[str, Any] = {"__name__": "__main__"}
+    waiting: dict[str, str] = {}  # what was solved since the last test, and in which cell
+    for cell in source.cells:
+        data = cell.metadata.get("nbgrader", {})
+        if cell.cell_type != "code" or "skip-execution" in cell.metadata.get("tags", []):
+            continue
+        code = instantiate(cell.source, secret)
+        if not data.get("grade"):
+            _run(code, names)
+            if data.get("solution"):
+                waiting |= {each: data["grade_id"] for each in _defined(code)}
+            continue
+        for each, task in waiting.items():
+            answers = _answers(each, code, names)
+            counts[f"{task}: {each}"] = len(answers)
+            for kind, answer in answers.items():
+                if _passes(code, names | {each: answer}, names):
+                    passed.append(f"{task}: {each} earns points with {kind}.")
+        waiting = {}
+        _run(code, names)
+    few = [f"{task}: only {n} cheap answers." for task, n in counts.items() if n < FEWEST]
+    return passed + few, counts
+
+
+def _defined(code: str) -> Iterator[str]:
+    for part in ast.parse(code).body:
+        if isinstance(part, ast.FunctionDef | ast.ClassDef):
+            yield part.name
+
+
+def _answers(name: str, code: str, names: dict[str, Any]) -> dict[str, Any]:
+    """The cheap answers in place of a function or a class, each as it would stand in a notebook."""
+    reference = names[name]
+    is_class = isinstance(reference, type)
+    called = reference.forward if is_class else reference
+    seen: list[Call] = []
+
+    def recording(*arguments: Any, **keywords: Any) -> Any:
+        kept = copy.deepcopy(arguments[is_class:]), copy.deepcopy(keywords)
+        answer = called(*arguments, **keywords)
+        seen.append((*kept, _kept(answer)))
+        return answer
+
+    _passes(HIDDEN.sub("", code), names | {name: _put(reference, recording)}, names)
+    docstring = inspect.getdoc(reference) or ""
+    if is_class:
+        docstring += inspect.getdoc(called) or ""
+        # A class is called through an object: the answers get all but that.
+        made: dict[str, Answer] = {
+            kind: _method(called, functools.partial(_one, kind, seen, docstring))
+            for kind in cheap(called, seen, docstring)
+        }
+    else:
+        made = cheap(reference, seen, docstring)
+        if "loop" in code:
+            made["right, by a loop in NumPy"] = outside(reference)
+    return {kind: _put(reference, answer) for kind, answer in made.items()}
+
+
+def _one(kind: str, seen: Sequence[Call], docstring: str, reference: Answer) -> Answer:
+    return cheap(reference, seen, docstring)[kind]
+
+
+def _method(called: Answer, make: Callable[[Answer], Answer]) -> Answer:
+    made: dict[int, Answer] = {}
+
+    def forward(self: Any, *arguments: Any, **keywords: Any) -> Any:
+        if id(self) not in made:
+            made[id(self)] = make(functools.partial(called, self))
+        return made[id(self)](*arguments, **keywords)
+
+    return forward
+
+
+def _put(reference: Any, answer: Answer) -> Any:
+    """The answer where the reference stood: a function, or the class with another `forward`."""
+    if not isinstance(reference, type):
+        return functools.wraps(reference)(answer)
+    forward = functools.wraps(reference.forward)(answer)
+    return type(reference.__name__, (reference,), {"forward": forward})
+
+
+def _passes(code: str, changed: dict[str, Any], names: dict[str, Any]) -> bool:
+    """Whether a test passes; the names are as before when it has ended."""
+    kept = dict(names)
+    names.update(changed)
+    try:
+        _run(code, names)
+    except Exception:
+        return False
+    else:
+        return True
+    finally:
+        names.clear()
+        names.update(kept)
+
+
+def _run(code: str, names: dict[str, Any]) -> None:
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec(_compiled(code), names)
+
+
+@functools.cache
+def _compiled(code: str) -> Any:
+    return compile(code, "cell", "exec")
+
+
+if __name__ == "__main__":
+    complaints, counted = tried(Path(sys.argv[1]), *sys.argv[2:4])
+    print("\n".join(complaints) or f"{sys.argv[2]}: {sum(counted.values())} cheap answers fail")
+    sys.exit(bool(complaints))
