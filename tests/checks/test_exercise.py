@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -87,6 +88,39 @@ def test_an_answer_that_cannot_be_asked_about_is_a_wrong_one() -> None:
     found = verdict(lambda x: "five" if x[0] == 1 else x + 1, *above)
     assert "cannot be used: TypeError" in found.text()
     assert "`return` missing" in verdict(lambda x: print(x), *above).text()
+
+
+def test_nan_is_accepted_by_no_question() -> None:
+    """It is neither above nor below anything: a comparison may let it pass."""
+
+    def near(answer: Any, x: Tensor) -> str | None:
+        return "too far" if abs(answer - x[0]) > 0.1 else None
+
+    asked = [case(x, accept=near) for x in NUMBERS]
+    assert verdict(lambda x: x[0], *asked).status == "right"
+    for nan in (math.nan, torch.tensor(math.nan)):
+        assert "you return nan" in verdict(lambda x, nan=nan: nan, *asked).text().lower()
+    through = [case(x, accept=near, through=lambda f, x: f(x)["a"][0]) for x in NUMBERS]
+    assert verdict(lambda x: {"a": [math.nan]}, *through).status == "wrong"
+
+
+def test_what_equals_everything_is_no_answer() -> None:
+    class Number(float):
+        __eq__ = lambda self, other: True  # noqa: E731
+        __hash__ = float.__hash__
+
+    class Same(Tensor):
+        @classmethod
+        def __torch_function__(
+            cls, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            with torch._C.DisableTorchFunctionSubclass():
+                return func is torch.equal or func(*args, **(kwargs or {}))
+
+    rows = [case(x, gives=x + 1) for x in NUMBERS]
+    assert verdict(lambda x: torch.zeros_like(x).as_subclass(Same), *rows).status == "wrong"
+    assert verdict(lambda n: Number(1), case(1, gives=2)).status == "wrong"
+    assert verdict(lambda n: 2.0, case(1, gives=2)).status == "right"
 
 
 def test_the_answer_may_be_what_another_function_makes_of_the_attempt() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import csv
+import re
 import sys
 import time
 from collections.abc import Callable
@@ -21,6 +22,7 @@ from nbformat.v4 import new_code_cell, new_output
 
 from tests import copied
 from tests.course.small import NAME, cell, make_course, remember_runs
+from transformer_book.course.cheap import tried
 from transformer_book.course.grading import Outcome, grade
 from transformer_book.course.proof import Mistake, read_mistakes
 from transformer_book.course.release import answers_of, read_secret, release, sets_of
@@ -247,3 +249,30 @@ def test_every_set_is_rehearsed(name: str) -> None:
     done = copied.run(*words, imported=REHEARSING)
     assert done.returncode == 0, done.stdout + done.stderr[-2000:]
     assert done.stdout == f"{name}: rehearsed\n"
+
+
+@pytest.mark.parametrize("name", sets_of(COURSE))
+def test_no_cheap_answer_earns_a_point(name: str) -> None:
+    """At least ten for each task of a set, made from the set itself."""
+    words = ("-m", "transformer_book.course.cheap", COURSE, name, "monday")
+    done = copied.run(*words, imported=REHEARSING)
+    assert done.returncode == 0, done.stdout + done.stderr[-2000:]
+    assert re.fullmatch(rf"{name}: \d+ cheap answers fail\n", done.stdout)
+
+
+def test_a_hidden_test_that_lets_a_cheap_answer_pass_is_found(tmp_path: Path) -> None:
+    """Two holes: a comparison that nan slips through, and no input but the visible ones."""
+    course = make_course(tmp_path)
+    path = course / "source" / NAME / f"{NAME}.ipynb"
+    notebook = nbformat.read(str(path), 4)
+    tests = {"double": "assert not abs(double(n) - 2 * n) > 1e-3", "triple": "triple(2.0)"}
+    for name, hidden in tests.items():
+        test = cell(notebook, f"{name}-test")
+        visible = test.source.split("### BEGIN")[0].rstrip("\n")
+        test.source = f"{visible}\n### BEGIN HIDDEN TESTS\nn = 5.0\n{hidden}\n### END HIDDEN TESTS"
+    nbformat.write(notebook, str(path))
+    passed, counts = tried(course, NAME, "monday")
+    assert min(counts.values()) >= 20
+    assert "double: double earns points with a table, else nan." in passed
+    assert {line.partition(":")[0] for line in passed} == {"double", "triple"}
+    assert "triple: triple earns points with a table, else an error." in passed

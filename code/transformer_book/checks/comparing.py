@@ -30,7 +30,7 @@ def difference(got: Any, expected: Any, where: str = "") -> str | None:
         return None if equal else f"you return {brief(got)}{place}, it should be {expected!r}"
     if isinstance(expected, int):
         got = plain(got)
-        equal = not isinstance(got, bool) and got == expected
+        equal = type(got) in (int, float) and got == expected  # not of a kind that equals all
         return None if equal else f"you return {brief(got)}{place}, it should be {brief(expected)}"
     if isinstance(expected, float):
         got = plain(got)
@@ -62,6 +62,18 @@ def plain(number: Any) -> Any:
     if isinstance(number, Tensor):
         return number.item() if number.numel() == 1 else number
     return number.item() if getattr(number, "ndim", None) == 0 else number
+
+
+def holds_nan(value: Any) -> bool:
+    """Whether nan is somewhere in it, which is neither above nor below anything."""
+    value = plain(value)
+    if isinstance(value, Tensor):
+        return value.is_floating_point() and bool(value.isnan().any())
+    if isinstance(value, dict):
+        return any(map(holds_nan, value.values()))
+    if isinstance(value, (list, tuple)):
+        return any(map(holds_nan, value))
+    return isinstance(value, float) and math.isnan(value)
 
 
 def _tensor_difference(got: Any, expected: Tensor, where: str) -> str | None:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from transformer_book.checks import diagnosis
-from transformer_book.checks.comparing import difference, same
+from transformer_book.checks.comparing import difference, holds_nan, same
 from transformer_book.checks.components import Case
 from transformer_book.checks.explaining import CONFIRMATIONS
 from transformer_book.checks.learners_code import is_untouched, last_line, must_be_callable
@@ -50,14 +50,20 @@ class ExerciseCase:
         outcome = call(tried, self.case, gradients=False, seconds=seconds, source=function)
         if outcome.trouble:
             return outcome, outcome.trouble
+        return outcome, self.judged(outcome.answer)
+
+    def judged(self, answer: Any) -> str | None:
+        """What is wrong with an answer, or `None`. Where many are right, nan is none of them."""
         if self.accept is None:
-            return outcome, difference(outcome.answer, self.gives)
-        if outcome.answer is None:
-            return outcome, "you return None"
+            return difference(answer, self.gives)
+        if answer is None:
+            return "you return None"
+        if holds_nan(answer):
+            return "you return nan, which is no number"
         try:
-            return outcome, self.accept(outcome.answer, *self.case.arguments)
+            return self.accept(answer, *self.case.arguments)
         except Exception as error:  # an answer of another kind than was asked for
-            return outcome, f"your answer cannot be used: {type(error).__name__}: {error}"
+            return f"your answer cannot be used: {type(error).__name__}: {error}"
 
 
 def case(
@@ -75,7 +81,7 @@ def case(
         gives: the right answer. Tensors, numbers, lists and dictionaries are compared up to
             rounding.
         accept: where many answers are right: `accept(answer, *arguments)` returns `None`, or what
-            is wrong, as a sentence without a full stop. It is not asked about `None`.
+            is wrong, as a sentence without a full stop. It is not asked about `None` and nan.
         through: where the answer is not what the function returns: `through(function, *arguments)`
             is called instead, and gives the answer.
         name: what this input tries, in a few words.

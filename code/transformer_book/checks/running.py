@@ -111,11 +111,17 @@ def call(
             message = " ".join(str(error).split())[:200]
             return Outcome(trouble=f"No gradient can be computed through it: {message}")
     return Outcome(
-        answer=_mapped(lambda tensor: tensor.detach().clone(), answer),
+        answer=_mapped(_plain, answer),
         gradients=slopes,
         printed=bool(output.getvalue()),
         changed=changed,
     )
+
+
+def _plain(tensor: Tensor) -> Tensor:
+    """A copy that is nothing but a tensor: a subclass could equal everything."""
+    with torch._C.DisableTorchFunctionSubclass():
+        return tensor.detach().clone()
 
 
 def _leaves(value: Any) -> Iterator[Tensor]:

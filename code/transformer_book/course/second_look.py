@@ -254,14 +254,8 @@ class _Checks:
 
 def _complaint(case: Any, answer: Any) -> str | None:
     """What is wrong with an answer, or `None`."""
-    from transformer_book.checks.comparing import difference
-
-    if case.accept is None:
-        found = difference(answer, case.gives)
-        return found and found.replace("you return", "it returns")
-    if answer is None:
-        return "it returns None"
-    return case.accept(answer, *case.case.arguments)
+    found = case.judged(answer)
+    return found and found.replace("you return", "it returns")
 
 
 def _input(case: Any) -> str:
