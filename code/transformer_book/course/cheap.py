@@ -29,6 +29,8 @@ from torch.utils._python_dispatch import _disable_current_modes
 
 from transformer_book import checks
 from transformer_book.checks.comparing import same
+from transformer_book.checks.running import SECONDS
+from transformer_book.checks.verdicts import Verdict
 from transformer_book.course.feedback import HIDDEN
 from transformer_book.course.release import instantiate, read_secret
 
@@ -387,9 +389,15 @@ def _passes(code: str, changed: dict[str, Any], names: dict[str, Any]) -> bool:
 
 def _run(code: str, names: dict[str, Any]) -> None:
     # Only whether a test passes is asked for: to find out why it fails takes most of the time.
-    wordless = mock.patch.dict(
-        checks.exercise.__globals__, _explains=lambda *_: False, _diagnosed=lambda *_: ()
-    )
+    inside = checks.exercise.__globals__
+    judge = inside["judge_exercise"]
+
+    def hasty(function: Any, cases: Sequence[Any], wrong: Any = (), **options: Any) -> Verdict:
+        if cases and cases[0].run(function, options.get("seconds", SECONDS))[1]:
+            return Verdict("wrong", "", ("wrong",))
+        return judge(function, cases, **options)
+
+    wordless = mock.patch.dict(inside, judge_exercise=hasty, _diagnosed=lambda *_: ())
     with contextlib.redirect_stdout(io.StringIO()), wordless:
         exec(_compiled(code), names)
 
