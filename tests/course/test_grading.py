@@ -288,12 +288,15 @@ def test_a_page_of_feedback_shows_verdicts_and_no_hidden_test(folder: Path) -> N
     text = re.sub(r"<[^>]+>", "", page)
     assert "Hidden tests follow" in text and "Not yet · double" in text
     assert "You return 4, it should be" in text and "double-test" in text
-    assert "BEGIN HIDDEN" not in text and "+ 3.0" not in text and "gives=2 * n" not in text
+    assert "BEGIN HIDDEN" not in text and "+ 3.0" not in text and "gives=first_fit(x)" not in text
     assert "repeats a hidden test" in text
     assert "What the grader noticed" in text and "triple-test had been edited" in text
     grade(folder, hidden=True)
     page = (place / f"{NAME}.html").read_text(encoding="utf-8")
-    assert "gives=2 * n" in (text := re.sub(r"<[^>]+>", "", page)) and "Hidden tests fo" not in text
+    assert (
+        "gives=first_fit(x)" in (text := re.sub(r"<[^>]+>", "", page))
+        and "Hidden tests fo" not in text
+    )
 
 
 def test_one_sentence_for_each_problem_and_three_at_most() -> None:
@@ -401,7 +404,7 @@ def test_the_command_tells_what_it_did_and_what_it_cannot(
     assert command(["grade", str(folder)]) == 0
     out, err = capsys.readouterr()
     assert f"1/1 {NAME} alice: graded, 100/100" in err
-    assert "graded     1" in out
+    assert re.search(r"(?m)^graded +1$", out)
     assert ("without isolation" in err) == (sandbox.fork_server() is None)
     for arguments, sentence in [
         ([str(tmp_path)], "is not a course"),
