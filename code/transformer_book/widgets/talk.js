@@ -72,7 +72,7 @@ export class Talk {
     this.results = {}; // trained, changed
     this.before = {}; // the same, of the last run
     this.chosen = { kind: "cross", layer: 0, head: 0, query: 0, step: 0, column: "trained", difference: false };
-    this.draft = { what: "head", kind: "cross", stack: "decoder", layer: 0, head: 0, query: 0, key: 0, amount: 0.5, scale: 0.05, temperature: 2 };
+    this.draft = { what: "head", kind: "cross", stack: "decoder", layer: 0, head: 0, query: 0, key: 0, amount: 0.5, scale: 0, temperature: 2 };
     this.open = new Set(); // what is unfolded
     this.tab = "attention";
     this.steps = new StepsOfToken({
