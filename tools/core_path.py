@@ -34,9 +34,10 @@ HEADING = re.compile(r"^(#{1,6}) +(.+?) *$", re.MULTILINE)
 FENCE = re.compile(r"^[ >]*(`{3,}|~{3,}).*?^[ >]*\1", re.MULTILINE | re.DOTALL)
 WORDS_A_MINUTE = 100  # with a pencil in the hand, and a look at every output
 HEART = 23  # the last chapter of it
-# How a cell begins that is not for reading: an exercise, and the questions at a chapter's end.
+# How a cell begins that is not for reading: an exercise, what to try in an explorer, and the
+# questions at a chapter's end.
 QUESTIONS = ("## Ask yourself", "### Further: more questions")
-DONE = ("> **Your turn", *QUESTIONS)
+DONE = ("> **Your turn", "> **Try it", *QUESTIONS)
 
 
 def is_further(heading: str) -> bool:
@@ -98,7 +99,7 @@ def words(text: str) -> int:
 
 
 def words_of(notebook: dict) -> int:
-    """The words of all Markdown cells except what a reader works on: exercises and questions."""
+    """The words of all Markdown cells but those that a reader works on: exercises, explorers."""
     texts = (text_of(c["source"]) for c in notebook["cells"] if c["cell_type"] == "markdown")
     return sum(words(text) for text in texts if not text.startswith(DONE))
 

@@ -11,7 +11,8 @@ for the website; nothing in a chapter depends on it.
   ``book/assets/figures/architecture.svg`` inline; in a chapter ``decoder_only.svg``, too. A box
   links to its chapter as soon as ``_toc.yml`` lists that chapter.
 * A section "Further: …" is a branch off the core path: it can be folded (``js/further.js``), and
-  keeps the address that it would have without that word.
+  keeps the address that it would have without that word. The contents of a page show it by a mark.
+* The imports at the beginning of a notebook fold to one line.
 * A chapter opens with a small drawing of the model, its own part lit, which leads to the large one.
 * A sentence in brackets that stands by itself in the text is an aside: on wide screens it stands in
   the margin, without its brackets.
@@ -41,6 +42,7 @@ KINDS = {
     "predict first": "predict",
     "departs from the paper": "departs",
     "your turn": "turn",
+    "try it": "turn",
     "break it": "break",
 }
 
@@ -180,6 +182,7 @@ def chapters_by_number(docnames) -> dict[str, str]:
 # --- branches -----------------------------------------------------------------------------------
 
 FURTHER = "Further: "
+FURTHER_LINK = re.compile(rf'(<a class="reference internal)"([^>]*>)({FURTHER})')
 
 
 def slug_of(heading: str) -> str:
@@ -202,6 +205,26 @@ class Branches(SphinxTransform):
                     *section["ids"],
                 ):
                     section["ids"].append(slug)
+
+
+# --- what stands before the text -----------------------------------------------------------------
+
+
+class Imports(SphinxTransform):
+    """The imports, the first cell of each notebook, fold to one line: the text begins in sight."""
+
+    default_priority = 450
+
+    def apply(self, **kwargs) -> None:
+        cells = self.document.findall(nodes.container)
+        cell = next((each for each in cells if each.get("nb_element") == "cell_code"), None)
+        if cell is None:
+            return
+        source = cell.next_node(nodes.literal_block).astext()
+        if not cell.get("hide_mode") and source.startswith(("import ", "from ")):
+            line = "Set-up and imports"
+            cell.update_basic_atts({"classes": ["tag_hide-input"]})
+            cell["hide_mode"], cell["prompt_show"], cell["prompt_hide"] = "input", line, line
 
 
 class DebuggingLink(SphinxTransform):
@@ -420,11 +443,15 @@ def name_entries(app: Sphinx, env: BuildEnvironment) -> None:
 
 
 def mend_body(app: Sphinx, page: str, template: str, context: dict, doctree) -> None:
-    """Mend what would mislead a screen reader.
+    """Mend what would mislead a screen reader, and mark the branches in the contents.
 
     Roles of bibliography entries (deprecated, and wrong inside their list), and header cells of
-    tables that hold nothing.
+    tables that hold nothing. The contents keep the word "Further" for who hears them.
     """
+    if "toc" in context:
+        context["toc"] = FURTHER_LINK.sub(
+            r'\1 further-link"\2<span class="visually-hidden">\3</span>', context["toc"]
+        )
     body = context.get("body", "")
     if 'role="doc-biblioentry"' in body:
         body = body.replace(' role="doc-biblioentry"', "")
@@ -489,6 +516,7 @@ def setup(app: Sphinx) -> dict:
     app.add_directive("architecture", ArchitectureDirective)
     app.add_transform(ArchitectureImages)
     app.add_transform(Branches)
+    app.add_transform(Imports)
     app.add_transform(DebuggingLink)
     app.add_node(Opener, html=(visit_opener, None))
     app.add_transform(Openers)
