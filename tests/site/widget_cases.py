@@ -25,6 +25,7 @@ from transformer_book.widgets import (
     RotaryExplorer,
     ScheduleExplorer,
     ShapeStepper,
+    WritingExplorer,
 )
 from transformer_book.widgets.beam import record_search
 from transformer_book.widgets.induction import packed
@@ -280,6 +281,33 @@ def normalisation(random: Random) -> dict:
     }
 
 
+def writing(random: Random) -> dict:
+    n_switches, n_likely = random.randint(0, 2), random.randint(1, 4)
+    looks = random.random() < 0.5
+
+    def one(n_read: int) -> dict:
+        chances = sorted((random.random() for _ in range(n_likely)), reverse=True)
+        return {
+            "next": [[f"token{random.randrange(9)}", chance] for chance in chances],
+            "looks": [random.random() for _ in range(n_read)] if looks else [],
+        }
+
+    def sentence() -> dict:
+        n_read = random.randint(1, 6)
+        runs = [[one(n_read) for _ in range(random.randint(1, 7))] for _ in range(2**n_switches)]
+        return {"source": [f"word{i}" for i in range(n_read)], "runs": runs}
+
+    sentences = [sentence() for _ in range(random.randint(1, 3))]
+    longest = max(len(run) for each in sentences for run in each["runs"])
+    return {
+        "sentences": sentences,
+        "switches": [f"switch {i}" for i in range(n_switches)],
+        "sentence": random.randrange(len(sentences)),
+        "on": [random.random() < 0.5 for _ in range(n_switches)],
+        "step": random.randint(1, longest),
+    }
+
+
 CASES = [
     Case(
         GeometryExplorer,
@@ -368,5 +396,19 @@ CASES = [
         rotary,
         # The key one position nearer: it is turned by 1 less, cos 1 · 4 − sin 1 · 3.
         example=("position of the key n", "ArrowLeft", "product", "−0.36"),
+    ),
+    Case(
+        WritingExplorer,
+        "chapters/01_sequence_to_sequence",
+        writing,
+        # After A comes the teacher.
+        example=("Next token", "Enter", "tokens.0", "teacher"),
+    ),
+    Case(
+        WritingExplorer,
+        "chapters/22_known_mistakes",
+        writing,
+        # A decoder that cannot see the source begins in another way.
+        example=("cross-attention left out", "Space", "tokens.0", "An"),
     ),
 ]

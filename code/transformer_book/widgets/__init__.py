@@ -27,6 +27,7 @@ _MODULES = {
     "ScheduleExplorer": "schedule",
     "ShapeStepper": "shapes",
     "Talk": "talk",
+    "WritingExplorer": "writing",
 }
 
 __all__ = sorted(_MODULES)
