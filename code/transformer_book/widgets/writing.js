@@ -31,7 +31,7 @@ function sourcePanel({ looks }) {
       }),
     );
   const weighed = looks.length ? [html("p", { class: "note" }, "Under each word, the weight that it got at this step, on average over all heads.")] : [];
-  return { element: panel("It reads", words, weighed), draw };
+  return { element: panel("It reads", words, ...weighed), draw };
 }
 
 /** What is written so far; a token that differs from the run without mistakes is marked. */
@@ -54,7 +54,7 @@ function targetPanel(withSwitches) {
   if (withSwitches) {
     notes.push(html("p", { class: "note" }, "Without a mistake it writes: ", figure("wanted"), ". What differs has the sign ≠."));
   }
-  return { element: panel("It has written", words, notes), draw };
+  return { element: panel("It has written", words, ...notes), draw };
 }
 
 function render(context) {
