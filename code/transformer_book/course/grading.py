@@ -58,7 +58,7 @@ STATUSES = {
     "crashed": "Python was ended, or the file could not be read",
     "missing": "nothing was handed in",
     "changed tests": "test cells had been changed or deleted; they were restored, then graded",
-    "cannot be repeated": "an answer that passed its test gave something else when it was asked again",
+    "cannot be repeated": "an answer that passed its test gave something else when asked again",
     "interfered": "what grades was replaced from inside the notebook: read its code",
 }
 
