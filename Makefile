@@ -27,7 +27,7 @@ RUNS := multi30k-tutorial multi30k-paper multi30k-tutorial-subwords multi30k-tut
 
 GENERATIONS := runs/generations
 
-.PHONY: help book test check where site serve slides chapters results models assignments benchmarks
+.PHONY: help book test check where site serve slides pdf epub chapters results models assignments benchmarks
 
 help: ## list the targets
 	@echo "Transformers, Cell by Cell"
@@ -56,6 +56,12 @@ serve: ## show the built website at http://localhost:8000 (PORT=... for another)
 
 slides: $(READY) ## make a deck of slides of each chapter's core, in _build/slides
 	@$(RUN) tools/slides.py
+
+pdf: $(READY) ## print the book into one PDF, in _build/paper: some minutes; needs Chromium
+	@$(RUN) tools/paper.py pdf
+
+epub: $(READY) ## make an EPUB of the book, in _build/paper
+	@$(RUN) tools/paper.py epub
 
 chapters: $(READY) ## link, execute and normalise the chapters in place
 	@$(RUN) tools/setup_cell.py --write
