@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -120,15 +121,15 @@ def read_pages(
         body.set("class", "page")
         clean(body)
         address = f"{configuration(root)['html']['baseurl'].rstrip('/')}/{name}.html"
-        put_stills(body, (stills or {}).get(name, ()), address)
+        put_stills(body, (stills or {}).get(name, ()), address, numbers_of(root / f"{name}.ipynb"))
         pages.append(Page(name, part, text_of(body.find(".//h1")), body))
     for page in pages:
         name_everything(page)
         Answers(page).move()
         page.sections = [
-            Section(h2.getparent().get("id"), text_of(h2))
+            Section(h2.get("id"), text_of(h2))
             for h2 in page.body.iter("h2")
-            if h2.getparent().get("id") and len(text_of(h2)) > 1  # no letter of the glossary
+            if h2.get("id") and len(text_of(h2)) > 1  # no letter of the glossary
         ]
     lead(pages, configuration(root)["html"]["baseurl"])
     return pages
@@ -147,6 +148,14 @@ def clean(body: HtmlElement) -> None:
     for cell in with_class(body, "tag_exercise"):  # "Not started yet."
         for output in with_class(cell, "cell_output"):
             output.drop_tree()
+    # A place is where its heading is: a section may begin at the end of the page before.
+    for section in list(body.iter("section")):
+        heading = next((e for e in section if e.tag in {"h1", "h2", "h3", "h4"}), None)
+        if heading is not None and section.get("id") and not heading.get("id"):
+            heading.set("id", section.attrib.pop("id"))
+            for other in [e for e in section[: section.index(heading)] if e.tag == "span"]:
+                heading.insert(0, other)
+                other.tail, heading.text = heading.text, None
     for element in body.iter():
         for attribute in ("tabindex", "onclick"):
             element.attrib.pop(attribute, None)
@@ -161,13 +170,30 @@ def explorer_places(body: HtmlElement) -> list[HtmlElement]:
     ]
 
 
-def put_stills(body: HtmlElement, stills: Sequence[HtmlElement | None], address: str) -> None:
+def numbers_of(path: Path) -> list[str]:
+    """What a notebook says of each of its explorers in text, for front ends that show none."""
+    if not path.exists():
+        return []
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    shown = [output.get("data", {}) for cell in cells for output in cell.get("outputs", ())]
+    view = "application/vnd.jupyter.widget-view+json"
+    return ["".join(data.get("text/plain", "")).strip() for data in shown if view in data]
+
+
+def put_stills(
+    body: HtmlElement,
+    stills: Sequence[HtmlElement | None],
+    address: str,
+    numbers: Sequence[str] = (),
+) -> None:
+    """Put the stills in the places of explorers; where there is none, the numbers as text."""
     places = explorer_places(body)
     if stills and len(stills) != len(places):
         raise ValueError(f"{address}: {len(places)} explorers, {len(stills)} stills")
-    for place, still in zip(places, stills or [None] * len(places), strict=True):
+    for i, (place, still) in enumerate(zip(places, stills or [None] * len(places), strict=True)):
         text = next((e for e in place.itersiblings() if e.tag in {"noscript", "pre"}), None)
         words = "" if text is None else text.text_content().strip()
+        words = words or (numbers[i] if i < len(numbers) else "")
         if text is not None:
             text.drop_tree()
         if still is None:
@@ -292,7 +318,8 @@ class Answers:
         name = f"{self.number}{len(self.page.answers) + 1}"
         head = E.P(E.A(name, href=f"#{here}"), page_number(here, "p. "), " ", label)
         head.set("class", "answer-head")
-        answer = E.DIV(head, *contents, id=there)
+        head.set("id", there)
+        answer = E.DIV(head, *contents)
         answer.set("class", "answer")
         self.page.answers.append(answer)
         link = E.SPAN(E.A(name, href=f"#{there}"), page_number(there, ", p. "), id=here)
@@ -391,5 +418,5 @@ def appendix(pages: Sequence[Page]) -> Iterator[tuple[Page, HtmlElement]]:
     for page in pages:
         if page.answers:
             identity = f"{ANSWERS}-{page.slug}"
-            title = E.H2(E.A(page.title, href=f"#{page.slug}"))
-            yield page, E.SECTION(title, *page.answers, id=identity)
+            title = E.H2(E.A(page.title, href=f"#{page.slug}"), id=identity)
+            yield page, E.SECTION(title, *page.answers)
