@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import shutil
 import sys
+import unicodedata
 import zipfile
 from collections import Counter
 from pathlib import Path
@@ -103,6 +104,11 @@ def test_an_explorer_without_a_still_is_its_numbers(pages: list[Page]) -> None:
 # --- the PDF --------------------------------------------------------------------------------------
 
 
+def words(page) -> str:
+    """The text of a page in one line; letters that are set as one are two again."""
+    return " ".join(unicodedata.normalize("NFKC", page.extract_text()).split())
+
+
 def pages_of_places(reader: PdfReader) -> dict[str, int]:
     return {
         name.lstrip("/"): reader.get_destination_page_number(destination) + 1
@@ -129,20 +135,20 @@ def test_every_link_of_the_pdf_leads_to_a_place(made: Path) -> None:
 def test_the_contents_of_the_pdf_names_the_true_pages(made: Path, site: Path) -> None:
     reader = PdfReader(made / "book.pdf")
     places = pages_of_places(reader)
-    said = " ".join(" ".join(page.extract_text() for page in reader.pages[1:4]).split())
+    said = " ".join(map(words, reader.pages[1:4]))
     entries = [line for line in contents(read_pages(site, only=PAGES), True).iter("a")]
     assert len(entries) > 30
     for entry in entries:
         title = text_of(entry.find("span"))
         page = places[entry.get("href")[1:]]
         assert f"{title} {page}" in said, title
-        assert title[:30] in " ".join(reader.pages[page - 1].extract_text().split())
+        assert title[:30] in words(reader.pages[page - 1])
 
 
 def test_answers_of_the_pdf_stand_behind_the_chapters(made: Path) -> None:
     reader = PdfReader(made / "book.pdf")
     first = pages_of_places(reader)["answers"]
-    texts = [" ".join(page.extract_text().split()) for page in reader.pages]
+    texts = list(map(words, reader.pages))
     where = [i for i, text in enumerate(texts, 1) if "def solution_sinusoids" in text]
     assert where and min(where) > first > 30
     assert any("Solution 1: 5." in text for text in texts[:first])
