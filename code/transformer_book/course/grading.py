@@ -325,7 +325,10 @@ class Course:
             solved = answered(released, answers_of(nbformat.read(source, 4), self.secret()))
             solved, _ = restore(solved, released, self._full_sources(name))
             others = self.others(name, "the reference")
-            self._seen_twice[name] = run(guarded(solved, released), limits, others).again or {}
+            seen = run(guarded(solved, released), limits, others).again
+            if seen is not None and not seen:  # else no answer would have to be right
+                raise RuntimeError("the reference solution was not seen in the second look")
+            self._seen_twice[name] = seen or {}
         return self._seen_twice[name]
 
     def others(self, name: str, whose: str) -> dict[str, list[str]]:

@@ -110,6 +110,13 @@ def stranger() -> int | None:
     return STRANGER
 
 
+def hand_over(folder: str, look: int) -> None:
+    """Let a folder, and what is in it, belong to the user whose the code of a look is outside."""
+    if (outside := stranger()) is not None:
+        for path in (folder, *Path(folder).iterdir()):
+            os.chown(path, outside + look, outside + look)
+
+
 def enter(
     readable: Iterable[str],
     shared: str,
@@ -124,7 +131,7 @@ def enter(
 
     Args:
         readable: files and folders that it may read, wherever they are.
-        shared: a folder that both sides see.
+        shared: a folder that both sides see; see `hand_over`.
         empty: folders that are empty inside, writable, and together bounded; the first becomes the
             current one.
         inside: never returns to what called `enter`.
@@ -226,8 +233,6 @@ def _see_only(readable: Iterable[str], shared: str, empty: Sequence[str], studen
         _bind(path, root + path)
         _read_only(root + path)
     _bind(shared, root + shared)
-    for path in (root + shared, *Path(root + shared).iterdir()):
-        os.chown(path, student, student)
     for name in DEVICES:
         _bind(f"/dev/{name}", f"{root}/dev/{name}")
     os.symlink("/proc/self/fd", f"{root}/dev/fd")

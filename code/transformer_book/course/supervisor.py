@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import psutil
 
-from transformer_book.course.isolation import SCRATCH, bound
+from transformer_book.course.isolation import SCRATCH, bound, hand_over
 
 if TYPE_CHECKING:
     from transformer_book.course.forkserver import KernelMaker
@@ -326,6 +326,7 @@ def _isolate(client: Any, maker: KernelMaker, order: dict[str, Any], look: int =
         """Has a copy made where Jupyter starts a program."""
 
         async def launch_kernel(self, cmd: list[str], **given: Any) -> Any:
+            hand_over(shared, look)
             self.process = _Copy(
                 maker,
                 arguments=cmd[cmd.index("-f") :],
