@@ -94,6 +94,9 @@ def parsed(module: ModuleType) -> tuple[dict[str, ast.stmt], dict[str, tuple[str
     defined: dict[str, ast.stmt] = {}
     taken: dict[str, tuple[str, str]] = {}
     for node in ast.parse(inspect.getsource(module)).body:
+        decorators = [ast.dump(decorator) for decorator in getattr(node, "decorator_list", ())]
+        if any("mistake" in decorator for decorator in decorators):
+            continue  # no right step calls it, though an argument may have its name
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             defined[node.name] = node
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
