@@ -165,8 +165,8 @@ def explorer_places(body: HtmlElement) -> list[HtmlElement]:
     """Where the website mounts explorers, in the order of the page."""
     return [
         element
-        for element in body.iter("script")
-        if (element.get("type") or "").endswith("widget-view+json")
+        for element in body.iter("div")
+        if "explorer-place" in (element.get("class") or "").split()
     ]
 
 
@@ -191,7 +191,7 @@ def put_stills(
     if stills and len(stills) != len(places):
         raise ValueError(f"{address}: {len(places)} explorers, {len(stills)} stills")
     for i, (place, still) in enumerate(zip(places, stills or [None] * len(places), strict=True)):
-        text = next((e for e in place.itersiblings() if e.tag in {"noscript", "pre"}), None)
+        text = place.find("noscript")
         words = "" if text is None else text.text_content().strip()
         words = words or (numbers[i] if i < len(numbers) else "")
         if text is not None:

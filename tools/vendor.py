@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 """Refresh the browser code that the website serves itself, from the npm registry, by name.
 
-The site loads nothing from other hosts, so require.js, the Jupyter widgets and anywidget lie in
-book/assets/vendor, each with its licence beside it. axe-core, which the tests use, lies in
-tests/site/vendor. This script fetches the packages with `npm pack`, keeps the files that the site
-uses, and writes VERSIONS.txt. The font of the formulas comes with a package of the Python index; it
-and the typefaces of the text are cut to the characters and weights that the book uses, and lie in
-book/assets/fonts. The script needs npm, and brotli for the fonts (`pip install brotli`); building
-the book needs neither.
+The site loads nothing from other hosts, so what pages and slides need lies in book/assets/vendor,
+each with its licence beside it. axe-core, which the tests use, lies in tests/site/vendor. This
+script fetches the packages with `npm pack`, keeps the files that are used, and writes VERSIONS.txt.
+The font of the formulas comes with a package of the Python index; it and the typefaces of the text
+are cut to the characters and weights that the book uses, and lie in book/assets/fonts. The script
+needs npm, and building the book does not.
 """
 
 from __future__ import annotations
@@ -31,23 +30,6 @@ TESTS = "../../../tests/site/vendor/"
 
 # package, version, and what is taken: pattern inside the package -> folder or file in vendor/
 PACKAGES: list[tuple[str, str, dict[str, str]]] = [
-    ("requirejs", "2.3.8", {"require.js": "require.js"}),
-    (
-        "@jupyter-widgets/html-manager",
-        "1.0.15",
-        {
-            "dist/embed-amd.js": "html-manager/",
-            "dist/embed.js.LICENSE.txt": "html-manager/",
-            "dist/*.woff2": "html-manager/",
-        },
-    ),
-    ("@jupyter-widgets/schema", "0.5.6", {"LICENSE": "html-manager/LICENSE"}),
-    (
-        "@fortawesome/fontawesome-free",
-        "5.15.4",
-        {"LICENSE.txt": "html-manager/LICENSE-fontawesome.txt"},
-    ),
-    ("anywidget", "0.11.0", {"dist/index.js": "anywidget/", "LICENSE": "anywidget/"}),
     (
         "reveal.js",
         "5.2.1",
@@ -57,6 +39,14 @@ PACKAGES: list[tuple[str, str, dict[str, str]]] = [
             "dist/reveal.js": "reveal/",
             "plugin/notes/notes.js": "reveal/",
             "LICENSE": "reveal/",
+        },
+    ),
+    (
+        "minisearch",
+        "7.2.0",
+        {
+            "dist/umd/index.js": "minisearch/minisearch.js",
+            "LICENSE.txt": "minisearch/LICENSE",
         },
     ),
     ("axe-core", "4.14.1", {"axe.min.js": TESTS, "LICENSE": TESTS + "LICENSE-axe"}),
@@ -91,28 +81,6 @@ CHARACTERS = "".join(map(chr, range(32, 127))) + (
     "\u00a0ÀÈÉÌÒÙàèéìòùÄÖÜäöüßáëçó°±²³¹·×½¼¾«»©§µ–—‘’“”„‚…−′″•€"
 )
 FEATURES = ["kern", "liga", "mark", "mkmk", "ccmp", "tnum", "lnum"]
-
-REQUIREJS_LICENSE = """\
-RequireJS is released under the MIT license. Its package ships the notice at the head of
-require.js; the licence text is:
-
-Copyright jQuery Foundation and other contributors, https://jquery.org/
-
-Permission is hereby granted, free of charge, to any person obtaining a copy of this software and
-associated documentation files (the "Software"), to deal in the Software without restriction,
-including without limitation the rights to use, copy, modify, merge, publish, distribute,
-sublicense, and/or sell copies of the Software, and to permit persons to whom the Software is
-furnished to do so, subject to the following conditions:
-
-The above copyright notice and this permission notice shall be included in all copies or
-substantial portions of the Software.
-
-THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT
-NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND
-NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM,
-DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT
-OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
-"""
 
 
 def fetch(package: str, version: str, folder: Path) -> Path:
@@ -243,7 +211,6 @@ def main() -> None:
             cut_typeface(file, weights, FONTS / f"{name}-{style}.woff2")
             shutil.copyfile(source / "LICENSE", FONTS / f"LICENSE-{name}")
             print(f"{name} {version} {style}")
-    (VENDOR / "LICENSE-requirejs").write_text(REQUIREJS_LICENSE, encoding="utf-8")
     lines = [f"{package} {version}\n" for package, version, _ in PACKAGES]
     (VENDOR / "VERSIONS.txt").write_text("".join(lines), encoding="utf-8")
 

@@ -40,10 +40,10 @@ from typing import Any
 
 from docutils import nodes
 from myst_nb.core.render import sanitize_script_content
-from myst_nb.sphinx_ import NbMetadataCollector
 from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 from sphinx.util.docutils import SphinxDirective
+from transformer_book_explorers import Place
 
 from transformer_book import pretrained
 from transformer_book.atomic_files import read_json
@@ -320,13 +320,9 @@ class TranslatingDirective(SphinxDirective):
         return [nodes.raw("", place, format="html")]
 
 
-def sentence_models(page: Path, state: str) -> dict[str, Any]:
-    """For each explorer in a page's widget state that takes a sentence, the model that it loads."""
-    explorers = [
-        explorer
-        for explorer, module in SENTENCES.items()
-        if f"transformer_book.widgets.{module}.{explorer}" in state
-    ]
+def sentence_models(page: Path, shown: set[str]) -> dict[str, Any]:
+    """For each explorer that a page shows and that takes a sentence, the model that it loads."""
+    explorers = [explorer for explorer in SENTENCES if explorer in shown]
     name = LOADED.search(page.read_text(encoding="utf-8")) if explorers else None
     if name is None:
         return {}
@@ -338,8 +334,8 @@ def sentence_models(page: Path, state: str) -> dict[str, Any]:
 
 def load_only_there(app: Sphinx, page: str, template: str, context: dict, doctree) -> None:
     """Scripts and styles of the page that talks, and of those whose explorers take a sentence."""
-    _, widgets = NbMetadataCollector.get_js_files(app.env, page).get("ipywidgets_state", ("", {}))
-    if explorers := sentence_models(Path(app.srcdir) / f"{page}.ipynb", widgets.get("body", "")):
+    shown = {place["name"] for place in doctree.findall(Place)} if doctree else set()
+    if explorers := sentence_models(Path(app.srcdir) / f"{page}.ipynb", shown):
         about = sanitize_script_content(json.dumps({"explorers": explorers}))
         context["body"] += (
             f'<script type="application/json" class="sentence-models">{about}</script>\n'

@@ -1,7 +1,5 @@
-"""What stands around the chapters: the landing page's explorer, the table of times, cards, 404.
+"""What stands around the chapters: the table of times, cards, 404.
 
-* ``{explorer} GeometryExplorer`` with ``:chapter: chapters/06_…`` puts the explorer of that chapter
-  on a page: its state is read from the chapter's notebook, so that it is written once.
 * ``{times}`` lists the chapters with the time that each says it takes; the role ``hours`` is the
   sum for some of them: ``core 1-23``.
 * ``{buttons}`` lists pages and what the button to each says; one that is not there has none.
@@ -19,13 +17,6 @@ from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 from docutils import nodes
-from docutils.parsers.rst import directives
-from myst_nb.core.render import (
-    WIDGET_STATE_MIMETYPE,
-    WIDGET_VIEW_MIMETYPE,
-    sanitize_script_content,
-)
-from myst_nb.sphinx_ import NbMetadataCollector
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
@@ -50,63 +41,6 @@ def notebook_at(directive: SphinxDirective | SphinxRole, docname: str) -> dict:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ExtensionError(f"there is no notebook {relative}") from None
-
-
-# --- an explorer of a chapter, on another page ----------------------------------------------------
-
-
-def explorer_in(notebook: dict, name: str) -> tuple[dict, dict, str] | None:
-    """The first explorer of this class: its view, the widget state it needs, its text."""
-    saved = notebook["metadata"].get("widgets", {}).get(WIDGET_STATE_MIMETYPE, {})
-    models = saved.get("state", {})
-
-    def with_parts(model: str) -> dict:
-        found = {model: models[model]}
-        for part in re.findall(r"IPY_MODEL_([0-9a-f]+)", json.dumps(models[model])):
-            found |= with_parts(part)
-        return found
-
-    for cell in notebook["cells"]:
-        for output in cell.get("outputs", []):
-            view = output.get("data", {}).get(WIDGET_VIEW_MIMETYPE, {})
-            model = models.get(view.get("model_id"), {"state": {}})
-            if model["state"].get("_anywidget_id", "").endswith(f".{name}"):
-                text = "".join(output["data"].get("text/plain", ""))
-                return view, {**saved, "state": with_parts(view["model_id"])}, text
-    return None
-
-
-class ExplorerDirective(SphinxDirective):
-    """``{explorer} GeometryExplorer``: what a chapter shows, alive on another page."""
-
-    required_arguments = 1
-    option_spec = {"chapter": directives.unchanged_required}  # noqa: RUF012 (as docutils has it)
-
-    def run(self) -> list[nodes.Node]:
-        name, chapter = self.arguments[0], self.options.get("chapter", "")
-        found = explorer_in(notebook_at(self, chapter), name)
-        if found is None:
-            raise self.error(f"{chapter} shows no {name}")
-        view, state, text = found
-
-        def script(kind: str, data: dict) -> str:
-            body = sanitize_script_content(json.dumps(data))
-            return f'<script type="{kind}">{body}</script>'
-
-        # The same place in the page, and the same files, as in a chapter.
-        env = self.env
-        state_script = {
-            "type": WIDGET_STATE_MIMETYPE,
-            "body": sanitize_script_content(json.dumps(state)),
-        }
-        files = {"ipywidgets_state": (None, state_script)}
-        for i, (path, options) in enumerate(env.config.nb_ipywidgets_js.items()):
-            files[f"ipywidgets_{i}"] = (path, options)
-        for key, (path, options) in files.items():
-            NbMetadataCollector.add_js_file(env, env.docname, key, path, options)
-        without = f"<noscript><pre>{html.escape(text)}</pre></noscript>"
-        place = f'<div class="cell_output">{script(WIDGET_VIEW_MIMETYPE, view)}{without}</div>'
-        return [nodes.raw("", place, format="html")]
 
 
 # --- where to begin -------------------------------------------------------------------------------
@@ -305,7 +239,6 @@ def find_templates(app: Sphinx, config) -> None:
 
 
 def setup(app: Sphinx) -> dict:
-    app.add_directive("explorer", ExplorerDirective)
     app.add_directive("buttons", ButtonsDirective)
     app.add_directive("times", TimesDirective)
     app.add_role("hours", HoursRole())

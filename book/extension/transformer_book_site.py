@@ -479,30 +479,6 @@ def allow_side_by_side(app: Sphinx) -> None:
     app.extensions["sphinx_multitoc_numbering"].parallel_read_safe = True
 
 
-# An icon of Font Awesome's script: name:[width,height,[aliases],"code","path" or ["path","path"]],
-ICON = re.compile(
-    r'(?:"(?P<quoted>[a-z0-9-]+)"|(?P<plain>[a-zA-Z]\w*)):'
-    r'\[\d+,\d+,\[(?P<aliases>[^\]]*)\],"[0-9a-f]+",(?:"[^"]*"|\[(?:"[^"]*",?)*\])\],?'
-)
-
-
-def keep_used_icons(app: Sphinx, exception: Exception | None) -> None:
-    """Leave out the two thousand icons that no page shows: half a megabyte, compressed."""
-    script = Path(app.outdir) / "_static" / "scripts" / "fontawesome.js"
-    if exception or app.builder.format != "html" or not script.exists():
-        return
-    used: set[str] = set()
-    for path in Path(app.outdir).rglob("*"):
-        if path.suffix in {".html", ".js"} and path != script and "vendor" not in path.parts:
-            used.update(re.findall(r"\bfa-([a-z0-9-]+)", path.read_text(encoding="utf-8")))
-
-    def kept(icon: re.Match) -> str:
-        names = {icon["quoted"] or icon["plain"], *re.findall(r'"([a-z0-9-]+)"', icon["aliases"])}
-        return icon[0] if names & used else ""
-
-    script.write_text(ICON.sub(kept, script.read_text(encoding="utf-8")), encoding="utf-8")
-
-
 # --- set-up -------------------------------------------------------------------------------------
 
 
@@ -525,5 +501,4 @@ def setup(app: Sphinx) -> dict:
     app.connect("html-page-context", mend_body)
     app.connect("config-inited", theme_options)
     app.connect("builder-inited", allow_side_by_side)
-    app.connect("build-finished", keep_used_icons)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

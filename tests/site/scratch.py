@@ -76,31 +76,9 @@ publish_display_data(
 )"""
 
 WIDGETS = """\
-import anywidget
-import ipywidgets
-import traitlets
+from transformer_book.widgets import GeometryExplorer
 
-
-class Counter(anywidget.AnyWidget):
-    _esm = '''
-    export default {
-      render({ model, el }) {
-        const button = document.createElement("button");
-        const show = () => { button.textContent = `count ${model.get("value")}`; };
-        button.className = "test-counter";
-        button.addEventListener("click", () => { model.set("value", model.get("value") + 1); show(); });
-        show();
-        el.append(button);
-      }
-    }
-    '''
-    value = traitlets.Int(3).tag(sync=True)
-
-
-left = ipywidgets.IntSlider(value=4, description="left")
-right = ipywidgets.IntSlider(value=4, description="right")
-link = ipywidgets.jslink((left, "value"), (right, "value"))
-ipywidgets.VBox([left, right, Counter()])"""
+GeometryExplorer()"""
 
 TOC = {
     "format": "jb-book",

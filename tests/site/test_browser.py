@@ -6,6 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
+from transformer_book_explorers import place_of
+from transformer_book_light import Thin
 
 from tests.site.accessibility import (
     NARROW,
@@ -20,21 +25,15 @@ from tests.site.accessibility import (
 
 
 def test_every_icon_is_drawn(site: Path, serve, visit) -> None:
-    """The build leaves out icons that no page shows, and none that a page shows."""
-    page = visit(f"{serve(site)}/book/notation.html").page
-    page.wait_for_selector("svg.svg-inline--fa", state="attached")
+    """The build draws them into the page; no script and no font has to bring them."""
+    seen = visit(f"{serve(site)}/book/notation.html")
+    page = seen.page
     assert page.locator("i[class*=fa-]").count() == 0
     drawn = page.eval_on_selector_all(
         "svg.svg-inline--fa", "all => all.map(e => e.querySelector(':scope > path[d]') !== null)"
     )
     assert len(drawn) > 5 and all(drawn)
-
-
-def test_search_finds_a_page_from_a_folder(site: Path, visit) -> None:
-    seen = visit((site / "search.html").as_uri() + "?q=padding")
-    seen.page.wait_for_selector("#search-results li a")
-    # A browser refuses to fetch the excerpts of the results from a folder; the results are there.
-    assert not [each for each in seen.problems if "another host" in each]
+    assert [each for each in seen.requests if "fontawesome" in each or "fa-solid" in each] == []
 
 
 def test_the_start_page_leads_to_the_book(site: Path, serve, visit) -> None:
@@ -136,7 +135,7 @@ def test_wide_things_scroll_in_their_own_box(scratch: Path, visit) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_everything_is_accessible(scratch: Path, serve, visit, scheme: str) -> None:
     seen = visit(f"{serve(scratch)}/chapters/07_scratch.html", scheme=scheme)
-    seen.page.wait_for_selector(".noUi-handle")
+    seen.page.wait_for_selector(".explorer")
     problems = seen.problems + violations(seen.page)
     assert not problems, "\n" + "\n".join(problems)
 
@@ -241,23 +240,48 @@ def test_what_stands_around_an_article_is_asked_about_without_it(scratch: Path, 
 
 
 @pytest.mark.parametrize("way", ["server", "folder"])
-def test_widgets_work_with_no_kernel_and_no_network(scratch: Path, serve, visit, way: str) -> None:
+def test_explorers_work_with_no_kernel_and_no_network(
+    scratch: Path, serve, visit, way: str
+) -> None:
     address = serve(scratch) if way == "server" else scratch.as_uri()
     seen = visit(f"{address}/chapters/07_scratch.html")
-    page = seen.page
-    page.wait_for_selector(".noUi-handle")
-    handles, readouts = page.locator(".noUi-handle"), page.locator(".widget-readout")
-    handles.first.focus()
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowRight")
-    assert [readout.inner_text() for readout in readouts.all()] == ["6", "6"]
-    counter = page.locator(".test-counter")
-    counter.click()
-    assert counter.inner_text() == "count 4"
+    explorer = seen.page.locator("[data-explorer=GeometryExplorer]")
+    explorer.scroll_into_view_if_needed()
+    before = explorer.get_attribute("data-state")
+    explorer.get_by_role("slider").first.press("ArrowRight")
+    assert explorer.get_attribute("data-state") != before
+    assert not [each for each in seen.requests if "require" in each or "manager" in each]
     assert seen.problems == []
 
 
-def test_a_page_without_widgets_loads_no_widget_code(scratch: Path, serve, visit) -> None:
+def test_a_page_without_explorers_loads_none(scratch: Path, serve, visit) -> None:
     seen = visit(f"{serve(scratch)}/chapters/08_plain.html")
-    assert not [each for each in seen.requests if "require.js" in each or "html-manager" in each]
+    assert not [each for each in seen.requests if "explorers" in each]
     assert seen.problems == []
+
+
+def test_an_explorer_is_made_when_the_reader_comes_near(site: Path, visit) -> None:
+    page = visit((site / "chapters/09_multi_head_attention.html").as_uri()).page
+    place = page.locator(".explorer-place").last
+    assert place.locator(".explorer").count() == 0
+    place.scroll_into_view_if_needed()
+    place.locator(".explorer").wait_for()
+
+
+def test_a_widget_that_needs_a_kernel_is_refused() -> None:
+    models = {"a": {"model_name": "IntSliderModel", "state": {"value": 4}}}
+    with pytest.raises(ValueError, match="IntSliderModel needs a kernel"):
+        place_of(models, "a", "")
+
+
+# --- what is light about pages --------------------------------------------------------------------
+
+
+def test_code_is_marked_only_where_it_looks_different() -> None:
+    code = "def f(x):\n    return x + 1  # one\n"
+    marked = highlight(code, PythonLexer(), Thin(nowrap=True))
+    assert re.sub(r"<[^>]*>", "", marked) == code
+    assert 'class="n"' not in marked and 'class="p"' not in marked and 'class="w"' not in marked
+    assert 'class="k"' in marked and 'class="c1"' in marked
+    plain = highlight(code, PythonLexer(), HtmlFormatter(nowrap=True))
+    assert marked.count("<span") < plain.count("<span") / 1.5

@@ -16,6 +16,7 @@ from docutils import nodes
 from docutils.utils import new_document
 from playwright.sync_api import Browser, Page
 from sphinx import addnodes
+from transformer_book_explorers import explorer_in
 
 from tests.site.accessibility import NARROW, violations, width_of
 from tests.site.html_pages import read_pages
@@ -290,16 +291,14 @@ def extension():
     return module
 
 
-def test_an_explorer_is_taken_with_all_that_it_needs_and_no_more(extension) -> None:
+def test_an_explorer_is_taken_with_its_own_traits_and_no_others() -> None:
     notebook = json.loads((ROOT / GEOMETRY.page).with_suffix(".ipynb").read_text(encoding="utf-8"))
-    view, saved, text = extension.explorer_in(notebook, "GeometryExplorer")
-    state = saved["state"]
-    layout = state[view["model_id"]]["state"]["layout"].removeprefix("IPY_MODEL_")
-    assert set(state) == {view["model_id"], layout}
-    assert "weights: 0.67, 0.24, 0.09" in text
-    assert extension.explorer_in(notebook, "Explorer") is None
-    assert extension.explorer_in(notebook, "MaskExplorer") is None
-    assert extension.explorer_in({"cells": [], "metadata": {}}, "GeometryExplorer") is None
+    place = explorer_in(notebook, "GeometryExplorer")
+    assert json.loads(place["traits"]).keys() == GEOMETRY.widget().state().keys() | {"start"}
+    assert "weights: 0.67, 0.24, 0.09" in place["said"]
+    assert explorer_in(notebook, "Explorer") is None
+    assert explorer_in(notebook, "MaskExplorer") is None
+    assert explorer_in({"cells": [], "metadata": {}}, "GeometryExplorer") is None
 
 
 def test_a_description_is_whole_sentences_without_citations(extension) -> None:

@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, CDPSession, ElementHandle, Page
 
 from tests.site.accessibility import NARROW
 from tests.site.html_pages import read_pages
-from tests.site.test_pages_served import DRAWN
+from tests.site.test_pages_served import COME_NEAR, DRAWN
 from tests.site.test_widgets import GRIP
 from tests.system import PATIENCE
 from transformer_book import widgets
@@ -24,7 +24,7 @@ HANDLES = "[role=slider]:not(input)"
 STEPS = 8
 # Of the article, outputs alone, and so much room that the page can scroll in both directions.
 ROOM = """document.addEventListener("readystatechange", () => {
-    const kept = ".cell_output, [data-explorer], .widget-subarea";
+    const kept = ".cell_output, [data-explorer], .explorer-place";
     for (const part of document.querySelectorAll("article section > *, article p, article pre"))
         if (!part.matches("section, h1") && !part.closest(kept) && !part.querySelector(kept)) part.remove();
     document.querySelector("article").style.paddingBlock = "150vh";
@@ -67,7 +67,7 @@ def phone(reading_browser: Browser) -> Iterator[Page]:
 
 def pages_with_explorers(site: Path) -> list[str]:
     """By what the built pages hold, so that a new explorer is found by itself."""
-    marks = ("widget-view+json", "data-explorer")
+    marks = ("explorer-place", "data-explorer")
     return [
         path.relative_to(site).as_posix()
         for path in read_pages(site)
@@ -113,6 +113,7 @@ def test_every_handle_follows_a_finger(site: Path, serve, phone: Page) -> None:
     for name in pages_with_explorers(site):
         phone.goto(f"{serve(site)}/{name}")
         phone.wait_for_function(DRAWN)
+        assert phone.evaluate(COME_NEAR) == "", name
         phone.evaluate(LISTEN)
         found |= set(
             phone.locator("[data-explorer]").evaluate_all("all => all.map(e => e.dataset.explorer)")

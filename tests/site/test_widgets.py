@@ -107,18 +107,13 @@ def models_on(page: str) -> dict[str, dict]:
     return {name: model["state"] for name, model in models.items()}
 
 
-def model_of(case: Case) -> str:
-    """The name of the model of the explorer that a page holds."""
-    kind = f"{case.widget.__module__}.{case.widget.__name__}"
-    for name, held in models_on(case.page).items():
-        if held.get("_anywidget_id") == kind:
-            return name
-    pytest.fail(f"{case.page} shows no {kind}")
-
-
 def saved(case: Case) -> dict:
     """The state of the explorer that its page holds."""
-    return models_on(case.page)[model_of(case)]
+    kind = f"{case.widget.__module__}.{case.widget.__name__}"
+    for held in models_on(case.page).values():
+        if held.get("_anywidget_id") == kind:
+            return held
+    pytest.fail(f"{case.page} shows no {kind}")
 
 
 def twin(case: Case, moved: dict) -> object:
@@ -129,11 +124,10 @@ def twin(case: Case, moved: dict) -> object:
 
 
 # Of the article the explorer's cell, headings and styles alone, before any deferred script of the page
-# runs: no formula is set and no other widget drawn. A browser lays out the whole page again at each
+# runs: no other explorer is drawn. A browser lays out the whole page again at each
 # step, axe-core reads all of it, and chapters are long. test_pages_served looks at whole pages.
-ALONE = """model => document.addEventListener("readystatechange", () => {
-    const views = [...document.querySelectorAll("script[type$='widget-view+json']")];
-    const view = views.find(each => JSON.parse(each.text).model_id === model);
+ALONE = """name => document.addEventListener("readystatechange", () => {
+    const view = document.querySelector(`.explorer-place[data-name="${name}"]`);
     const article = view.closest("article");
     article.append(...article.querySelectorAll("style, .sentence-models"));
     for (const part of article.querySelectorAll("section > *"))
@@ -143,7 +137,7 @@ ALONE = """model => document.addEventListener("readystatechange", () => {
 
 def opened(case: Case, visit, address: str, **options: object) -> tuple:
     """The page with nothing but the explorer on it, and the explorer once it is there."""
-    alone = f"({ALONE})({json.dumps(model_of(case))})"
+    alone = f"({ALONE})({json.dumps(case.widget.__name__)})"
     seen = visit(f"{address}/{case.page}.html", begin=alone, **options)
     root = seen.page.locator(f'[data-explorer="{case.widget.__name__}"]').first
     root.wait_for()
@@ -339,7 +333,7 @@ def misfits(seen, root: Locator, scheme: str) -> list[str]:
     )
     if (sum(map(int, re.findall(r"\d+", paper)[:3])) < 200) != (scheme == "dark"):
         problems.append(f"stands {ink} on {paper} when the page is {scheme}")
-    around = root.evaluate("e => getComputedStyle(e.closest('.widget-subarea')).backgroundColor")
+    around = root.evaluate("e => getComputedStyle(e.closest('.explorer-place')).backgroundColor")
     if around != "rgba(0, 0, 0, 0)":
         problems.append(f"has a frame of {around} when the page is {scheme}")
     if scheme == "light":
@@ -406,9 +400,10 @@ def test_explorers_work_from_a_folder_in_the_dark(case: Case, site: Path, visit)
 
 def test_the_place_of_a_widget_says_what_will_come(scratch: Path, visit) -> None:
     page = visit((scratch / "chapters/07_scratch.html").as_uri()).page
-    place = page.locator(".cell_output:has(> script[type$='widget-view+json'])")
-    place.locator(".test-counter").wait_for()
+    place = page.locator(".explorer-place")
+    place.scroll_into_view_if_needed()
+    place.locator(".explorer").wait_for()
     said = "e => getComputedStyle(e, '::before').content"
     assert place.evaluate(said) == "none"
-    place.locator(".widget-subarea").evaluate("e => e.remove()")  # as before it came
+    place.locator(":scope > div").evaluate("e => e.remove()")  # as before it came
     assert "It needs JavaScript" in place.evaluate(said)

@@ -33,7 +33,7 @@ LISTS = {
 }
 # Used without an import: where, by a name that stands there.
 BY_NAME = {
-    "ipywidgets": "tests/site/scratch.py",  # anywidget stands on it; Colab has an old one
+    "ipywidgets": "tools/copied_kernels.py",  # anywidget stands on it; Colab has an old one
     "jsonschema": "CONTRIBUTING.md",  # nbformat reads with it
     "jupyter-book": "tools/build_site.py",
     "jupyterlab": "tests/site/test_jupyterlab.py",

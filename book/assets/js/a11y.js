@@ -1,5 +1,5 @@
-/* Mends what the theme and the ready-made widgets leave unnamed for screen readers, and where the theme's
-   buttons leave a reader behind. */
+/* Mends what the theme leaves unnamed for screen readers, what the keyboard must reach, and where the
+   theme's buttons leave a reader behind. */
 (function () {
   "use strict";
   const all = (selector, change) => document.querySelectorAll(selector).forEach(change);
@@ -82,22 +82,10 @@
     });
   }
 
-  // A slider's handle is announced by the description that stands beside it.
-  function mendWidgets() {
-    all(".noUi-handle:not([aria-label])", (handle) => {
-      const label = handle.closest(".jupyter-widgets")?.querySelector(".widget-label");
-      handle.setAttribute("aria-label", label?.textContent.trim() || "slider");
-    });
-  }
-
   function mend() {
     mendPage();
     mendFormulas();
     mendButtons();
-    if (document.querySelector('script[type^="application/vnd.jupyter.widget"]')) {
-      mendWidgets();
-      new MutationObserver(mendWidgets).observe(document.body, { childList: true, subtree: true });
-    }
   }
 
   if (document.readyState === "loading") {

@@ -49,10 +49,27 @@ def bundled(name: str) -> str:
     What a file exports is what its function returns; names that are not exported stay inside, so
     files may use the same ones.
     """
-    done: dict[str, str] = {}
+    return "".join([*functions_of(name), f"export default {module_of(name)}.default;\n"])
 
-    def module_of(file: str) -> str:
-        return f"${file.removesuffix('.js')}"
+
+def page_script(name: str) -> str:
+    """An explorer as a script for pages: it registers by its name how it is made of its traits.
+
+    It is no module, since browsers load none in pages that are opened from a folder.
+    """
+    functions = "".join(functions_of("standalone.js", name))
+    make = f"$standalone.standalone({module_of(name)}.default, traits, traits.start)"
+    registered = f'(window.bookExplorers ??= {{}})["{name.removesuffix(".js")}"]'
+    return f"(() => {{\n{functions}{registered} = (traits) => {make};\n}})();\n"
+
+
+def module_of(file: str) -> str:
+    return f"${file.removesuffix('.js')}"
+
+
+def functions_of(*names: str) -> list[str]:
+    """Each of these files, and of those that they import, as a function that gives its exports."""
+    done: dict[str, str] = {}
 
     def add(file: str) -> None:
         text = (HERE / file).read_text(encoding="utf-8")
@@ -68,8 +85,10 @@ def bundled(name: str) -> str:
         parts.append(f"return {{ {', '.join(exported)} }};\n")
         done[file] = f"const {module_of(file)} = (() => {{\n{''.join(parts)}}})();\n"
 
-    add(name)
-    return "".join([*done.values(), f"export default {module_of(name)}.default;\n"])
+    for name in names:
+        if name not in done:
+            add(name)
+    return list(done.values())
 
 
 def style_source(name: str) -> str:
