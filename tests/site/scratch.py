@@ -78,7 +78,7 @@ publish_display_data(
 WIDGETS = """\
 from transformer_book.widgets import GeometryExplorer
 
-GeometryExplorer()"""
+GeometryExplorer([2, 1], [[1, 0], [0, 1], [1, 1]], [[1, 0], [0, 1], [1, 1]])"""
 
 TOC = {
     "format": "jb-book",
