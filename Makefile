@@ -10,24 +10,7 @@ READY := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-MODELS := captions-de-en=captions-de-en captions-en-it=captions-en-it \
-	multi30k-en-de=multi30k-best-en-de series=series-two-terms-best
-TEACHERS := multi30k-teacher=1 multi30k-teacher=2 multi30k-teacher=3 multi30k-teacher-en-de=1 \
-	multi30k-teacher-en-de=2
-TAUGHT := $(patsubst %,--teacher runs/%,$(TEACHERS))
-RUNS := multi30k-tutorial multi30k-paper multi30k-tutorial-subwords multi30k-tutorial-init \
-	multi30k-tutorial-tied multi30k-tutorial-smoothing multi30k-tutorial-norm \
-	multi30k-tutorial-adam multi30k-tutorial-warmup multi30k-tutorial-narrow \
-	multi30k-tutorial-dropout multi30k-tutorial-long multi30k-tutorial-sinusoidal \
-	multi30k-tutorial-slow-warmup series-two-terms series-two-terms-shape-disjoint series-best \
-	series-best-shape-disjoint series-best-shape-disjoint-long series-best-shape-disjoint-today \
-	series-tutorial series-two-terms-tutorial series-two-terms-tutorial-2024 \
-	series-two-terms-best-long series-two-terms-best=2 series-two-terms-best=3 multi30k-best=1 \
-	multi30k-best=2 multi30k-best=3 multi30k-lowercase=2 multi30k-lowercase=3 $(TEACHERS)
-
-GENERATIONS := runs/generations
-
-.PHONY: help book test check where site serve slides pdf epub chapters results models assignments benchmarks
+.PHONY: help book test check where site serve slides pdf epub chapters results models assignments benchmarks pins
 
 help: ## list the targets
 	@echo "Transformers, Cell by Cell"
@@ -74,29 +57,8 @@ assignments: $(READY) ## release the problem sets and prove them (SETS="ps1 ps2"
 results: $(READY) ## measure every shipped model again; fails if a number in a text or a card differs
 	@$(RUN) tools/check_results.py
 
-# The teachers; each model that is shipped, and the recipe that makes it; runs of which only results
-# are kept, some with another seed (recipe=seed); last the five generations, which need a GPU.
-models: $(READY) ## train and ship the models again: many hours, resumes where it was
-	@for run in $(TEACHERS); do \
-		$(RUN) -m transformer_book train $${run%=*} --set training.seed=$${run#*=} \
-		--output runs/$$run --resume || exit $$?; done
-	@for pair in $(MODELS); do \
-		case $$pair in captions-*) keep=--keep-search;; *) keep=;; esac; \
-		case $$pair in *=multi30k-best*) taught="$(TAUGHT)";; *) taught=;; esac; \
-		$(RUN) -m transformer_book train $${pair#*=} $$taught --output runs/$${pair%=*} --resume \
-		&& $(RUN) tools/ship_model.py runs/$${pair%=*} --name $${pair%=*} $$keep || exit $$?; done
-	@for run in $(RUNS); do \
-		case $$run in *=*) seed="--set training.seed=$${run#*=}";; *) seed=;; esac; \
-		case $$run in multi30k-best*) taught="$(TAUGHT)";; *) taught=;; esac; \
-		$(RUN) -m transformer_book train $${run%=*} $$seed $$taught --output runs/$$run --resume \
-		&& $(RUN) tools/record_runs.py runs/$$run || exit $$?; done
-	@$(RUN) tools/record_ablations.py
-	@$(RUN) tools/record_today.py
-	@$(RUN) tools/record_adapting.py
-	@$(RUN) tools/record_induction.py
-	@$(RUN) tools/generations.py --output $(GENERATIONS)
-	@$(RUN) tools/ship_model.py $(GENERATIONS)/multi30k-generations=3 --name multi30k-de-en
-	@$(RUN) tools/record_runs.py $(patsubst %,$(GENERATIONS)/multi30k-generations=%,1 2 4)
+models: $(READY) ## train and ship the models of tools/models.toml again: many hours, resumes
+	@$(RUN) tools/make_models.py
 
 PEERS := .venv-benchmarks
 
@@ -115,6 +77,15 @@ $(PEERS)/.installed: requirements.txt benchmarks/requirements.txt pyproject.toml
 	@$(PEERS)/bin/python -m pip install --quiet -c requirements.txt \
 		-r benchmarks/requirements.txt -e ".[benchmarks]"
 	@touch $@
+
+# The processor's torch needs none of the packages for graphics cards, which the index offers Linux.
+pins: $(READY) ## refresh the exact pins in requirements.txt from the ranges of pyproject.toml
+	@$(RUN) -m pip install --quiet uv
+	@$(RUN) -m uv pip compile pyproject.toml --extra book --extra course --extra test --upgrade \
+		--python-version 3.11 --no-annotate --no-header --quiet --output-file $(VENV)/pins
+	@(grep '^#' requirements.txt; grep -vE '^(nvidia-|triton|cuda-)' $(VENV)/pins) > $(VENV)/new
+	@mv $(VENV)/new requirements.txt
+	@git diff --stat requirements.txt
 
 # torch first, by its pin: everything else then fits around it.
 $(READY): requirements.txt pyproject.toml

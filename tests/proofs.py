@@ -372,9 +372,9 @@ def residual_follows_its_formula(book: Book, seed: int) -> None:
 @proof
 def encoder_equals_pytorch(book: Book, seed: int) -> None:
     draw = Draw(seed)
-    options = draw.layer_options()
+    config = book.layers.LayerConfig(**draw.layer_options())
     x = draw.vectors(draw.source)
-    for ours in (book.encoder.EncoderLayer(**options), book.encoder.Encoder(2, **options)):
+    for ours in (book.encoder.EncoderLayer(config), book.encoder.Encoder(2, config)):
         randomise(ours, seed)
         theirs = book.pytorch_twins.to_pytorch(ours)
         for mask in (None, draw.padding(draw.source)):
@@ -389,11 +389,11 @@ def encoder_equals_pytorch(book: Book, seed: int) -> None:
 @proof
 def decoder_equals_pytorch(book: Book, seed: int) -> None:
     draw = Draw(seed)
-    options = draw.layer_options()
+    config = book.layers.LayerConfig(**draw.layer_options())
     y, memory = draw.vectors(draw.target), draw.vectors(draw.source)
     causal = book.masks.causal_mask(draw.target)
     padding, memory_padding = draw.padding(draw.target), draw.padding(draw.source)
-    for ours in (book.decoder.DecoderLayer(**options), book.decoder.Decoder(2, **options)):
+    for ours in (book.decoder.DecoderLayer(config), book.decoder.Decoder(2, config)):
         randomise(ours, seed)
         theirs = book.pytorch_twins.to_pytorch(ours)
         mine, other = twins(y, memory), twins(y, memory)
@@ -418,10 +418,11 @@ def dropout_falls_where_pytorch_drops(book: Book, seed: int) -> None:
     draw.batch = 1
     options = draw.layer_options()
     options |= {"dropout": 0.3, "attention_dropout": 0.2, "activation_dropout": 0.4}
+    config = book.layers.LayerConfig(**options)
     x, memory = draw.vectors(draw.target), draw.vectors(draw.source)
     for ours, inputs in (
-        (book.encoder.EncoderLayer(**options), (x,)),
-        (book.decoder.DecoderLayer(**options), (x, memory)),
+        (book.encoder.EncoderLayer(config), (x,)),
+        (book.decoder.DecoderLayer(config), (x, memory)),
     ):
         randomise(ours, seed).train()
         theirs = book.pytorch_twins.to_pytorch(ours)

@@ -6,6 +6,7 @@ Run without the annotations' hook, as users run it.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -132,7 +133,7 @@ def test_features(book):
 def test_one_feature_is_not_stretched_to_many(book):
     """A last axis of size one would broadcast silently."""
     for component in (
-        book.encoder.Encoder(1, 8, 2, 16),
+        book.encoder.Encoder(1, book.layers.LayerConfig(d_model=8, n_heads=2, d_ff=16)),
         book.layers.LayerNorm(8),
         book.embeddings.SinusoidalPositions(8),
         book.embeddings.LearnedPositions(8),
@@ -167,7 +168,7 @@ def test_components_answer_by_themselves(book):
     with pytest.raises(ValueError, match="did you mean 'gelu'"):
         book.layers.FeedForward(8, 16, activation="gleu")
     with pytest.raises(ValueError, match="n_layers is 0"):
-        book.encoder.Encoder(0, 8, 2, 16)
+        book.encoder.Encoder(0, book.layers.LayerConfig(d_model=8, n_heads=2, d_ff=16))
     with pytest.raises(ValueError, match="length is 0"):
         book.masks.causal_mask(0)
     with pytest.raises(ValueError, match="initialization is 'zeros'"):
@@ -175,17 +176,18 @@ def test_components_answer_by_themselves(book):
 
 
 def test_reference_says_what_pytorch_lacks(book):
-    layer = book.encoder.EncoderLayer(8, 2, 16, residual=False)
+    config = book.layers.LayerConfig(d_model=8, n_heads=2, d_ff=16)
+    layer = book.encoder.EncoderLayer(replace(config, residual=False))
     with pytest.raises(ValueError, match="always have residual"):
         book.pytorch_twins.to_pytorch(layer)
-    layer = book.decoder.DecoderLayer(8, 2, 16, feed_forward=False)
+    layer = book.decoder.DecoderLayer(replace(config, feed_forward=False))
     with pytest.raises(ValueError, match="always have a feed-forward"):
         book.pytorch_twins.to_pytorch(layer)
-    layer = book.encoder.EncoderLayer(8, 2, 16)
+    layer = book.encoder.EncoderLayer(config)
     layer.attention_residual.norm.eps = 0.1
     with pytest.raises(ValueError, match="one epsilon"):
         book.pytorch_twins.to_pytorch(layer)
-    layer = book.decoder.DecoderLayer(8, 2, 16)
+    layer = book.decoder.DecoderLayer(config)
     layer.cross_attention.scale = 2.0
     with pytest.raises(ValueError, match="scaled scores"):
         book.pytorch_twins.to_pytorch(layer)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ from transformer_book.embeddings import LearnedPositions, SinusoidalPositions, T
 from transformer_book.encoder import Encoder, EncoderLayer
 from transformer_book.grouped_attention import GroupedQueryAttention
 from transformer_book.induction import AttentionOnly
-from transformer_book.layers import FeedForward, LayerNorm, Residual
+from transformer_book.layers import FeedForward, LayerConfig, LayerNorm, Residual
 from transformer_book.masks import causal_mask, padding_mask, target_mask
 from transformer_book.optimization import label_smoothed_loss
 from transformer_book.pytorch_twins import to_pytorch
@@ -28,6 +29,8 @@ from transformer_book.rms_norm import RMSNorm
 from transformer_book.rotary import RotaryPositions
 from transformer_book.swiglu import SwiGLU
 from transformer_book.transformer import Transformer, TransformerConfig
+
+SMALL = LayerConfig(d_model=8, n_heads=2, d_ff=16)
 
 PAGE = (Path(__file__).parents[1] / "book" / "cheat_sheet.md").read_text(encoding="utf-8")
 
@@ -77,6 +80,7 @@ NAMES = {
     "FeedForward": FeedForward,
     "Residual": Residual,
     "EncoderLayer": EncoderLayer,
+    "LayerConfig": LayerConfig,
     "DecoderLayer": DecoderLayer,
     "AttentionOnly": AttentionOnly,
     "Transformer": Transformer,
@@ -138,8 +142,8 @@ def test_a_call_gives_what_the_page_says(call: str, gives: str) -> None:
 def test_stacks_are_called_like_their_layers() -> None:
     names = namespace()
     x, memory = names["x"], names["memory"]
-    assert Encoder(2, 8, 2, 16)(memory).shape == memory.shape
-    assert Decoder(2, 8, 2, 16)(x, memory).shape == x.shape
+    assert Encoder(2, SMALL)(memory).shape == memory.shape
+    assert Decoder(2, SMALL)(x, memory).shape == x.shape
     theirs = nn.MultiheadAttention(8, 2, batch_first=True)
     apart = theirs(x, memory, memory, average_attn_weights=False)[1]
     assert apart.shape == shape("B H T S")
@@ -231,7 +235,18 @@ def test_the_arguments_are_those_of_pytorch() -> None:
 def test_the_three_masks_of_a_transformer_said_to_pytorch() -> None:
     """The page's own lines give what our model gives, real tokens and padding alike."""
     names = namespace()
-    ours = Transformer(TransformerConfig(11, 11, 8, 2, 2, 2, 16, dropout=0.0)).eval()
+    ours = Transformer(
+        TransformerConfig(
+            11,
+            11,
+            d_model=8,
+            n_heads=2,
+            n_encoder_layers=2,
+            n_decoder_layers=2,
+            d_ff=16,
+            dropout=0.0,
+        )
+    ).eval()
     theirs = to_pytorch(ours)
     names |= {
         "theirs": theirs,
@@ -283,11 +298,11 @@ def test_a_query_that_may_attend_to_nothing(source: str, gets: str) -> None:
 
 DEFAULTS = {
     "first axis": (None, nn.TransformerEncoderLayer),
-    "place of the norm": (EncoderLayer, nn.TransformerEncoderLayer),
+    "place of the norm": (LayerConfig, nn.TransformerEncoderLayer),
     "final norm of a stack": (None, nn.TransformerEncoder),
-    "dropout on sublayers": (EncoderLayer, nn.TransformerEncoderLayer),
-    "… on attention weights of a layer": (EncoderLayer, nn.TransformerEncoderLayer),
-    "… inside the feed-forward network": (EncoderLayer, nn.TransformerEncoderLayer),
+    "dropout on sublayers": (LayerConfig, nn.TransformerEncoderLayer),
+    "… on attention weights of a layer": (LayerConfig, nn.TransformerEncoderLayer),
+    "… inside the feed-forward network": (LayerConfig, nn.TransformerEncoderLayer),
     "weights of attention": (None, nn.MultiheadAttention.forward),
     "factor on scores": (MultiHeadAttention, None),
     "id without a loss": (label_smoothed_loss, F.cross_entropy),
@@ -321,7 +336,7 @@ def test_what_else_the_defaults_say() -> None:
     # final norms
     assert rows["final norm of a stack"] == ("if pre-norm", "`norm=None`; `nn.Transformer`: always")
     for norm, kind in (("pre", LayerNorm), ("post", nn.Identity)):
-        assert type(Encoder(1, 8, 2, 16, norm=norm).norm) is kind
+        assert type(Encoder(1, replace(SMALL, norm=norm)).norm) is kind
     for first in (True, False):
         assert isinstance(
             nn.Transformer(8, 2, 1, 1, 16, norm_first=first, batch_first=True).encoder.norm,
@@ -347,7 +362,7 @@ def test_what_else_the_defaults_say() -> None:
     # stacks
     assert rows["layers of a stack at the start"] == ("all different", "copies of one")
     for stack, same in (
-        (Encoder(2, 8, 2, 16), False),
+        (Encoder(2, SMALL), False),
         (nn.TransformerEncoder(layer, 2, enable_nested_tensor=False), True),
     ):
         one, two = (next(p for p in each.parameters() if p.dim() > 1) for each in stack.layers)
@@ -356,7 +371,7 @@ def test_what_else_the_defaults_say() -> None:
     for name, here in (("activation", "relu"), ("bias", True)):
         default = inspect.signature(nn.TransformerEncoderLayer).parameters[name].default
         assert default in (here, F.relu)
-        assert inspect.signature(EncoderLayer).parameters[name].default == here
+        assert inspect.signature(LayerConfig).parameters[name].default == here
     assert LayerNorm(8).eps == nn.LayerNorm(8).eps == layer.norm1.eps == 1e-5
 
 
@@ -367,7 +382,7 @@ def test_what_else_the_defaults_say() -> None:
 def test_weights_lie_where_the_page_says(header: str) -> None:
     ours = {
         "`MultiHeadAttention`": lambda: MultiHeadAttention(8, 2),
-        "`DecoderLayer`": lambda: DecoderLayer(8, 2, 16),
+        "`DecoderLayer`": lambda: DecoderLayer(SMALL),
     }[header]()
     for parameter in ours.parameters():
         nn.init.normal_(parameter)  # norms start at one, biases at zero: all would look alike
@@ -390,7 +405,7 @@ def test_heads_are_rows() -> None:
 
 
 def test_names_in_an_encoder_layer() -> None:
-    ours = EncoderLayer(8, 2, 16)
+    ours = EncoderLayer(SMALL)
     for parameter in ours.parameters():
         nn.init.normal_(parameter)
     theirs = to_pytorch(ours)

@@ -18,6 +18,7 @@ from transformer_book.decoder_only import DecoderOnly, DecoderOnlyConfig, todays
 from transformer_book.decoding import beam_search, greedy_search, sample
 from transformer_book.encoder import Encoder
 from transformer_book.grouped_attention import GroupedQueryAttention
+from transformer_book.layers import LayerConfig
 from transformer_book.llama import config_from_llama, weights_from_llama
 from transformer_book.masks import causal_mask
 from transformer_book.recipes import load_recipe, recipe_from_dict
@@ -62,7 +63,7 @@ def assert_same_gradients(ours: nn.Module, theirs: nn.Module, names: dict[str, s
 def test_the_stack_is_an_encoder_with_a_causal_mask():
     """The book's own encoder, whose equality with PyTorch's is proven elsewhere."""
     ours = model()
-    encoder = Encoder(2, 16, 4, 24, norm="pre", dropout=0.0)
+    encoder = Encoder(2, LayerConfig(d_model=16, n_heads=4, d_ff=24, norm="pre", dropout=0.0))
     renamed = {
         name.replace("attention_norm", "attention_residual.norm").replace(
             "feed_forward_norm", "feed_forward_residual.norm"

@@ -2,7 +2,7 @@
 
 A proof is a function of the package and a seed. It raises `AssertionError` where a search differs
 from its definition. The proofs run on the package as it is, and with damaged copies of the modules
-`decoding` and `decoder_cache`, each of which at least one proof must reject.
+`decoding`, `decoder_cache` and `sampling`, each of which at least one proof must reject.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from torch.testing import assert_close
 
 from tests.damage import Damage
 from tests.fresh import PACKAGE, fresh_package
-from transformer_book import decoder_cache, decoding
+from transformer_book import decoder_cache, decoding, sampling
 from transformer_book.tokens import EOS, PAD, SOS, UNK
 
 Book = SimpleNamespace
@@ -42,7 +42,8 @@ def proof(function: Proof) -> Proof:
 
 
 pytestmark = pytest.mark.usefixtures("one_thread")
-MODULES = ("attention", "masks", "embeddings", "layers", "transformer", "decoder_cache", "decoding")
+MODULES = ("attention", "masks", "embeddings", "layers", "transformer", "decoder_cache", "sampling")
+MODULES += ("decoding",)
 
 
 def import_book() -> Book:
@@ -317,7 +318,16 @@ def scripted(book: Book, script: dict[str, dict[str, float]]) -> nn.Module:
                     p[row, -1, letters[letter]] = probability
             return p.log()
 
-    config = book.TransformerConfig(9, 7, 8, 2, 1, 1, 16, 12)
+    config = book.TransformerConfig(
+        9,
+        7,
+        d_model=8,
+        n_heads=2,
+        n_encoder_layers=1,
+        n_decoder_layers=1,
+        d_ff=16,
+        max_length=12,
+    )
     model = Scripted(config).double()
     model.output = nn.Identity()
     return model
@@ -412,7 +422,7 @@ def what_is_reported_is_what_the_model_says(book: Book, seed: int) -> None:
     asked = {"keep_attention": True, "n_candidates": 4, "ban": [UNK]}
     generator = torch.Generator().manual_seed(seed)
     one = book.greedy_search(model, source, **asked)
-    drawn = book.sample(model, source, temperature=2.0, top_k=5, generator=generator, **asked)
+    drawn = book.sample(model, source, book.Drawing(2.0, 5), generator=generator, **asked)
     many = book.beam_search(model, source, 3, n_best=3, length_penalty=1.0, **asked)
     for row, alpha, hypotheses in [
         *((row, 0.0, [h]) for row, h in zip(rows, one, strict=True)),
@@ -564,8 +574,7 @@ def draws_follow_the_softmax(book: Book, seed: int) -> None:
         drawn = book.sample(
             model,
             source,
-            temperature=temperature,
-            top_k=top_k,
+            book.Drawing(temperature, top_k),
             generator=generator,
             max_length=1,
         )
@@ -661,7 +670,7 @@ def test_nothing_is_made_on_the_default_device(book):
     wanted = [search(model, source, **asked) for search in searches]
     with torch.device("meta"):
         found = [search(model, source, **asked) for search in searches]
-        book.sample(model, source, top_k=3, **asked)
+        book.sample(model, source, book.Drawing(top_k=3), **asked)
         book.greedy_search(model, source, cached=False, **asked)
     assert found == wanted
 
@@ -672,7 +681,7 @@ def test_drawing(book):
 
     def draw(seed: int, **options: object):
         generator = torch.Generator().manual_seed(seed)
-        return book.sample(model, source, generator=generator, **options)
+        return book.sample(model, source, book.Drawing(**options), generator=generator)
 
     assert draw(1, temperature=3.0) == draw(1, temperature=3.0)
     assert draw(1, temperature=3.0) != draw(2, temperature=3.0)
@@ -688,9 +697,9 @@ def test_drawing(book):
 def test_torch_s_own_generator_is_the_default(book):
     model, source = tiny(book, 1), batch(sources(1, 8))
     torch.manual_seed(5)
-    first = book.sample(model, source, temperature=3.0)
+    first = book.sample(model, source, book.Drawing(3.0))
     torch.manual_seed(5)
-    assert book.sample(model, source, temperature=3.0) == first
+    assert book.sample(model, source, book.Drawing(3.0)) == first
 
 
 def test_only_eos_is_left(book):
@@ -731,14 +740,16 @@ BAD = [
     ("beam_search", {"length_penalty": math.nan}, "length_penalty is nan"),
     ("beam_search", {"length_penalty": math.inf}, "length_penalty is inf"),
     ("beam_search", {"length_penalty": "0.6"}, "length_penalty is '0.6'"),
-    ("sample", {"temperature": 0}, "temperature is 0, .* above 0; .* use greedy_search"),
-    ("sample", {"temperature": -1.0}, "temperature is -1.0"),
-    ("sample", {"temperature": math.nan}, "temperature is nan"),
-    ("sample", {"temperature": math.inf}, "temperature is inf"),
-    ("sample", {"temperature": None}, "temperature is None"),
-    ("sample", {"top_k": 0}, "top_k is 0, .* None or a whole number from 1 to 9"),
-    ("sample", {"top_k": 10}, "top_k is 10"),
-    ("sample", {"top_k": 2.5}, "top_k is 2.5"),
+    ("Drawing", {"temperature": 0}, "temperature is 0, .* above 0; .* leave it out"),
+    ("Drawing", {"temperature": -1.0}, "temperature is -1.0"),
+    ("Drawing", {"temperature": math.nan}, "temperature is nan"),
+    ("Drawing", {"temperature": math.inf}, "temperature is inf"),
+    ("Drawing", {"temperature": None}, "temperature is None"),
+    ("Drawing", {"top_k": 0}, "top_k is 0, .* a whole number of at least 1"),
+    ("Drawing", {"top_k": 2.5}, "top_k is 2.5"),
+    ("Drawing", {"top_p": 0}, "top_p is 0, but it must be a number above 0"),
+    ("Drawing", {"min_p": 3}, "min_p is 3, but it must be a number from 0 to 1"),
+    ("Drawing", {"top_k": 10}, "top_k is 10, .* None or a whole number from 1 to 9"),
     ("all", {"max_length": 0}, "max_length is 0"),
     ("all", {"max_length": 2.5}, "max_length is 2.5"),
     ("all", {"max_length": 12}, "max_length is 12, .* room for 11 tokens; choose 11 or less"),
@@ -765,7 +776,10 @@ def test_bad_input(book, search, options, message):
     model = tiny(book, 0).train()
     for name in ("greedy_search", "beam_search", "sample") if search == "all" else (search,):
         with pytest.raises(ValueError, match=message) as error:
-            getattr(book, name)(model, **{"source": SOURCE, **options})
+            if name == "Drawing":
+                book.sample(model, SOURCE, book.Drawing(**options))
+            else:
+                getattr(book, name)(model, **{"source": SOURCE, **options})
         assert "\n" not in str(error.value)
         assert model.training and model.decoder.layers[0].training
 
@@ -866,8 +880,8 @@ DAMAGES = {
     ),
     "future cached": (
         the_future_is_decoded_without_a_cache,
-        "model.config.causal and origins",
-        "origins",
+        "model.config.causal and not any",
+        "not any",
     ),
     "own attention passed over": (parts_of_your_own_are_used, ", *model.decoder.modules())", ")"),
     "own positions passed over": (
@@ -925,23 +939,18 @@ DAMAGES = {
     ),
     "temperature upside down": (
         draws_follow_the_softmax,
-        "logits / min(max(temperature",
-        "logits * min(max(temperature",
+        "logits / min(max(self.temperature",
+        "logits * min(max(self.temperature",
     ),
     "temperature ignored": (
         draws_follow_the_softmax,
-        "logits / min(max(temperature",
+        "logits / min(max(self.temperature",
         "logits / min(max(1.0",
-    ),
-    "places among the best k taken for ids": (
-        what_is_reported_is_what_the_model_says,
-        "(drawn if ids is None else ids.gather(1, drawn))",
-        "drawn",
     ),
     "top-k ignored": (
         draws_follow_the_softmax,
-        "if top_k is not None:\n            log_p, ids",
-        "if False:\n            log_p, ids",
+        "if self.top_k is not None:",
+        "if False:",
     ),
     # the beam
     "sums of the last step only": (
@@ -1058,7 +1067,7 @@ DAMAGES = {
 @pytest.mark.parametrize("name", DAMAGES)
 def test_a_damaged_decoder_is_caught(name):
     claim, old, new = DAMAGES[name]
-    (module,) = [m for m in (decoding, decoder_cache) if old in inspect.getsource(m)]
+    (module,) = [m for m in (decoding, decoder_cache, sampling) if old in inspect.getsource(m)]
     with fresh_package(Damage(module.__name__, old, new)):
         damaged = import_book()
         for seed in (1, 6, 10, 2):

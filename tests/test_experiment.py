@@ -140,7 +140,8 @@ def test_subwords(experiment, joint):
     assert (source is target) == (joint == "true")
     assert len(source) == len(target) == 150
     # All pieces have their number, so that a word that was never seen is spelled, not lost.
-    ids, unknown = captions.translator(captions.new_model()).encode("Ein Hundehaus.")
+    encoded = captions.translator(captions.new_model()).encode("Ein Hundehaus.")
+    ids, unknown = encoded.ids, encoded.unknown
     assert UNK not in ids and unknown == ()
     assert source.decode(ids)[0].startswith("▁e")
     pair = captions.task.pairs("train", n=1, seed=captions.recipe.data.seed)[0]
@@ -205,4 +206,4 @@ def test_the_translator_knows_its_recipe(experiment):
     translator = copies.translator(copies.new_model())
     assert translator.recipe == copies.recipe.to_dict()
     assert translator.decoding.beam_size == 3
-    assert translator.encode("a b")[0][0] == 1
+    assert translator.encode("a b").ids[0] == 1

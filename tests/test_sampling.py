@@ -10,7 +10,7 @@ from transformers import MinPLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
 from tests import small
 from transformer_book.decoding import greedy_search, sample
-from transformer_book.sampling import keep_min_p, keep_top_k, keep_top_p
+from transformer_book.sampling import Drawing, keep_min_p, keep_top_k, keep_top_p
 
 SHARES = (0.05, 0.3, 0.9, 0.99, 1.0)
 
@@ -42,7 +42,9 @@ def test_of_one_token_only_the_likeliest_is_drawn():
     model, source = small.model(), torch.tensor([[4, 5, 6, 2], [7, 8, 2, 0]])
     greedy = [h.tokens for h in greedy_search(model, source)]
     for options in ({"top_p": 1e-9}, {"min_p": 1.0}, {"top_k": 1}):
-        drawn = sample(model, source, generator=torch.Generator().manual_seed(1), **options)
+        drawn = sample(
+            model, source, Drawing(**options), generator=torch.Generator().manual_seed(1)
+        )
         assert [h.tokens for h in drawn] == greedy, options
 
 
@@ -50,7 +52,7 @@ def test_what_is_drawn_is_in_the_nucleus_at_its_temperature():
     model = small.model()
     source = torch.tensor([[4, 5, 6, 2]]).repeat(200, 1)
     drawn = sample(
-        model, source, temperature=2.0, top_p=0.5, max_length=1, n_candidates=len(small.VOCABULARY)
+        model, source, Drawing(2.0, top_p=0.5), max_length=1, n_candidates=len(small.VOCABULARY)
     )
     ids, p = zip(*drawn[0].candidates[0], strict=True)
     hot = (torch.tensor(p).log() / 2).softmax(dim=0)
@@ -74,7 +76,7 @@ def test_bad_values(function, value, sentence):
         function(torch.zeros(3), value)
 
 
-def test_a_search_refuses_them_before_it_begins():
-    for options in ({"top_p": 0}, {"min_p": 3}):
-        with pytest.raises(ValueError, match="but it must be a number"):
-            sample(small.model(), torch.tensor([[4, 2]]), **options)
+def test_a_drawing_is_asked_for_by_any_of_its_numbers():
+    assert Drawing.asked(top_k=None, top_p=None, min_p=None) is None
+    assert Drawing.asked(min_p=0.0) == Drawing(min_p=0.0)
+    assert Drawing.asked(2.0, top_k=3) == Drawing(2.0, 3)

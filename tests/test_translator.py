@@ -22,6 +22,7 @@ from transformer_book.decoding import beam_search, greedy_search
 from transformer_book.known_words import FILE as KNOWN_WORDS
 from transformer_book.known_words import KnownWords
 from transformer_book.recipes import DecodingConfig
+from transformer_book.sampling import Drawing
 from transformer_book.tokens import (
     EOS,
     SOS,
@@ -31,7 +32,7 @@ from transformer_book.tokens import (
     SubwordTokenizer,
     Vocabulary,
 )
-from transformer_book.translator import FILES, LazyTokenizer, Translation, Translator
+from transformer_book.translator import FILES, Encoded, LazyTokenizer, Translation, Translator
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 TEXTS = ["a b c", "e", "d d d d d d", "a b", "c a b e d", "b"]
@@ -260,14 +261,14 @@ def test_a_lazy_tokenizer_is_the_one_it_describes():
 
 
 def test_a_text_is_read_as_it_was_in_training():
-    assert small.translator().encode("a b") == ([4, 5, EOS], ())
-    assert small.translator(source_sos=True).encode("a b") == ([SOS, 4, 5, EOS], ())
+    assert small.translator().encode("a b") == Encoded([4, 5, EOS], (), (), None)
+    assert small.translator(source_sos=True).encode("a b").ids == [SOS, 4, 5, EOS]
 
 
 def test_unknown_words_are_named_once():
-    ids, unknown = small.translator().encode("z a <eos> z b <unk>")
-    assert ids == [UNK, 4, UNK, UNK, 5, UNK, EOS]
-    assert unknown == ("z", "<eos>", "<unk>")
+    encoded = small.translator().encode("z a <eos> z b <unk>")
+    assert encoded.ids == [UNK, 4, UNK, UNK, 5, UNK, EOS]
+    assert encoded.unknown == encoded.rare == ("z", "<eos>", "<unk>")
     (found,) = small.translator().search(["z a"])
     assert found.unknown == ("z",) and found.source_tokens == ("<unk>", "a", "<eos>")
 
@@ -279,7 +280,7 @@ def test_a_model_of_subwords_names_the_words_that_training_hardly_met():
     translator = small.subword_translator(known_words=MET)
     assert translator.rare_words("ab, ba Ab ba") == ("ba", "Ab")
     texts = ["ab c", "ba ab c", "", "Z"]
-    for options in ({}, {"beam_size": 2, "n_best": 2}, {"temperature": 1.0, "n_best": 2}):
+    for options in ({}, {"beam_size": 2, "n_best": 2}, {"drawing": Drawing(), "n_best": 2}):
         found = translator.search(texts, **options)
         assert [one.rare for one in found] == [(), ("ba",), (), ("Z",)]
         assert all(o.rare == one.rare for one in found for o in one.alternatives)
@@ -400,7 +401,7 @@ def test_n_best():
 
 def test_sampling():
     translator = small.translator(decoding=DecodingConfig(beam_size=4))
-    options = {"temperature": 1.5, "max_length": 5}
+    options = {"drawing": Drawing(1.5), "max_length": 5}
     one = translator.search(TEXTS, seed=1, **options)
     assert one == translator.search(TEXTS, seed=1, **options)
     assert one != translator.search(TEXTS, seed=2, **options)
@@ -412,7 +413,8 @@ def test_sampling():
         assert len(best.alternatives) == 19 and len(draws) > 5
         assert all(one.source_tokens[:-1] == tuple(source.split()) for one in best.alternatives)
     greedy = translator.search(TEXTS, beam_size=1)
-    assert [one.tokens for one in translator.search(TEXTS, top_k=1)] == [g.tokens for g in greedy]
+    likeliest = translator.search(TEXTS, drawing=Drawing(top_k=1))
+    assert [one.tokens for one in likeliest] == [g.tokens for g in greedy]
 
 
 @pytest.mark.parametrize(
@@ -424,8 +426,7 @@ def test_sampling():
         ({"max_length": 10}, "max_length is 10, but"),
         ({"n_best": 0}, "n_best is 0"),
         ({"n_best": 2}, "n_best is 2, but a beam of 1"),
-        ({"temperature": 0.0}, "temperature is 0.0"),
-        ({"top_k": 99}, "top_k is 99"),
+        ({"drawing": Drawing(top_k=99)}, "top_k is 99"),
         ({"batch_size": 0}, "batch_size is 0"),
         ({"n_candidates": -1}, "n_candidates is -1"),
     ],

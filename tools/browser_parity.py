@@ -196,7 +196,7 @@ def pairs_of(translator: Translator, texts: Sequence[str]) -> list[tuple[list[in
     found = translator.search(texts, beam_size=1)
     ids = translator.target_vocabulary.encode
     return [
-        (translator.encode(text)[0], [SOS, *ids(one.tokens[:-1])])
+        (translator.encode(text).ids, [SOS, *ids(one.tokens[:-1])])
         for text, one in zip(texts, found, strict=True)
     ]
 
@@ -304,7 +304,7 @@ def _gap(
     part = next(i for i, (a, b) in enumerate(zip(right.tokens, found["tokens"])) if a != b)  # noqa: B905
     ids = translator.target_vocabulary.encode
     prefix = ids(right.tokens[:part])
-    ((logits),) = (logits_of(translator, [(translator.encode(text)[0], [SOS, *prefix])]),)
+    ((logits),) = (logits_of(translator, [(translator.encode(text).ids, [SOS, *prefix])]),)
     last = torch.from_numpy(logits[0][-1]).clone()
     last[[PAD, SOS]] = -float("inf")
     log_p = last.log_softmax(0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
@@ -59,6 +60,52 @@ def settings_of(config: Config) -> dict[str, Any]:
     return ({"architecture": names[kind]} if kind in names else {}) | asdict(config)
 
 
+LAYER = 50_000  # bytes that a layer takes besides its numbers
+
+
+def memory() -> int:
+    """The memory of this machine in bytes; a tebibyte where the system does not say."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # no POSIX
+        return 2**40
+
+
+def n_numbers(config: Config) -> int:
+    """How many numbers a model of this configuration holds at least, its tables of positions too.
+
+    Projections and feed-forward networks of all layers, embeddings, positions; no biases and norms.
+    """
+    D, F = config.d_model, config.d_ff
+    if isinstance(config, DecoderOnlyConfig):
+        width = config.n_heads * config.head_width
+        kept = (config.n_kv_heads or config.n_heads) * config.head_width
+        gated = 3 if config.activation == "swiglu" else 2
+        layers = config.n_layers * (2 * D * width + 2 * D * kept + gated * D * F)
+        return layers + config.vocab_size * D + 2 * config.max_length * D
+    encoder = config.n_encoder_layers * (4 * D * D + 2 * D * F * config.feed_forward)
+    decoder = config.n_decoder_layers * (8 * D * D + 2 * D * F * config.feed_forward)
+    words = config.target_vocab_size + config.source_vocab_size * (config.tie_embeddings != "all")
+    return encoder + decoder + words * D + 2 * config.max_length * D
+
+
+def check_memory(config: Config) -> None:
+    """Raise `ValueError` if a model of this configuration is larger than this machine's memory."""
+    n_layers = sum(value for name, value in vars(config).items() if name.endswith("_layers"))
+    needed, there = 4 * n_numbers(config) + LAYER * n_layers, memory()
+    if needed > there:
+        raise ValueError(
+            f"A model of this configuration needs at least {needed // 2**30} GiB, and this machine "
+            f"has {there // 2**30} GiB of memory: make it narrower, shallower, or its sequences "
+            "shorter."
+        )
+
+
 def build(config: Config) -> Model:
-    """A new model of this configuration, its weights drawn from torch's random numbers."""
+    """A new model of this configuration, its weights drawn from torch's random numbers.
+
+    Raises:
+        ValueError: the memory does not suffice for it; nothing has been made then.
+    """
+    check_memory(config)
     return MODELS[type(config)](config)

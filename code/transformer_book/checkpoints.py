@@ -30,6 +30,9 @@ import torch
 from torch import Tensor, nn
 
 from transformer_book.atomic_files import read_json, write_atomically, write_json
+from transformer_book.parts import is_changed
+
+TEMPORARY = ".*." + "[0-9a-f]" * 8 + ".tmp"  # what is being written, a file or a checkpoint
 
 
 def save_tensors(
@@ -57,8 +60,11 @@ def load_tensors(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
             metadata = file.metadata() or {}
             # Cloned, since these would read from the file later on, when it may have gone.
             tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
-        return tensors, json.loads(metadata.get("json", "{}"))
-    except (safetensors.SafetensorError, ValueError) as error:
+        about = json.loads(metadata.get("json", "{}"))
+        if not isinstance(about, dict):
+            raise ValueError("what it says of itself is no dictionary")
+        return tensors, about
+    except (safetensors.SafetensorError, ValueError, RecursionError) as error:
         with path.open("rb") as file:
             head = file.read(8)  # of a safetensors file the length of its header, below 2**32
         pickle = head.startswith((b"PK", b"\x80")) and head[4:] != bytes(4)
@@ -76,9 +82,7 @@ def weights_of(model: nn.Module) -> dict[str, Tensor]:
 
 def own_parts(model: nn.Module) -> list[str]:
     """The names of the classes in a model that are neither the book's nor PyTorch's."""
-    kinds = {type(module) for module in model.modules()}
-    own = {k for k in kinds if k.__module__.split(".")[0] not in ("transformer_book", "torch")}
-    return sorted(kind.__name__ for kind in own)
+    return sorted({type(part).__name__ for part in model.modules() if is_changed(part)})
 
 
 def load_weights(model: nn.Module, weights: Mapping[str, Tensor], origin: str | Path) -> None:
@@ -199,6 +203,16 @@ def load_checkpoint(
         ) from error
 
 
+def sweep(run: str | Path) -> None:
+    """Delete what a killed run left half written in its folder: nothing else has such a name."""
+    run = Path(run)
+    for leftover in (*run.glob(TEMPORARY), *(run / "checkpoints").glob(TEMPORARY)):
+        if leftover.is_dir():
+            shutil.rmtree(leftover, ignore_errors=True)
+        else:
+            leftover.unlink(missing_ok=True)
+
+
 def prune_checkpoints(run: str | Path, keep: Iterable[int]) -> None:
     """Delete the checkpoints of all updates but those in `keep`, and what a killed run left."""
     run, keep = Path(run), set(keep)
@@ -207,10 +221,7 @@ def prune_checkpoints(run: str | Path, keep: Iterable[int]) -> None:
             # Rename, then delete: a folder under its final name must never be half deleted.
             hidden = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.tmp")
             folder.rename(hidden)
-    for leftover in (run / "checkpoints").glob(".*.tmp"):
-        shutil.rmtree(leftover, ignore_errors=True)
-    for leftover in run.glob(".model.safetensors.*.tmp"):
-        leftover.unlink(missing_ok=True)
+    sweep(run)
 
 
 def _flush_folder(folder: Path) -> None:

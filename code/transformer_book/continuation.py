@@ -6,12 +6,12 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Int
 from torch import Tensor
 
-from transformer_book.arguments import check_positive, is_number
+from transformer_book.arguments import check_positive
 from transformer_book.decoder_only import DecoderOnly
-from transformer_book.sampling import keep_min_p, keep_top_k, keep_top_p
+from transformer_book.sampling import Drawing
 
 
 @dataclass(frozen=True)
@@ -36,10 +36,7 @@ def continue_tokens(
     n_new: int,
     *,
     end: Collection[int] = (),
-    temperature: float | None = None,
-    top_k: int | None = None,
-    top_p: float | None = None,
-    min_p: float | None = None,
+    drawing: Drawing | None = None,
     generator: torch.Generator | None = None,
     cached: bool = True,
 ) -> Continuation:
@@ -48,16 +45,14 @@ def continue_tokens(
     $$x_{t+1} = \arg\max_v\, p(v \mid x_{\le t}) \qquad \text{or} \qquad
       x_{t+1} \sim \mathrm{softmax}(\text{logits} / \text{temperature})$$
 
-    It stops early after an `end` token, and where the model knows no further position. If any of
-    `temperature`, `top_k`, `top_p` and `min_p` is given, tokens are drawn at random: the logits
-    are divided by the temperature (1 if there is none), then cut by top-k, top-p and min-p.
+    It stops early after an `end` token, and where the model knows no further position.
 
     Args:
         model: in evaluation mode.
         tokens: ids of the text so far, one row.
         n_new: how many to write at most.
         end: ids that end a text.
-        temperature, top_k, top_p, min_p: see `transformer_book.sampling`.
+        drawing: draw at random, at its temperature and among what it keeps; `None`: the likeliest.
         generator: of the draws, on the model's device.
         cached: keep keys and values; `False` computes all of them anew at each step.
 
@@ -66,8 +61,6 @@ def continue_tokens(
             out of range.
     """
     check_positive(n_new=n_new)
-    if temperature is not None and (not is_number(temperature) or temperature <= 0):
-        raise ValueError(f"temperature is {temperature!r}, but it must be a number above 0.")
     if tokens.dim() != 2 or tokens.size(0) != 1 or not tokens.size(1):
         raise ValueError(
             f"tokens must be one row of ids, (1, T), but its shape is {tuple(tokens.shape)}."
@@ -78,33 +71,15 @@ def continue_tokens(
             f"The text has {tokens.size(1)} tokens, but this model has {tokens.size(1) + room} "
             "positions, and needs one to go on: take a shorter text."
         )
-    random = any(value is not None for value in (temperature, top_k, top_p, min_p))
     cache = model.new_cache() if cached else None
     new, written, log_probabilities = tokens, [], []
     for _ in range(min(n_new, room)):
-        logits = model.output(model.vectors(new, cache=cache)[:, -1])[0].float()  # (V,)
-        if random:
-            token = _drawn(logits / (temperature or 1.0), top_k, top_p, min_p, generator)
-        else:
-            token = int(logits.argmax())
+        logits = model.output(model.vectors(new, cache=cache)[:, -1]).float()  # (1, V)
+        token = int(drawing.draw(logits, generator) if drawing else logits.argmax())
         written.append(token)
-        log_probabilities.append(logits.log_softmax(dim=-1)[token].item())
+        log_probabilities.append(logits.log_softmax(dim=-1)[0, token].item())
         if token in end:
             break
         chosen = tokens.new_tensor([[token]])  # (1, 1)
         new = chosen if cached else torch.cat([new, chosen], dim=1)
     return Continuation(written, log_probabilities, finished=written[-1] in end)
-
-
-def _drawn(
-    logits: Float[Tensor, "V"],
-    top_k: int | None,
-    top_p: float | None,
-    min_p: float | None,
-    generator: torch.Generator | None,
-) -> int:
-    """One draw among the tokens that the cuts leave."""
-    for cut, value in ((keep_top_k, top_k), (keep_top_p, top_p), (keep_min_p, min_p)):
-        if value is not None:
-            logits = cut(logits, value)
-    return int(torch.multinomial(logits.softmax(dim=-1), 1, generator=generator))

@@ -18,6 +18,7 @@ from transformer_book.attention import MultiHeadAttention
 from transformer_book.decoder import DecoderLayer
 from transformer_book.decoder_only import DecoderOnly
 from transformer_book.masks import padding_mask
+from transformer_book.parts import is_changed
 from transformer_book.transformer import Transformer
 
 
@@ -187,8 +188,7 @@ def can_be_cached(model: Model) -> bool:
         target = tuple(model.modules())
     else:
         target = (model, model.target_embedding, model.target_positions, *model.decoder.modules())
-    origins = {type(part).__module__.split(".")[0] for part in target}
-    return model.config.causal and origins <= {"transformer_book", "torch"}
+    return model.config.causal and not any(map(is_changed, target))
 
 
 # --- the steps of a search ------------------------------------------------------------------------

@@ -33,7 +33,7 @@ from transformer_book.attention import keeps_weights, recorded_attention
 from transformer_book.decoder_cache import new_stepper
 from transformer_book.decoder_only import DecoderOnly
 from transformer_book.layers import fused_norms
-from transformer_book.sampling import keep_min_p, keep_top_p
+from transformer_book.sampling import Drawing
 from transformer_book.tokens import EOS, PAD, SOS
 
 INFINITY = float("inf")
@@ -301,24 +301,18 @@ def greedy_search(model: Model, source: Int[Tensor, "B S"], **options: Any) -> l
 def sample(
     model: Model,
     source: Int[Tensor, "B S"],
+    drawing: Drawing | None = None,
     *,
-    temperature: float = 1.0,
-    top_k: int | None = None,
-    top_p: float | None = None,
-    min_p: float | None = None,
     generator: torch.Generator | None = None,
     **options: Any,
 ) -> list[Hypothesis]:
-    r"""Draw each token at random: $p_i \propto \exp(\log p_i / \tau)$ among the k most probable.
+    r"""Draw each token at random, as `drawing` says.
 
     The same generator state gives the same draws for the same batch. The log-probabilities in the
     result are the model's own, without temperature and without what restricts the choice.
 
     Args:
-        temperature: τ; below 1 the probable gets more probable, towards 0 the search is greedy.
-        top_k: draw only among this many tokens; `None`: among all.
-        top_p, min_p: draw among those only that `sampling.keep_top_p` and `sampling.keep_min_p`
-            keep, at this temperature; `None`: among all.
+        drawing: temperature and cuts, see `Drawing`; `None`: by the model's own probabilities.
         generator: on the device of the model; `None`: torch's own.
         model, source: see `greedy_search`.
         **options: see `SearchOptions`.
@@ -327,40 +321,20 @@ def sample(
         One hypothesis for each source; repeat a row of `source` for several.
 
     Raises:
-        ValueError: as for `greedy_search`; for a temperature that is not a positive number, a
-            `top_k` below 1 or beyond the vocabulary, a `top_p` or `min_p` out of range.
+        ValueError: as for `greedy_search`; for a `top_k` beyond the vocabulary.
 
     Source: top-k: Fan et al. (2018); top-p: Holtzman et al. (2020); min-p: Nguyen et al. (2024).
     """
+    drawing = drawing or Drawing()
     size = model.config.target_vocab_size
-    if not is_number(temperature) or temperature <= 0:
+    if drawing.top_k is not None and drawing.top_k > size:
         raise ValueError(
-            f"temperature is {temperature!r}, but it must be a number above 0; for the most "
-            "probable token at each step use greedy_search."
+            f"top_k is {drawing.top_k}, but it must be None or a whole number from 1 to {size}, "
+            "the size of the vocabulary."
         )
-    if top_k is not None and not (_whole(top_k) and 1 <= top_k <= size):
-        raise ValueError(
-            f"top_k is {top_k!r}, but it must be None or a whole number from 1 to {size}, the "
-            "size of the vocabulary."
-        )
-    for keep, share in ((keep_top_p, top_p), (keep_min_p, min_p)):
-        if share is not None:
-            keep(torch.zeros(1), share)  # says at once what is wrong with it
-
-    def choose(log_p: Tensor) -> Tensor:
-        ids = None
-        if top_k is not None:
-            log_p, ids = log_p.topk(top_k)  # (N, k) each
-        # An extreme temperature would leave the range of the floating-point type.
-        limits = torch.finfo(log_p.dtype)
-        logits = log_p - log_p.amax(dim=-1, keepdim=True)  # (N, k), the largest is 0
-        logits = logits / min(max(temperature, limits.tiny), limits.max)
-        logits = logits if top_p is None else keep_top_p(logits, top_p)
-        logits = logits if min_p is None else keep_min_p(logits, min_p)
-        drawn = logits.softmax(dim=-1).multinomial(1, generator=generator)  # (N, 1)
-        return (drawn if ids is None else ids.gather(1, drawn)).squeeze(1)  # (N,)
-
-    return _one_path(model, source, choose, SearchOptions(**options))
+    return _one_path(
+        model, source, lambda log_p: drawing.draw(log_p, generator), SearchOptions(**options)
+    )
 
 
 def _one_path(
@@ -403,7 +377,7 @@ def length_divisor(length: int, length_penalty: float) -> float:
     return ((5 + length) / 6) ** length_penalty
 
 
-def check_length_penalty(length_penalty: object) -> None:
+def check_length_penalty(length_penalty: Any) -> None:
     """Raise `ValueError` unless `length_penalty` is a number from 0 to 10."""
     if not is_number(length_penalty) or not 0 <= length_penalty <= 10:
         raise ValueError(

@@ -64,9 +64,9 @@ def sinusoids(length: int, d_model: int, dtype: torch.dtype | None = None) -> Fl
     """
     check_positive(length=length, d_model=d_model)
     check_even("A table of sinusoids", d_model)
-    exact = {"dtype": torch.float64, "device": "cpu"}
-    position = torch.arange(length, **exact)[:, None]  # (T, 1)
-    exponent = torch.arange(0, d_model, 2, **exact) / d_model  # (D/2,)
+    exact, cpu = torch.float64, torch.device("cpu")
+    position = torch.arange(length, dtype=exact, device=cpu)[:, None]  # (T, 1)
+    exponent = torch.arange(0, d_model, 2, dtype=exact, device=cpu) / d_model  # (D/2,)
     angle = position / 10000**exponent  # (T, D/2)
     table = torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)  # (T, D), interleaved
     return table.to(dtype or torch.get_default_dtype())

@@ -15,9 +15,8 @@ from torch.autograd.function import once_differentiable
 from transformer_book.arguments import check_probability, check_tokens
 from transformer_book.attention import MultiHeadAttention, scaled_dot_product_attention
 from transformer_book.layers import fused_norms
+from transformer_book.parts import is_changed
 from transformer_book.tokens import PAD
-
-_usual = MultiHeadAttention.attend
 
 
 @contextmanager
@@ -30,10 +29,8 @@ def formula_for_short(model: nn.Module, length: int = 24) -> Iterator[None]:
     they are.
     """
     modules = [
-        m for m in model.modules() if type(m) is MultiHeadAttention and "attend" not in vars(m)
+        m for m in model.modules() if type(m) is MultiHeadAttention and not is_changed(m, "attend")
     ]
-    if MultiHeadAttention.attend is not _usual:  # someone has put another in its place
-        modules = []
     try:
         for module in modules:
             module.attend = partial(_attend_short, module, length)
@@ -48,7 +45,7 @@ def _attend_short(
 ) -> Tensor:
     """`MultiHeadAttention.attend`, by the formula if no more than `length` positions meet."""
     if module.keep_weights or max(q.size(-2), k.size(-2)) > length:
-        return _usual(module, q, k, v, mask)
+        return MultiHeadAttention.attend(module, q, k, v, mask)
     dropout = module.dropout if module.training else 0.0
     heads, _ = scaled_dot_product_attention(q, k, v, mask, dropout, module.scale)
     module.weights = None

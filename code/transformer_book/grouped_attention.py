@@ -29,7 +29,7 @@ class KeysAndValues:
 
     def extended(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
         """Append these, and return all that is kept now."""
-        if self.keys is not None:
+        if self.keys is not None and self.values is not None:
             keys = torch.cat([self.keys, keys], dim=2)  # (N, G, T, K)
             values = torch.cat([self.values, values], dim=2)  # (N, G, T, K)
         self.keys, self.values = keys, values

@@ -120,7 +120,7 @@ def sentence_maps(translator: Translator, source: str, target: str | None = None
         ValueError: a text without tokens, one longer than the model can read, or, for a model of
             `series`, no expression.
     """
-    ids, _ = translator.encode(source)
+    ids = translator.encode(source).ids
     vocabulary = translator.target_vocabulary
     if target is None:
         (found,) = translator.search([source])

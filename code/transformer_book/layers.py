@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 
 import torch
@@ -14,11 +15,14 @@ from torch import Tensor, nn
 from transformer_book.arguments import (
     check_choice,
     check_even,
+    check_heads,
     check_positive,
     check_probability,
+    check_scale,
     check_switch,
     check_width,
 )
+from transformer_book.parts import is_changed
 
 
 class LayerNorm(nn.Module):
@@ -54,9 +58,6 @@ class LayerNorm(nn.Module):
         return y if self.bias is None else y + self.bias
 
 
-_formula = LayerNorm.forward
-
-
 def _kernel(norm: LayerNorm, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
     check_width("The input of LayerNorm", x, len(norm.weight))
     return F.layer_norm(x, x.shape[-1:], norm.weight, norm.bias, norm.eps)  # (…, D)
@@ -69,9 +70,7 @@ def fused_norms(model: nn.Module) -> Iterator[None]:
     The formula goes through memory once for each of its operations, the kernel once for all of
     them. Classes and formulas of your own are left as they are. Chapter 23.
     """
-    norms = [m for m in model.modules() if type(m) is LayerNorm and "forward" not in vars(m)]
-    if LayerNorm.forward is not _formula:  # someone has put another in its place
-        norms = []
+    norms = [m for m in model.modules() if type(m) is LayerNorm and not is_changed(m, "forward")]
     try:
         for norm in norms:
             norm.forward = partial(_kernel, norm)
@@ -194,10 +193,75 @@ class Residual(nn.Module):
         return self.norm(stream + self.dropout(sublayer(x)))  # (B, T, D)
 
 
-def final_norm(d_model: int, *, norm: str, bias: bool = True) -> nn.Module:
+@dataclass(frozen=True, kw_only=True)
+class LayerConfig:
+    """Everything that decides the shape and the function of an encoder or a decoder layer.
+
+    Attributes:
+        d_model: width of all vectors, `D`.
+        n_heads: attention heads; must divide `d_model`.
+        d_ff: inner width of the feed-forward network.
+        norm: `"pre"` or `"post"` (the 2017 paper).
+        dropout: on each sublayer's output.
+        attention_dropout: on attention weights.
+        activation_dropout: inside the feed-forward network.
+        activation: `"relu"`, `"gelu"`, `"gelu_tanh"` or `"groupsort"`.
+        bias: let projections and norms have biases.
+        score_scale: factor on attention scores; `None` means one over the root of `d_head`.
+        residual: keep the residual connections. `feed_forward`: keep the feed-forward network.
+            `False` is for ablations.
+
+    Raises:
+        ValueError: for a value out of range, saying which, and what would be allowed.
+    """
+
+    d_model: int = 512
+    n_heads: int = 8
+    d_ff: int = 2048
+    norm: str = "pre"
+    dropout: float = 0.1
+    attention_dropout: float = 0.0
+    activation_dropout: float = 0.0
+    activation: str = "relu"
+    bias: bool = True
+    score_scale: float | None = None
+    residual: bool = True
+    feed_forward: bool = True
+
+    def __post_init__(self) -> None:
+        check_positive(d_ff=self.d_ff)
+        check_heads(self.d_model, self.n_heads)
+        rates = ("dropout", "attention_dropout", "activation_dropout")
+        check_probability(**{name: getattr(self, name) for name in rates})
+        switches = ("bias", "residual", "feed_forward")
+        check_switch(**{name: getattr(self, name) for name in switches})
+        check_scale(score_scale=self.score_scale)
+        check_choice("norm", self.norm, NORMS)
+        check_choice("activation", self.activation, ACTIVATIONS)
+        if self.activation == "groupsort":
+            check_even("GroupSort (d_ff)", self.d_ff)
+
+
+def make_feed_forward(config: LayerConfig) -> nn.Module:
+    """The feed-forward network that the configuration asks for."""
+    if not config.feed_forward:
+        return NoFeedForward()
+    options = {"activation": config.activation, "dropout": config.activation_dropout}
+    return FeedForward(config.d_model, config.d_ff, bias=config.bias, **options)
+
+
+def make_residual(config: LayerConfig) -> Residual:
+    """What the configuration wraps a sublayer in."""
+    options = {"norm": config.norm, "dropout": config.dropout, "residual": config.residual}
+    return Residual(config.d_model, bias=config.bias, **options)
+
+
+def final_norm(config: LayerConfig) -> nn.Module:
     """The norm after the last layer of a stack.
 
     A pre-norm stack ends in a sum that no norm has touched yet, so it needs one; the last sublayer
     of a post-norm stack has just been normalised.
     """
-    return LayerNorm(d_model, bias=bias) if norm == "pre" else nn.Identity()
+    if config.norm == "post":
+        return nn.Identity()
+    return LayerNorm(config.d_model, bias=config.bias)

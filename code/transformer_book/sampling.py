@@ -1,9 +1,12 @@
-"""Which tokens a draw may choose: top-k, top-p (nucleus) and min-p (chapters 17 and 27)."""
+"""How a token is drawn: temperature, top-k, top-p (nucleus) and min-p (chapters 17 and 27)."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from transformer_book.arguments import check_positive, is_number
@@ -62,3 +65,56 @@ def keep_min_p(logits: Float[Tensor, "*batch V"], min_p: float) -> Float[Tensor,
         raise ValueError(f"min_p is {min_p!r}, but it must be a number from 0 to 1.")
     p = logits.softmax(dim=-1)  # (…, V)
     return logits.masked_fill(p < min_p * p.amax(dim=-1, keepdim=True), -INFINITY)
+
+
+@dataclass(frozen=True)
+class Drawing:
+    r"""How tokens are drawn at random: $p_i \propto \exp(\text{logit}_i / \tau)$ among those kept.
+
+    Attributes:
+        temperature: τ; below 1 the probable gets more probable, towards 0 it is certain.
+        top_k, top_p, min_p: draw among those only that `keep_top_k`, and then at this temperature
+            `keep_top_p` and `keep_min_p`, keep; `None`: among all.
+
+    Raises:
+        ValueError: for a temperature that is not a number above 0, a `top_k` that is not a whole
+            number above 0, a `top_p` or `min_p` out of range.
+    """
+
+    temperature: float = 1.0
+    top_k: int | None = None
+    top_p: float | None = None
+    min_p: float | None = None
+
+    def __post_init__(self) -> None:
+        if not is_number(self.temperature) or self.temperature <= 0:
+            raise ValueError(
+                f"temperature is {self.temperature!r}, but it must be a number above 0; for the "
+                "most probable token at each step leave it out."
+            )
+        self.kept(torch.zeros(1))  # says at once what is wrong with the others
+
+    @classmethod
+    def asked(cls, temperature: float | None = None, **cuts: Any) -> Drawing | None:
+        """A drawing if any of its four numbers is given; `None`: nothing is to be random."""
+        if temperature is None and all(cut is None for cut in cuts.values()):
+            return None
+        return cls(1.0 if temperature is None else temperature, **cuts)
+
+    def kept(self, logits: Float[Tensor, "*batch V"]) -> Float[Tensor, "*batch V"]:
+        """The logits at this temperature; −∞ for the tokens that are not drawn."""
+        if self.top_k is not None:
+            logits = keep_top_k(logits, self.top_k)  # (…, V)
+        # An extreme temperature would leave the range of the floating-point type.
+        limits = torch.finfo(logits.dtype)
+        logits = logits - logits.amax(dim=-1, keepdim=True)  # (…, V), the largest is 0
+        logits = logits / min(max(self.temperature, limits.tiny), limits.max)
+        if self.top_p is not None:
+            logits = keep_top_p(logits, self.top_p)
+        return logits if self.min_p is None else keep_min_p(logits, self.min_p)
+
+    def draw(
+        self, logits: Float[Tensor, "N V"], generator: torch.Generator | None = None
+    ) -> Int[Tensor, "N"]:
+        """One token for each row; the same state of the generator gives the same tokens."""
+        return self.kept(logits).softmax(dim=-1).multinomial(1, generator=generator).squeeze(1)

@@ -408,7 +408,7 @@ class SubwordTokenizer:
         data = read_json(path)
         if not isinstance(data, dict) or data.get("type") != "subword":
             raise ValueError(f"{path} is not a subword tokenizer written by SubwordTokenizer.save.")
-        return tokenizer_from_dict(data)  # type: ignore[return-value]
+        return tokenizer_from_dict(data)
 
 
 TOKENIZERS = {
@@ -599,8 +599,8 @@ def _check_token(token: object) -> str:
 
 def _check_ids(ids: Iterable[SupportsIndex]) -> list[int]:
     try:
-        if getattr(ids, "ndim", 1) != 1:
-            raise TypeError(f"this tensor has {ids.ndim} axes")
+        if (axes := getattr(ids, "ndim", 1)) != 1:
+            raise TypeError(f"this tensor has {axes} axes")
         return [operator.index(i) for i in ids]
     except TypeError as error:
         raise ValueError(f"ids are the whole numbers of one sentence, but {error}.") from error

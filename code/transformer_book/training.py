@@ -33,11 +33,13 @@ from transformer_book.checkpoints import (
     prune_checkpoints,
     save_checkpoint,
     save_tensors,
+    sweep,
     weights_of,
 )
 from transformer_book.decoder_only import DecoderOnly
 from transformer_book.fused import fused_kernels, projected_loss
 from transformer_book.optimization import SCHEDULES, label_smoothed_loss, learning_rate
+from transformer_book.parts import is_changed
 
 DEVICES = ("cpu", "cuda", "mps")
 
@@ -158,8 +160,7 @@ def batch_loss(
         options["whole"] = True
         labels = bare.source_labels(batch.source, batch.target)  # (B, S+T)
     # `projected_loss` reads the weights of `output` and never calls it.
-    own = type(output) is not nn.Linear or "forward" in vars(output)
-    own |= any(hooks for name, hooks in vars(output).items() if name.endswith("_hooks"))
+    own = type(output) is not nn.Linear or is_changed(output, "forward", hooks=True)
     own |= "project" not in signature(bare.forward).parameters
     device = batch.source.device.type
     if not fused or own or device != "cpu" or torch.is_autocast_enabled(device):
@@ -334,6 +335,8 @@ class Trainer:
         if updates is not None:
             check_positive(updates=updates)
             last = min(last, self.update + updates)
+        if self.folder is not None and self._writes:
+            sweep(self.folder)
         self._stop = False
         began = saved = time.monotonic()
         ends = math.inf if minutes is None else began + 60 * minutes
@@ -393,6 +396,7 @@ class Trainer:
         _, newest = checkpoints[-1]
         weights, tensors, state = load_checkpoint(newest)
         try:
+            _check_state(state)
             self._check_belongs(state, self.folder)
             if state["update"] > self.config.updates:
                 raise ValueError(
@@ -406,8 +410,10 @@ class Trainer:
             self._measured, threads = state["measured"], state["threads"]
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(
-                f"{newest / 'state.json'} does not describe the state of a run: {error!r}."
+                f"{newest / 'state.json'} does not describe the state of a run: {error}; delete "
+                "the checkpoint's folder, and the run goes on from the one before it."
             ) from error
+        self._check_tensors(tensors, newest / "optimizer.safetensors")
         load_weights(self.model, weights, newest / "model.safetensors")
         self._restore_optimizer(tensors)
         for kind in self._random:  # a run that moves to a GPU starts that GPU's afresh
@@ -528,8 +534,14 @@ class Trainer:
         path = self.folder / "model.safetensors"
         if self.best is not None and path.exists():
             about = load_tensors(path)[1]
-            if len(about.get("updates", ())) > 1 and about["validation_loss"] < self.best[1]:
-                self.best = (self.update, about["validation_loss"])
+            updates, loss = about.get("updates", []), about.get("validation_loss", math.inf)
+            if not isinstance(updates, list) or not is_number(loss):
+                raise ValueError(
+                    f"{path} says that its updates are {updates!r:.40} and its validation loss is "
+                    f"{loss!r:.40}: that is not what training writes; delete the file."
+                )
+            if len(updates) > 1 and loss < self.best[1]:
+                self.best = (self.update, loss)
 
     def load_best(self) -> None:
         """Put the best weights of the folder (perhaps an average) into the model.
@@ -578,6 +590,31 @@ class Trainer:
         }
         save_checkpoint(self.folder, self.update, weights_of(self.model), tensors, state)
         prune_checkpoints(self.folder, {self.update} | self._worth_averaging())
+
+    def _check_tensors(self, tensors: dict[str, Tensor], path: Path) -> None:
+        """Raise `ValueError` unless moments and random states have the kinds and sizes they had."""
+        wanted: dict[str, tuple[torch.dtype, torch.Size | None]] = {
+            f"random.{kind}": (torch.uint8, state.shape) for kind, state in self._random.items()
+        }
+        for name, parameter in self.model.named_parameters():
+            moments = [f"{key}.{name}" for key in ("step", "exp_avg", "exp_avg_sq")]
+            there = [moment in tensors for moment in moments]
+            if any(there) and not all(there):
+                raise ValueError(f"{path} lacks {moments[there.index(False)]!r}; {AGAIN}.")
+            shapes = (torch.Size(), parameter.shape, parameter.shape)
+            wanted |= {m: (parameter.dtype, s) for m, s in zip(moments, shapes, strict=True)}
+            wanted[moments[0]] = (torch.float32, torch.Size())
+        if self.update and not any(name.startswith("exp_avg") for name in tensors):
+            raise ValueError(f"{path} has no moments after {self.update} updates; {AGAIN}.")
+        for name, tensor in tensors.items():
+            if name.startswith("random.") and name not in wanted:
+                continue  # that of a device which this run is no longer on
+            kind, shape = wanted.get(name, (None, None))
+            if tensor.dtype != kind or tensor.shape != shape:
+                raise ValueError(
+                    f"{path} has {name!r} of type {tensor.dtype} and shape {tuple(tensor.shape)}, "
+                    f"which this run does not have; {AGAIN}."
+                )
 
     def _restore_optimizer(self, tensors: dict[str, Tensor]) -> None:
         self.optimizer.state.clear()
@@ -638,11 +675,38 @@ class Trainer:
                 record = json.loads(line)
                 if record["update"] <= self.update:
                     self.history.append(record)
-            except (ValueError, KeyError, TypeError):
+            except (ValueError, KeyError, TypeError, RecursionError):
                 continue
         if self._writes:
             write_atomically(path, _lines(self.history))
             self._metrics_size = path.stat().st_size
+
+
+AGAIN = "delete the checkpoint's folder, and the run goes on from the one before it"
+
+
+def _check_state(state: dict[str, Any]) -> None:
+    """Raise `TypeError` unless each entry of a checkpoint's state is of the kind it had."""
+
+    def whole(value: object) -> bool:
+        return type(value) is int and 0 <= value < 2**53
+
+    def pairs(value: object) -> bool:
+        return isinstance(value, dict) and {*map(type, value.values())} <= {int}
+
+    best, threads = state["best"], state["threads"]
+    measured_best = isinstance(best, list) and len(best) == 2 and whole(best[0])
+    right = {
+        **{name: whole(state[name]) for name in ("update", "epoch", "position")},
+        "best": best is None or (measured_best and is_number(best[1])),
+        "measured": state["measured"] is None or whole(state["measured"]),
+        "threads": whole(threads) and 1 <= threads <= 4096,
+        **{name: isinstance(state[name], dict) for name in ("training", "model")},
+        "data": isinstance(state["data"], dict) and all(map(pairs, state["data"].values())),
+    }
+    for name, is_right in right.items():
+        if not is_right:
+            raise TypeError(f"{name} is {state[name]!r:.60}")
 
 
 def _lines(records: list[dict[str, Any]]) -> bytes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
@@ -11,18 +10,15 @@ from torch import Tensor, nn
 from transformer_book.arguments import (
     check_choice,
     check_even,
-    check_heads,
     check_padding_mask,
     check_positive,
-    check_probability,
     check_same_batch,
-    check_scale,
     check_switch,
 )
 from transformer_book.decoder import Decoder
 from transformer_book.embeddings import POSITIONS, TokenEmbedding
 from transformer_book.encoder import Encoder
-from transformer_book.layers import ACTIVATIONS, NORMS
+from transformer_book.layers import LayerConfig
 from transformer_book.masks import padding_mask, target_mask
 
 TIES = ("none", "decoder", "all")
@@ -30,30 +26,21 @@ INITIALIZATIONS = ("xavier", "scaled_normal")
 
 
 @dataclass(frozen=True)
-class TransformerConfig:
+class TransformerConfig(LayerConfig):
     """Everything that decides the shape and the function of a `Transformer`.
 
     Attributes:
         source_vocab_size, target_vocab_size: numbers of token ids.
-        d_model: width of all vectors.
-        n_heads: attention heads per layer; must divide `d_model`.
         n_encoder_layers, n_decoder_layers: depth of each stack.
-        d_ff: inner width of the feed-forward networks.
         max_length: longest sequence, special tokens included.
-        dropout: on embeddings and on each sublayer's output.
-        attention_dropout: on attention weights.
-        activation_dropout: inside the feed-forward networks.
-        norm: `"pre"` or `"post"` (the 2017 paper).
         positions: `"sinusoidal"`, `"learned"` or `"none"`.
-        activation: `"relu"`, `"gelu"` or `"groupsort"`.
-        bias: let projections and norms have biases.
         tie_embeddings: `"none"`; `"decoder"`: target embedding = output projection; `"all"`: the
             source embedding too, which needs one vocabulary for both languages.
         scale_embeddings: multiply embeddings by the root of `d_model`.
         initialization: `"xavier"` or `"scaled_normal"`, see `initialize`.
-        score_scale: factor on attention scores; `None` means one over the root of `d_head`.
-        causal: hide the future from the decoder. `residual`: keep the residual connections.
-            `feed_forward`: keep the feed-forward networks. `False` is for ablations.
+        causal: hide the future from the decoder; `False` is for ablations.
+
+    What the layers are is said by the fields of `LayerConfig`; `dropout` is on embeddings, too.
 
     Raises:
         ValueError: for a value out of range, saying which, and what would be allowed.
@@ -61,58 +48,31 @@ class TransformerConfig:
 
     source_vocab_size: int
     target_vocab_size: int
-    d_model: int = 512
-    n_heads: int = 8
     n_encoder_layers: int = 6
     n_decoder_layers: int = 6
-    d_ff: int = 2048
     max_length: int = 1024
-    dropout: float = 0.1
-    attention_dropout: float = 0.0
-    activation_dropout: float = 0.0
-    norm: str = "pre"
     positions: str = "sinusoidal"
-    activation: str = "relu"
-    bias: bool = True
     tie_embeddings: str = "none"
     scale_embeddings: bool = True
     initialization: str = "xavier"
-    score_scale: float | None = None
     causal: bool = True
-    residual: bool = True
-    feed_forward: bool = True
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         sizes = ("source_vocab_size", "target_vocab_size", "n_encoder_layers", "n_decoder_layers")
-        check_positive(**{name: getattr(self, name) for name in (*sizes, "d_ff", "max_length")})
-        check_heads(self.d_model, self.n_heads)
-        rates = ("dropout", "attention_dropout", "activation_dropout")
-        check_probability(**{name: getattr(self, name) for name in rates})
-        switches = ("bias", "scale_embeddings", "causal", "residual", "feed_forward")
-        check_switch(**{name: getattr(self, name) for name in switches})
-        check_scale(score_scale=self.score_scale)
-        check_choice("norm", self.norm, NORMS)
+        check_positive(**{name: getattr(self, name) for name in (*sizes, "max_length")})
+        check_switch(scale_embeddings=self.scale_embeddings, causal=self.causal)
         check_choice("positions", self.positions, POSITIONS)
-        check_choice("activation", self.activation, ACTIVATIONS)
         check_choice("tie_embeddings", self.tie_embeddings, TIES)
         check_choice("initialization", self.initialization, INITIALIZATIONS)
         if self.positions == "sinusoidal":
             check_even("A model with sinusoidal positions (d_model)", self.d_model)
-        if self.activation == "groupsort":
-            check_even("GroupSort (d_ff)", self.d_ff)
         if self.tie_embeddings == "all" and self.source_vocab_size != self.target_vocab_size:
             raise ValueError(
                 f"tie_embeddings='all' needs one vocabulary, but source_vocab_size is "
                 f"{self.source_vocab_size} and target_vocab_size {self.target_vocab_size}; use a "
                 "joint vocabulary, or tie_embeddings='decoder'."
             )
-
-    def layer_options(self) -> dict[str, Any]:
-        """The arguments that encoder and decoder layers share."""
-        names = ("d_model", "n_heads", "d_ff", "norm", "dropout", "attention_dropout")
-        names += ("activation_dropout", "activation", "bias", "score_scale", "residual")
-        names += ("feed_forward",)
-        return {name: getattr(self, name) for name in names}
 
 
 class Transformer(nn.Module):
@@ -142,8 +102,8 @@ class Transformer(nn.Module):
         self.source_positions = positions(config.d_model, config.max_length)
         self.target_positions = positions(config.d_model, config.max_length)
         self.dropout = nn.Dropout(config.dropout)
-        self.encoder = Encoder(config.n_encoder_layers, **config.layer_options())
-        self.decoder = Decoder(config.n_decoder_layers, **config.layer_options())
+        self.encoder = Encoder(config.n_encoder_layers, config)
+        self.decoder = Decoder(config.n_decoder_layers, config)
         self.output = nn.Linear(config.d_model, config.target_vocab_size, bias=config.bias)
         self.tie_weights()
         # Loading with assign=True puts new matrices in place of the tied one.

@@ -27,7 +27,8 @@ from transformer_book.decoding import Hypothesis, beam_search, greedy_search, sa
 from transformer_book.known_words import FILE as KNOWN_WORDS
 from transformer_book.known_words import WORD, KnownWords
 from transformer_book.recipes import DecodingConfig
-from transformer_book.tasks.series.expansion import series_of
+from transformer_book.sampling import Drawing
+from transformer_book.tasks import answer_to
 from transformer_book.tokens import (
     EOS,
     SOS,
@@ -41,6 +42,23 @@ from transformer_book.tokens import (
 
 FORMAT = 1
 FILES = ("config.json", "source_vocabulary.json", "target_vocabulary.json", "model.safetensors")
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """A source text as a model reads it.
+
+    Attributes:
+        ids: of its tokens, special tokens included.
+        unknown: its words that the vocabulary lacks; the model reads `<unk>`.
+        rare: its words that training seldom or never met, see `Translator.rare_words`.
+        right: its right translation, where the task can compute that.
+    """
+
+    ids: list[int]
+    unknown: tuple[str, ...]
+    rare: tuple[str, ...] | None
+    right: str | None
 
 
 @dataclass(frozen=True)
@@ -154,11 +172,10 @@ class Translator:
             load_weights(model, weights, folder / "model.safetensors")
             translator = cls(
                 model.to(device).eval(),
-                *(LazyTokenizer(config[f"{side}_tokenizer"]) for side in ("source", "target")),
-                *(
-                    Vocabulary.load(folder / f"{side}_vocabulary.json")
-                    for side in ("source", "target")
-                ),
+                LazyTokenizer(config["source_tokenizer"]),
+                LazyTokenizer(config["target_tokenizer"]),
+                Vocabulary.load(folder / "source_vocabulary.json"),
+                Vocabulary.load(folder / "target_vocabulary.json"),
                 source_sos=config["source_sos"],
                 decoding=DecodingConfig(**config["decoding"]),
                 recipe=config["recipe"],
@@ -205,15 +222,17 @@ class Translator:
 
     # --- translating ------------------------------------------------------------------------------
 
-    def encode(self, text: str) -> tuple[list[int], tuple[str, ...]]:
-        """The ids of a source text, made `uniform`, and its words that the vocabulary lacks.
+    def encode(self, text: str) -> Encoded:
+        """A source text, made `uniform`, as the model reads it.
 
         Raises:
             ValueError: there is no token in the text, or more than the model can read; what a model
                 of `series` is asked is outside its grammar.
         """
         text = uniform(text)
-        self.right_answer(text)
+        task = self.recipe.get("task")
+        name = task.get("name") if isinstance(task, dict) else None
+        right = answer_to(name, text) if text else None
         tokens = self.source_tokenizer(text)
         if not tokens:
             raise ValueError("There is nothing to translate: the text is empty.")
@@ -224,7 +243,7 @@ class Translator:
                 f"The text has {len(ids)} tokens, special tokens included, but this model reads at "
                 f"most {limit}; translate it sentence by sentence."
             )
-        return ids, self._unknown(tokens)
+        return Encoded(ids, self._unknown(tokens), self.rare_words(text), right)
 
     def rare_words(self, text: str) -> tuple[str, ...] | None:
         """The words of a source text that training seldom or never met, as written, each once.
@@ -261,16 +280,6 @@ class Translator:
         ids = self.source_vocabulary.encode(tokens)
         return tuple(dict.fromkeys(t for t, i in zip(tokens, ids, strict=True) if i == UNK))
 
-    def right_answer(self, text: str) -> str | None:
-        """The right translation where it can be computed: the series of an expression.
-
-        Raises:
-            ValueError: what a model of `series` is asked is outside its grammar.
-        """
-        task = self.recipe.get("task")
-        of_series = isinstance(task, dict) and task.get("name") == "series"
-        return series_of(uniform(text)) if of_series and uniform(text) else None
-
     def translate(self, text: str | Sequence[str], **options: Any) -> str | list[str]:
         """Translate a text, or several; an empty one stays empty.
 
@@ -286,16 +295,13 @@ class Translator:
 
     def search(
         self,
-        texts: Sequence[str],
+        texts: Sequence[str | Encoded],
         *,
         beam_size: int | None = None,
         length_penalty: float | None = None,
         max_length: int | None = None,
         n_best: int = 1,
-        temperature: float | None = None,
-        top_k: int | None = None,
-        top_p: float | None = None,
-        min_p: float | None = None,
+        drawing: Drawing | None = None,
         seed: int = 0,
         keep_attention: bool = False,
         n_candidates: int = 0,
@@ -304,12 +310,11 @@ class Translator:
         """Translate several texts and tell how each translation came about.
 
         Args:
-            texts: what to translate; an empty one has an empty translation.
+            texts: what to translate, as text or `Encoded`; an empty one has an empty translation.
             beam_size, length_penalty, max_length: instead of those of `decoding`.
             n_best: how many translations of each text; needs a beam of that size. At random: the
                 number of draws.
-            temperature, top_k, top_p, min_p: draw at random instead of searching (see
-                `decoding.sample`).
+            drawing: draw at random instead of searching, see `sampling.Drawing`.
             seed: of these draws.
             keep_attention: also return the attention.
             n_candidates: also return so many of the likeliest tokens at each step.
@@ -327,29 +332,21 @@ class Translator:
         check_positive(n_best=n_best, batch_size=batch_size)
         given = {"beam_size": beam_size, "length_penalty": length_penalty, "max_length": max_length}
         chosen = replace(self.decoding, **{k: v for k, v in given.items() if v is not None})
-        encoded = {}
-        for i, text in enumerate(texts):
-            try:
-                if uniform(text):
-                    encoded[i] = (*self.encode(text), self.rare_words(text))
-            except ValueError as error:
-                which = f"Text {i}: " if len(texts) > 1 else ""
-                raise ValueError(f"{which}{error}") from error
-        order = sorted(encoded, key=lambda i: len(encoded[i][0]))
-        random = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p}
+        encoded = self._encoded(texts)
+        order = sorted(encoded, key=lambda i: len(encoded[i].ids))
         generator = torch.Generator(self.model.output.weight.device).manual_seed(seed)
         found: dict[int, Translation] = {}
         for start in range(0, len(order), batch_size):
             rows = order[start : start + batch_size]
-            source = collate([(encoded[i][0], [SOS, EOS]) for i in rows]).source
+            source = collate([(encoded[i].ids, [SOS, EOS]) for i in rows]).source
             source = source.to(self.model.output.weight.device)
             asked = {"keep_attention": keep_attention, "n_candidates": n_candidates}
             asked["max_length"] = chosen.max_length
-            if any(value is not None for value in random.values()):
+            if drawing is not None:
                 drawn = sample(
                     self.model,
                     source.repeat_interleave(n_best, dim=0),  # (B n_best, S)
-                    **random | {"temperature": 1.0 if temperature is None else temperature},
+                    drawing,
                     generator=generator,
                     **asked,
                 )
@@ -366,25 +363,33 @@ class Translator:
                     **asked,
                 )
             for i, hypotheses in zip(rows, many, strict=True):
-                best, *rest = (self._translation(h, *encoded[i]) for h in hypotheses)
+                best, *rest = (self._translation(h, encoded[i]) for h in hypotheses)
                 found[i] = replace(best, alternatives=tuple(rest))
         return [found.get(i, NOTHING) for i in range(len(texts))]
 
-    def _translation(
-        self,
-        hypothesis: Hypothesis,
-        source: list[int],
-        unknown: tuple[str, ...],
-        rare: tuple[str, ...] | None,
-    ) -> Translation:
+    def _encoded(self, texts: Sequence[str | Encoded]) -> dict[int, Encoded]:
+        """The texts that are not empty, by their number."""
+        encoded = {}
+        for i, text in enumerate(texts):
+            try:
+                if isinstance(text, Encoded):
+                    encoded[i] = text
+                elif uniform(text):
+                    encoded[i] = self.encode(text)
+            except ValueError as error:
+                which = f"Text {i}: " if len(texts) > 1 else ""
+                raise ValueError(f"{which}{error}") from error
+        return encoded
+
+    def _translation(self, hypothesis: Hypothesis, source: Encoded) -> Translation:
         vocabulary = self.target_vocabulary
         names = vocabulary.tokens
         candidates = hypothesis.candidates
         return Translation(
             text=self.target_tokenizer.detokenize(vocabulary.decode(hypothesis.tokens)),
-            source_tokens=tuple(self.source_vocabulary.decode(source, keep_specials=True)),
+            source_tokens=tuple(self.source_vocabulary.decode(source.ids, keep_specials=True)),
             tokens=tuple(names[i] for i in hypothesis.tokens),
-            unknown=unknown,
+            unknown=source.unknown,
             log_probability=math.fsum(hypothesis.log_probabilities),
             probabilities=tuple(map(math.exp, hypothesis.log_probabilities)),
             score=hypothesis.score,
@@ -393,7 +398,7 @@ class Translator:
             candidates=None
             if candidates is None
             else tuple(tuple((names[i], p) for i, p in step) for step in candidates),
-            rare=rare,
+            rare=source.rare,
         )
 
 

@@ -329,7 +329,7 @@ def of_the_search() -> Proof:
     search(proof, folder, sentences("captions-de-en", 2), many)
     text = "Ein Hund schläft."
     translator = translator_of(folder)
-    model, source = translator.model, torch.tensor([translator.encode(text)[0]])
+    model, source = translator.model, torch.tensor([translator.encode(text).ids])
     endless = greedy_search(model, source, ban=(PAD, SOS, EOS))[0].tokens
     said = [SOS, 7, 4]  # forced, then greedy
     while said[-1] != EOS:

@@ -73,7 +73,7 @@ def said_by(found: Translation) -> list[tuple[str, float]]:
 def goes_on(translator: Translator, text: str, said: list[str]) -> list[str]:
     """All tokens, if the model has said these and goes on greedily: step by step, without a cache."""
     ids = [SOS, *translator.target_vocabulary.encode(said)]
-    source = torch.tensor([translator.encode(text)[0]])
+    source = torch.tensor([translator.encode(text).ids])
     while ids[-1] != EOS:
         logits = translator.model(source, torch.tensor([ids]))[0, -1]
         logits[[PAD, SOS]] = -torch.inf

@@ -35,7 +35,7 @@ LIMIT = 15_000  # bytes, gzipped, that a page may grow by before a model is aske
 def read(translator: Translator, text: str) -> tuple:
     """What the model reads on both sides when it translates greedily: ids and names, in turn."""
     (said,) = translator.search([text], beam_size=1)
-    ids, _ = translator.encode(text)
+    ids = translator.encode(text).ids
     target = [SOS, *(translator.target_vocabulary.tokens.index(t) for t in said.tokens[:-1])]
     names = said.source_tokens, ("<sos>", *said.tokens[:-1])
     return torch.tensor([ids]), names[0], torch.tensor([target]), names[1]

@@ -40,6 +40,7 @@ BY_NAME = {
     "jupytext": "Makefile",
     "pytest-xdist": "Makefile",
     "ruff": "tests/tools/test_style.py",
+    "ty": "tests/tools/test_style.py",
     "sphinx-book-theme": "_config.yml",
     "sphinxcontrib-bibtex": "_config.yml",
 }

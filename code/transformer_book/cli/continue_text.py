@@ -49,12 +49,13 @@ def continue_text(
     import torch
 
     from transformer_book.hugging_face import open_model
+    from transformer_book.sampling import Drawing
     from transformer_book.threads import use_threads
     from transformer_book.training import choose_device
 
     chosen = choose_device(device)
     language_model = open_model(model, str(chosen))
     use_threads(language_model.model, "one sentence", threads)
-    draws = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p}
+    drawing = Drawing.asked(temperature, top_k=top_k, top_p=top_p, min_p=min_p)
     generator = torch.Generator(chosen).manual_seed(seed)
-    print(language_model.continued(text, n_new, **draws, generator=generator))
+    print(language_model.continued(text, n_new, drawing=drawing, generator=generator))

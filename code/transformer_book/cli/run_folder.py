@@ -35,7 +35,8 @@ def kept_recipe(folder: Path, name: str, resume: bool) -> dict[str, Any] | None:
     if not recipe:
         raise ValueError(f"{folder} holds a run, but its config.json is missing; {elsewhere}")
     if not resume:
-        updates = recipe.get("training", {}).get("updates")
+        training = recipe.get("training")
+        updates = training.get("updates") if isinstance(training, dict) else "?"
         raise ValueError(
             f"{folder} holds a run of {recipe['name']!r}, at update {checkpoints[-1][0]} of "
             f"{updates}; add --resume to go on with it, or {elsewhere}"

@@ -13,7 +13,7 @@ from transformer_book.cli import options
 from transformer_book.cli.messages import one_line, warn
 
 if TYPE_CHECKING:
-    from transformer_book.translator import Translation, Translator
+    from transformer_book.translator import Encoded, Translation, Translator
 
 CHUNK = 512  # lines that are translated together: enough to sort them by length
 NAMED = 10  # unknown words that are named; the others are counted
@@ -68,9 +68,10 @@ def translate(
       transformer-book translate captions-de-en --temperature 1.2 --seed 7 "Ein Hund schläft."
       transformer-book translate multi30k-de-en --mark-rare "Ein Eisvogel sitzt auf einem Ast."
     """
-    draws = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p}
-    random = any(value is not None for value in draws.values())
-    if random:
+    from transformer_book.sampling import Drawing
+
+    drawing = Drawing.asked(temperature, top_k=top_k, top_p=top_p, min_p=min_p)
+    if drawing:
         _refuse_search({"--n-best": n_best, "--beam-size": beam_size})
     from transformer_book.threads import use_threads
     from transformer_book.training import choose_device
@@ -84,13 +85,13 @@ def translate(
         )
     one = sys.stdin is None or sys.stdin.isatty() if not texts else len(texts) == 1
     use_threads(translator.model, "one sentence" if one else "many sentences", threads)
-    if not random and n_best and beam_size is None:
+    if n_best and beam_size is None:
         beam_size = max(n_best, translator.decoding.beam_size)
-    search = draws if random else {"beam_size": beam_size, "n_best": n_best or 1}
-    search |= {"length_penalty": length_penalty}
+    search = {"drawing": drawing, "beam_size": beam_size, "length_penalty": length_penalty}
+    search["n_best"] = n_best or 1
     session = _Session(translator, search, seed, n_best is not None, probabilities, mark_rare)
     # Which draws belong to which line must not depend on when the lines arrive.
-    _translate_all(session, texts, full=random)
+    _translate_all(session, texts, full=drawing is not None)
     session.name_unknown()
     if session.failed:
         raise typer.Exit(2)
@@ -150,14 +151,13 @@ class _Session:
 
         first = self.count + 1
         self.count += len(lines)
-        readable: dict[int, str] = {}
+        readable: dict[int, Encoded] = {}
         broken = None
         for number, line in enumerate(lines, first):
             try:
                 text = line.decode("utf-8-sig" if number == 1 else "utf-8")
                 if uniform(text):
-                    self.translator.encode(text)
-                    readable[number] = text
+                    readable[number] = self.translator.encode(text)
             except UnicodeDecodeError:
                 broken, self.count = number, number - 1
                 break

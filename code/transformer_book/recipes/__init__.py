@@ -304,6 +304,8 @@ def value_of(text: str) -> Any:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         return text
+    except RecursionError as error:
+        raise ValueError(f"{text[:40]}… is nested too deeply for a value.") from error
 
 
 def to_toml(recipe: Recipe) -> str:
@@ -419,7 +421,7 @@ def _read(name: str | Path, above: tuple[Path, ...] = ()) -> dict[str, Any]:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise ValueError(f"There is no recipe {path}.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ValueError(f"{path} is not TOML: {error}") from error
     for key in data:
         known = (*SECTIONS, "base", "description")

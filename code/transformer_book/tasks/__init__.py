@@ -82,11 +82,16 @@ class Options:
 
 
 class Entry(NamedTuple):
-    """A task in the registry: where its class is, and what it is about, in one line."""
+    """A task in the registry: where its class is, and what it is about, in one line.
+
+    `answer` names the function of the module that computes the right target of a source text, where
+    there is one; it raises `ValueError` for a text that the task does not have.
+    """
 
     module: str
     class_name: str
     description: str
+    answer: str | None = None
 
     def load(self) -> type:
         """Import the module of the task and return its class."""
@@ -110,6 +115,7 @@ TASKS: Mapping[str, Entry] = {
         "transformer_book.tasks.series",
         "SeriesTask",
         "expand an expression into its Taylor series to O(x**6)",
+        answer="series_of",
     ),
     "multi30k": Entry(
         "transformer_book.tasks.multi30k",
@@ -136,6 +142,18 @@ def make_task(name: str, **options: Any) -> Task:
     for option in options:
         check_choice(f"an option of the task {name!r}", option, known)
     return task(**options)
+
+
+def answer_to(name: str | None, text: str) -> str | None:
+    """The right target of a source text, by the task's own rule; `None` where there is no rule.
+
+    Raises:
+        ValueError: the text is not one that the task has.
+    """
+    entry = TASKS.get(name) if isinstance(name, str) else None
+    if entry is None or entry.answer is None:
+        return None
+    return getattr(importlib.import_module(entry.module), entry.answer)(text)
 
 
 def texts_of(task: Task, pair: Any) -> tuple[str, str]:

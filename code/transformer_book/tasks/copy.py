@@ -93,7 +93,9 @@ def _sequences(length: int, split: str, rng: random.Random) -> Iterator[tuple[st
     size = len(SYMBOLS) ** length
     moved: dict[int, int] = {}
     for i in range(size):
-        j = i + int(rng.random() * (size - i))
+        left = size - i
+        # A float reaches to 10**308.
+        j = i + (int(rng.random() * left) if left < 2**1000 else rng.randrange(left))
         drawn = moved.get(j, j)
         moved[j] = moved.pop(i, i)
         source = _spell(drawn, length)

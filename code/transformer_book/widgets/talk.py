@@ -173,12 +173,13 @@ def _longest(translator: Translator, n_source: int) -> int:
 def _translate(translator: Translator, text: str, forced: Sequence[int] = ()) -> Iterator[Answer]:
     """Greedily, token by token, and then as the model is shipped to search."""
     model, names = translator.model, translator.target_vocabulary.tokens
-    ids, unknown = translator.encode(text)
+    encoded = translator.encode(text)
+    ids = encoded.ids
     read = {
         "source_tokens": [translator.source_vocabulary.tokens[i] for i in ids],
         "pieces": ["<sos>"] * translator.source_sos + translator.source_tokenizer(uniform(text)),
-        "unknown": list(unknown),
-        "rare": _rare(translator, text),
+        "unknown": list(encoded.unknown),
+        "rare": _listed(encoded.rare),
         "respelled": translator.respelled(text),
     }
     _check_forced(forced, model)
@@ -219,7 +220,7 @@ def _translate(translator: Translator, text: str, forced: Sequence[int] = ()) ->
     yield {"translation": translation(), "attention": attention}
     shipped = None
     if not forced and translator.decoding.beam_size > 1:
-        (one,) = translator.search([text])
+        (one,) = translator.search([encoded])
         shipped = {
             **read,
             "text": one.text,
@@ -235,7 +236,7 @@ def _translate(translator: Translator, text: str, forced: Sequence[int] = ()) ->
         "translation": translation(),
         "attention": attention,
         "shipped": shipped,
-        "right": translator.right_answer(text),
+        "right": encoded.right,
         "first": first or 1000 * seconds,
         "rate": len(said) / seconds,
     }
@@ -256,9 +257,8 @@ def _check_forced(forced: Sequence[int], model: Transformer) -> None:
             )
 
 
-def _rare(translator: Translator, text: str) -> list[str] | None:
-    rare = translator.rare_words(text)
-    return None if rare is None else list(rare)
+def _listed(words: tuple[str, ...] | None) -> list[str] | None:
+    return None if words is None else list(words)
 
 
 def _array(x: Tensor) -> np.ndarray:
@@ -297,7 +297,8 @@ def _scores(attention: MultiHeadAttention, vectors: Mapping[str, Tensor]) -> Ten
 def _beam(translator: Translator, text: str) -> Iterator[Answer]:
     """A recorded search, as `BeamExplorer` takes it."""
     model, vocabulary = translator.model, translator.target_vocabulary
-    ids, _ = translator.encode(text)
+    encoded = translator.encode(text)
+    ids = encoded.ids
     source = torch.tensor([ids])  # (1, S)
     memory = model.encode(source, padding_mask(source))  # (1, S, D)
     beams = max(BEAMS, translator.decoding.beam_size)
@@ -314,7 +315,7 @@ def _beam(translator: Translator, text: str) -> Iterator[Answer]:
         before, beginnings = beginnings, len({parent for parent, _, _ in search["nodes"]})
         if beginnings > before:
             yield {"beginnings": beginnings}
-    yield {"state": "done", "search": search, "rare": _rare(translator, text)}
+    yield {"state": "done", "search": search, "rare": _listed(encoded.rare)}
 
 
 def _steps(
@@ -325,7 +326,7 @@ def _steps(
     `tokens` are the ids that were said; `position` counts what the stack reads.
     """
     model = translator.model
-    ids, _ = translator.encode(text)
+    ids = translator.encode(text).ids
     target = [SOS, *tokens[:-1]]
     layers = getattr(model, stack).layers
     if layer not in range(len(layers)) or position not in range(
