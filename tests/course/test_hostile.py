@@ -446,9 +446,7 @@ raise_it = "y" * 10_000_000
         "replaces-the-kernel": Attack(reply, **BESIDE),
         "equals-everything": Attack(equal, answer="def double(x):\n    return Both(x)", **BESIDE),
         "tensor-of-its-own": Attack(
-            tensor,
-            answer="def double(x):\n    return torch.zeros(1).as_subclass(Chameleon)",
-            **BESIDE,
+            tensor, answer="def double(x):\n    return torch.zeros(1).as_subclass(Chameleon)"
         ),
         "traces": Attack(trace, answer="def double(x):\n    return seen[0]", **BESIDE),
         "forges-the-second-look": Attack(second, score=0.0, **BESIDE),
@@ -473,7 +471,10 @@ raise_it = "y" * 10_000_000
             status="crashed",
             says="In the cell double-test: ended Python itself.",
         ),
-        "kills-its-parent": with_code("import os\nos.kill(os.getppid(), 9)"),
+        "kills-its-parent": with_code(
+            "import os\nwith __import__('contextlib').suppress(PermissionError):\n"
+            "    os.kill(os.getppid(), 9)"
+        ),
         "multiplies": Attack(
             children, status="crashed", says="too much memory or too many processes"
         ),
