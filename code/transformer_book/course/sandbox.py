@@ -303,8 +303,8 @@ def _watched(
     def watch() -> None:
         while not done.wait(0.5):
             running = submission.processes()
-            memory = _memory(running, limits.memory) + _held(running, scratch)
-            if len(running) > limits.processes or memory > limits.memory:
+            enough = limits.memory - _held(running, scratch)
+            if len(running) > limits.processes or _memory(running, enough) > enough:
                 over.set()
                 _kill(running)  # and wait: what dies must not count against the next kernel
 
