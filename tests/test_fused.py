@@ -99,6 +99,19 @@ def test_another_formula_in_the_place_of_the_books_is_used(monkeypatch):
         assert torch.equal(norm(x), 5 * x)
 
 
+def test_a_known_mistake_in_the_place_of_the_books_formula_is_used(monkeypatch):
+    """It is the book's own function, and still another than the one that is written there."""
+
+    def forward(norm: LayerNorm, x: torch.Tensor) -> torch.Tensor:
+        return 3 * x
+
+    forward.__module__ = "transformer_book.checks.ideas.layers.layer_norm"
+    monkeypatch.setattr(LayerNorm, "forward", forward)
+    norm, x = LayerNorm(4), torch.randn(2, 4)
+    with fused_norms(torch.nn.ModuleList([norm])):
+        assert torch.equal(norm(x), 3 * x)
+
+
 def test_bad_input_is_refused_as_by_the_formula(unhooked):
     layers = unhooked("transformer_book.layers")
     norm = layers.LayerNorm(4)
