@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 LOADS = {"script": "src", "link": "href", "img": "src", "iframe": "src", "source": "src"}
+FOLDS = ("section", "details")  # what can be folded
 # Relations of <link> that name another page without loading it.
 NAMED = {"canonical", "prev", "next", "index", "search", "author", "license", "alternate"}
 
@@ -23,15 +24,26 @@ class HtmlPage:
     loads: list[str] = field(default_factory=list)
     images: list[dict[str, str]] = field(default_factory=list)
     data: frozenset[str] = frozenset()  # types of the scripts that hold no code
+    explorers: list[tuple[str, str]] = field(
+        default_factory=list
+    )  # its class, in what it is folded
 
 
 class Reader(HTMLParser):
     def __init__(self, page: HtmlPage) -> None:
         super().__init__()
         self.page = page
+        self.around: list[tuple[str, str]] = []  # the open tags of FOLDS, each with how it folds
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         values = {name: value or "" for name, value in attributes}
+        if tag in FOLDS:
+            further = tag == "section" and "further" in values.get("class", "").split()
+            closed = tag == "details" and "open" not in values
+            self.around.append((tag, "Further" if further else "details" if closed else ""))
+        if "data-name" in values and "explorer-place" in values.get("class", ""):
+            folded = " ".join(how for _, how in self.around if how)
+            self.page.explorers.append((values["data-name"], folded))
         self.page.ids.update(values[name] for name in ("id", "name") if values.get(name))
         if tag == "a" and "href" in values:
             self.page.links.append(values["href"])
@@ -42,6 +54,10 @@ class Reader(HTMLParser):
         if tag in LOADS and values.get(LOADS[tag]):
             names_only = tag == "link" and set(values.get("rel", "").split()) <= NAMED
             (self.page.links if names_only else self.page.loads).append(values[LOADS[tag]])
+
+    def handle_endtag(self, tag: str) -> None:
+        if self.around and self.around[-1][0] == tag:
+            self.around.pop()
 
 
 @cache

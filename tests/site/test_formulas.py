@@ -84,6 +84,14 @@ def test_a_formula_that_cannot_be_set_is_refused() -> None:
         mathml(r"\unheard{x}")
 
 
+# By how much formulas are out of the middle of their lines; those that scroll begin at the edge.
+OFF_CENTRE = """all => all.map(line => {
+    const [box, made] = [line, line.querySelector("math")].map(e => e.getBoundingClientRect());
+    const [before, after] = [made.left - box.left, box.right - made.right];
+    return line.scrollWidth > line.clientWidth ? Math.abs(before) : Math.abs(before - after);
+})"""
+
+
 def test_formulas_are_stops_for_the_keyboard_only_where_they_scroll(site: Path, visit) -> None:
     # The first has many short formulas, the second some that are wider than a phone.
     for name in ("06_geometry_of_attention", "07_scaled_dot_product_attention"):
@@ -91,6 +99,8 @@ def test_formulas_are_stops_for_the_keyboard_only_where_they_scroll(site: Path, 
         page.evaluate("new Promise(requestAnimationFrame)")
         assert page.locator("math").count() > 50
         assert page.locator("math[tabindex], math [tabindex]").count() == 0
+        off = page.eval_on_selector_all("div.math", OFF_CENTRE)
+        assert [each for each in off if each > 2] == [], name
         boxes = page.eval_on_selector_all(
             "div.math", "all => all.map(e => [e.scrollWidth > e.clientWidth, e.tabIndex])"
         )

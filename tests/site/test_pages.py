@@ -9,7 +9,7 @@ from pathlib import Path
 
 from common import ROOT, notebooks, repository_url
 
-from tests.site.html_pages import broken, read_pages
+from tests.site.html_pages import HtmlPage, Reader, broken, read_pages
 
 
 def test_every_link_and_anchor_leads_somewhere(site: Path) -> None:
@@ -82,6 +82,40 @@ def test_every_chapter_leads_to_the_debugging_page(site: Path) -> None:
             text = (site / here.with_suffix(".html")).read_text(encoding="utf-8")
             assert text.count('<p class="debugging">') == 1, path.name
             assert "../book/debugging.html" in pages[site / here.with_suffix(".html")].links
+
+
+def test_no_explorer_is_folded(site: Path) -> None:
+    """It stands in the core of its chapter: in no closed details, and not in what is further."""
+    explorers = [
+        (path.name, *explorer)
+        for path, page in read_pages(site).items()
+        for explorer in page.explorers
+    ]
+    assert len({page for page, _, _ in explorers}) > 15
+    assert [each for each in explorers if each[2]] == []
+
+
+def test_a_folded_explorer_is_noticed() -> None:
+    page = HtmlPage(Path("page.html"))
+    place = '<div class="explorer-place" data-name="NAME"></div>'
+    Reader(page).feed(
+        f"<section>{place}<section class='further'><h2>F</h2>{place}</section>"
+        f"<details open>{place}</details><details>{place}</details>{place}</section>"
+    )
+    assert [folded for _, folded in page.explorers] == ["", "Further", "", "details", ""]
+
+
+def test_set_up_and_imports_are_one_folded_line(site: Path) -> None:
+    """The first cell of each chapter; no other cell before the text installs or imports."""
+    first = re.compile(r'<div class="cell [^"]*">\s*(.*?)</summary>', re.DOTALL)
+    for path in notebooks():
+        here = path.relative_to(ROOT)
+        if here.parts[0] == "chapters":
+            text = (site / here.with_suffix(".html")).read_text(encoding="utf-8")
+            cell = first.search(text)[1]
+            assert re.match(r'<details class="[^"]*\bhide\b[^"]*">', cell), path.name
+            assert ">Set-up and imports<" in cell and "cell_input" not in cell, path.name
+            assert "%pip" not in text, path.name
 
 
 def test_figures_carry_caption_and_text_once(scratch: Path) -> None:
