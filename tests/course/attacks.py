@@ -65,7 +65,7 @@ READING = {
     "exception": "import sys\ndef find(x):\n    try:\n        1 / 0\n    except ZeroDivisionError as error:\n        f, found = error.__traceback__.tb_frame, []\n    while f:\n        found += [v.gives for v in f.f_locals.values() if "
     + _CASE
     + "]\n        f = f.f_back\n    return found",
-    "history": "def find(x):\n    cells = [c for c in In if 'checks.exercise(double' in c]\n    return [2 * x] if cells else []",
+    "history": "def find(x):\n    cells = [c for c in In if 'checks.' + 'exercise(double' in c]  # not this one\n    return [2 * x] if cells else []",
     "monitoring-of-calls": "import sys\ndef find(x):\n    f = sys._getframe()\n    while f.f_back:\n        f = f.f_back\n        if f.f_code.co_name == 'judge_exercise':\n            return [c.gives for c in f.f_locals['cases'] if c.case.arguments == (x,)]\n    return []",
 }
 
