@@ -330,9 +330,9 @@ def test_a_damaged_checkpoint_is_refused(tmp_path, name):
 def test_old_checkpoints_and_leftovers_are_deleted(tmp_path):
     for update in (1, 2, 3, 4):
         save(tmp_path, update)
-    (tmp_path / "checkpoints" / ".00000009.ab12.tmp").mkdir()
-    (tmp_path / "checkpoints" / ".00000009.ab12.tmp" / "model.safetensors").write_bytes(b"half")
-    (tmp_path / ".model.safetensors.ab12.tmp").write_bytes(b"half")
+    (tmp_path / "checkpoints" / ".00000009.ab12cd34.tmp").mkdir()
+    (tmp_path / "checkpoints" / ".00000009.ab12cd34.tmp" / "model.safetensors").write_bytes(b"half")
+    (tmp_path / ".model.safetensors.ab12cd34.tmp").write_bytes(b"half")
     (tmp_path / "notes.txt").write_text("mine")
     prune_checkpoints(tmp_path, iter([2, 4, 7]))
     assert sorted(os.listdir(tmp_path / "checkpoints")) == ["00000002", "00000004"]
