@@ -137,7 +137,8 @@ def read_pages(
 
 def clean(body: HtmlElement) -> None:
     """Take away what only a screen can use."""
-    for kind in ("headerlink", "copybtn", "skip-link", "onlyprint", "tag_remove-cell"):
+    only_there = ("headerlink", "copybtn", "skip-link", "onlyprint", "further-bar", "controls")
+    for kind in (*only_there, "tag_remove-cell"):
         for element in with_class(body, kind):
             element.drop_tree()
     for element in list(body.iter("style", "template", "button")):

@@ -4,10 +4,12 @@
   puts them there, and nothing moves. The theme's style and fonts keep only what is used.
 * Code has marks only where a colour differs from that of text, one for neighbours of a colour.
 * Figures say how large they are, and are fetched when the reader comes near.
+* A page asks for the typefaces that it is set in before anything else.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache, cached_property
@@ -64,7 +66,9 @@ class Thin(HtmlFormatter):
 
 # --- icons ----------------------------------------------------------------------------------------
 
-ICON = re.compile(r"<i class=\"(?P<classes>[^\"]*\bfa[a-z]?-[^\"]*)\"(?P<rest>[^>]*)>\s*</i>")
+ICON = re.compile(
+    r"<(?P<tag>i|span) class=\"(?P<classes>[^\"]*\bfa[a-z]?-[^\"]*)\"(?P<rest>[^>]*)>\s*</(?P=tag)>"
+)
 FAMILIES = {"fab": "brands-400", "fa-brands": "brands-400", "far": "regular-400"}
 RULE = re.compile(r"(?P<names>(?:\.fa-[a-z0-9-]+:before,?)+)\{content:\"(?P<code>[^\"]*)\"\}")
 ESCAPE = re.compile(r"\\([0-9a-f]{4})")
@@ -167,6 +171,41 @@ def sized(page: Path, image: re.Match) -> str:
     return f'<img {image["rest"]} width="{size[0]}" height="{size[1]}" loading="lazy"{image["end"]}'
 
 
+# --- typefaces ------------------------------------------------------------------------------------
+
+# Each file of `assets/fonts`, and what of a page is set in it.
+FACES = {
+    "source-sans-3-normal": "",
+    "source-serif-4-normal": "",
+    "source-serif-4-italic": "<em",
+    "source-code-pro-normal": "<code|<pre",
+    "stix-two-math": "<math",
+}
+
+
+# From a folder a page may not ask for them so: there they come with its style.
+ASK = """
+    <script>
+      if (location.protocol !== "file:")
+        for (const href of {faces})
+          document.head.append(Object.assign(document.createElement("link"),
+            {{rel: "preload", as: "font", type: "font/woff2", crossOrigin: "anonymous", href}}));
+    </script>"""
+
+
+def ask_for_faces(app: Sphinx, page: str, template: str, context: dict, doctree) -> None:
+    """At the head of a page, ask for the typefaces in which it is set."""
+    body, pathto = context.get("body"), context.get("pathto")
+    if not body or template != "page.html":
+        return
+    faces = [
+        pathto(f"_static/fonts/{name}.woff2", 1)
+        for name, used in FACES.items()
+        if re.search(used, body)
+    ]
+    context["metatags"] = context.get("metatags", "") + ASK.format(faces=json.dumps(faces))
+
+
 # --- the build ------------------------------------------------------------------------------------
 
 
@@ -192,5 +231,6 @@ def lighten(app: Sphinx, exception: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict:
     PygmentsBridge.html_formatter = Thin
+    app.connect("html-page-context", ask_for_faces)
     app.connect("build-finished", lighten)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -292,6 +292,28 @@ def drawn(shown: dict[str, Any], languages: tuple[str, str]) -> str:
     )
 
 
+# The controls are there from the beginning, so that nothing moves when their script comes; without
+# scripts there are none. From a folder no browser loads modules: the table can only run again.
+SHOW_CONTROLS = """<script>{
+  const form = document.currentScript.previousElementSibling;
+  const live = location.protocol === "file:" ? form.querySelectorAll(".live") : [];
+  for (const each of live) each.remove();
+  form.hidden = false;
+}</script>"""
+
+
+def controls(model: dict[str, Any], text: str, megabytes: str) -> str:
+    """The form below the table, which `translating-loader.js` wakes."""
+    told = f"Type German: the first time this loads the model, {megabytes} MB."
+    return (
+        '<form class="controls" onsubmit="return false" hidden>'
+        f'<input class="live" type="text" lang="{model["source"]}" value="{escape(text)}" '
+        f'autocomplete="off" spellcheck="false" aria-label="{escape(model["asks"])}">'
+        '<button class="live">Translate</button><button type="button">Once more</button>'
+        f'<p class="live" role="status">{told}</p></form>\n{SHOW_CONTROLS}'
+    )
+
+
 class TranslatingDirective(SphinxDirective):
     """``{translating} captions-de-en``: a sentence that is translated, word by word."""
 
@@ -315,6 +337,7 @@ class TranslatingDirective(SphinxDirective):
             f'<p class="read" lang="{languages[0]}">{escape(text)}</p>\n'
             f'<p class="said" lang="{languages[1]}">{escape(shown["text"])}</p>\n'
             f'<div class="grid">{drawn(shown, languages)}</div>\n'
+            f"{controls(model, text, about['megabytes'])}\n"
             f"<figcaption>{escape(' '.join(caption))}</figcaption>\n</figure>"
         )
         return [nodes.raw("", place, format="html")]

@@ -35,6 +35,7 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.transforms import SphinxTransform
+from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
 
 # The first words of a box, and the class that colours it. Other bold beginnings make a plain note.
@@ -207,6 +208,58 @@ class Branches(SphinxTransform):
                     section["ids"].append(slug)
 
 
+# Before any branch is read, so that what is folded is never laid out, and nothing moves when the
+# script comes. `js/further.js` keeps what the reader has chosen by this name.
+FOLD = """<script>{
+  let all = false;
+  try { all = localStorage.getItem("transformer-book-further") === "all"; } catch {}
+  document.documentElement.classList.add("folds", ...(all ? [] : ["folded"]));
+}</script>
+"""
+
+
+class Folds(SphinxPostTransform):
+    """Put a bar below the title, and a button and a body into each branch.
+
+    This comes after the contents of the page have been collected: they look for sections only in
+    sections.
+    """
+
+    default_priority = 450
+    formats = ("html",)
+
+    def run(self, **kwargs) -> None:
+        branches = [s for s in self.document.findall(nodes.section) if "further" in s["classes"]]
+        if not branches:
+            return
+        for number, branch in enumerate(branches, 1):
+            place = branch.index(branch.next_node(nodes.title)) + 1
+            name = f"further-body-{number}"
+            inner = branch.children[place:]
+            del branch[place:]
+            button = (
+                '<button type="button" class="further-button" aria-expanded="false" '
+                f'aria-controls="{name}">Show this section</button>\n'
+                f'<div class="further-body" id="{name}">\n'
+            )
+            branch += [raw_html(button), *inner, raw_html("</div>\n")]
+        title = self.document.next_node(nodes.title)
+        n = len(branches)
+        bar = (
+            '<div class="further-bar" role="group" '
+            'aria-label="How much of this chapter is shown">'
+            '<button type="button" class="further-choice" aria-pressed="true">The core</button>'
+            '<button type="button" class="further-choice" aria-pressed="false">All of it</button>'
+            f'<span role="status">{n} further section{"s are" if n > 1 else " is"} folded.</span>'
+            f"</div>\n{FOLD}"
+        )
+        title.parent.insert(title.parent.index(title) + 1, raw_html(bar))
+
+
+def raw_html(text: str) -> nodes.raw:
+    return nodes.raw("", text, format="html")
+
+
 # --- what stands before the text -----------------------------------------------------------------
 
 
@@ -377,7 +430,10 @@ class Asides(SphinxTransform):
         for paragraph in list(self.document.findall(nodes.paragraph)):
             if isinstance(paragraph.parent, nodes.section):
                 while mark_aside(paragraph):
-                    pass
+                    # The margin is there before the first of them is read: no line breaks anew.
+                    chapter = self.document.next_node(nodes.section)
+                    if "with-asides" not in chapter["classes"]:
+                        chapter["classes"].append("with-asides")
 
 
 def mark_aside(paragraph: nodes.paragraph) -> bool:
@@ -492,6 +548,7 @@ def setup(app: Sphinx) -> dict:
     app.add_directive("architecture", ArchitectureDirective)
     app.add_transform(ArchitectureImages)
     app.add_transform(Branches)
+    app.add_post_transform(Folds)
     app.add_transform(Imports)
     app.add_transform(DebuggingLink)
     app.add_node(Opener, html=(visit_opener, None))

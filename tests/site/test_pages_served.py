@@ -8,8 +8,11 @@ that it takes: bytes, nodes, and by how much its parts move while it loads.
 
 from __future__ import annotations
 
+import re
+import time
 from pathlib import Path
 
+import pytest
 from page_speed import FOUND, WATCH, weight
 
 from tests.site.accessibility import THIN, axe, name_of, page_names, violations_of_page
@@ -18,6 +21,12 @@ WIDE = 1280
 HEAVIEST = 1_000_000  # bytes, gzipped, before an explorer is touched
 MOST_NODES = 25_000  # texts included; test_browser asks what code has
 SHIFT = 0.02
+FIRST_SEEN = [
+    "book/landing",
+    "chapters/05_positions",  # with sentences in the margin
+    "chapters/09_multi_head_attention",
+    "book/glossary",
+]
 BANNED = ("mathjax", "require.js", "html-manager", "fontawesome")
 
 # The page on which one talks to a model is drawn when all else is there.
@@ -51,6 +60,37 @@ def burdens(seen, site: Path) -> tuple[str, list[str]]:
         problems.append(f"moves by {shift:.3f} while it loads: {shifted}")
     problems += [f"loads {each}" for each in seen.requests if any(b in each for b in BANNED)]
     return f"{bytes_ / 1e6:.2f} MB, {nodes:,} nodes, moves by {shift:.3f}", problems
+
+
+def test_every_icon_is_drawn(site: Path) -> None:
+    """The font of the theme's icons is not there: one that waits for it is never seen."""
+    waiting = re.compile(r"""<(?!svg)\w+ [^>]*class="[^"]*\bfa[a-z]?-[a-z-]+[^>]*>""")
+    left = {
+        f"{name}: {found[0]}"
+        for name in page_names(site)
+        for found in waiting.finditer((site / name).read_text(encoding="utf-8"))
+    }
+    assert not left, "\n".join(sorted(left))
+
+
+@pytest.mark.parametrize("width", [360, 1440])
+def test_nothing_moves_while_a_page_loads(width: int, site: Path, serve, visit) -> None:
+    """A visitor's first page, its typefaces late: no line moves under the one who reads it."""
+
+    def late(route) -> None:
+        time.sleep(0.2)
+        route.continue_()
+
+    seen = visit("about:blank", width=width, folded=True, begin=WATCH)
+    seen.page.route("**/*.woff2", late)
+    moved = []
+    for name in FIRST_SEEN:
+        seen.go(f"{serve(site)}/{name}.html")
+        seen.page.wait_for_timeout(300)  # the observer is told of what has moved a frame later
+        found = seen.page.evaluate(FOUND)
+        if found["shift"] > SHIFT:
+            moved.append(f"{name}: by {found['shift']:.3f}: {found['shifted']}")
+    assert not moved, "\n" + "\n".join(moved)
 
 
 def test_every_page_from_a_server(site: Path, serve, visit, tell) -> None:

@@ -21,6 +21,7 @@
   // A formula wider than the text scrolls, so the keyboard reaches it; the others are no stops.
   function mendFormulas() {
     const reach = (box) => {
+      if (!box.checkVisibility()) return; // in what is folded: to measure it would lay all of it out
       if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
       else box.removeAttribute("tabindex");
     };

@@ -1,6 +1,7 @@
 /* The core path: sections called "Further: …" are folded until one asks for them.
    What the reader chooses holds for all chapters and is kept in the browser. A link, a search in the page, or
-   paper opens what it needs. Without this script nothing is folded. */
+   paper opens what it needs. The page comes with bar and buttons, and folds itself while it is read (Folds in
+   book/extension/transformer_book_site.py). Without scripts nothing is folded. */
 (function () {
   "use strict";
   const KEPT = "transformer-book-further";
@@ -23,26 +24,17 @@
     }
   }
 
-  const branches = sections.map((section, i) => {
-    const heading = section.querySelector("h1, h2, h3, h4, h5, h6");
-    const body = document.createElement("div");
-    body.className = "further-body";
-    body.id = `further-body-${i + 1}`;
-    while (heading.nextSibling) body.append(heading.nextSibling);
-    const button = document.createElement("button");
-    button.type = "button";
-    button.className = "further-button";
-    button.setAttribute("aria-controls", body.id);
-    section.append(button, body);
-
+  const branches = sections.map((section) => {
+    const body = section.querySelector(".further-body");
+    const button = section.querySelector(".further-button");
     const branch = { section, body, button, open: true };
     branch.show = (open) => {
-      branch.open = open;
       if (open) body.removeAttribute("hidden");
       else body.setAttribute("hidden", "until-found");
       button.setAttribute("aria-expanded", String(open));
       button.textContent = open ? "Fold this section" : "Show this section";
-      if (open) window.dispatchEvent(new Event("resize")); // explorers measure themselves
+      if (open && !branch.open) window.dispatchEvent(new Event("resize")); // explorers measure themselves
+      branch.open = open;
     };
     button.addEventListener("click", () => {
       branch.show(!branch.open);
@@ -55,32 +47,23 @@
     return branch;
   });
 
-  const bar = document.createElement("div");
-  bar.className = "further-bar";
-  bar.setAttribute("role", "group");
-  bar.setAttribute("aria-label", "How much of this chapter is shown");
-  const choices = ["The core", "All of it"].map((label, i) => {
-    const choice = document.createElement("button");
-    choice.type = "button";
-    choice.className = "further-choice";
-    choice.textContent = label;
+  const bar = document.querySelector(".further-bar");
+  const choices = [...bar.querySelectorAll(".further-choice")];
+  choices.forEach((choice, i) =>
     choice.addEventListener("click", () => {
       showAll(i === 1);
       keep(i === 1);
-    });
-    return choice;
-  });
-  const told = document.createElement("span");
-  told.setAttribute("role", "status");
-  bar.append(...choices, told);
-  document.querySelector(".bd-article h1")?.after(bar);
+    }),
+  );
+  const told = bar.querySelector("[role='status']");
 
   function tell() {
     const folded = branches.filter((branch) => !branch.open).length;
     choices[0].setAttribute("aria-pressed", String(folded === branches.length));
     choices[1].setAttribute("aria-pressed", String(folded === 0));
     const them = folded === 1 ? "1 further section is" : `${folded} further sections are`;
-    told.textContent = folded ? `${them} folded.` : "Nothing is folded.";
+    const text = folded ? `${them} folded.` : "Nothing is folded.";
+    if (told.textContent !== text) told.textContent = text;
   }
 
   function showAll(open) {
@@ -100,6 +83,7 @@
   }
 
   showAll(kept());
+  document.documentElement.classList.remove("folded"); // each body says it for itself now
   follow();
   window.addEventListener("hashchange", follow);
   // A link to the current address does not change it.

@@ -5,33 +5,15 @@
   const here = document.currentScript.src;
   document.addEventListener("DOMContentLoaded", () => {
     for (const figure of document.querySelectorAll("figure.translating")) {
-      const controls = document.createElement("form");
-      controls.className = "controls";
-      const again = document.createElement("button");
-      again.type = "button";
-      again.textContent = "Once more";
-      again.addEventListener("click", () => {
+      const controls = figure.querySelector("form");
+      controls.querySelector("[type=button]").addEventListener("click", () => {
         const grid = figure.querySelector(".grid");
         grid.replaceChildren(...[...grid.childNodes].map((part) => part.cloneNode(true))); // its animation begins anew
       });
-      controls.append(again);
-      figure.querySelector("figcaption").before(controls);
       if (location.protocol === "file:") continue;
       const about = JSON.parse(figure.querySelector("script").textContent);
-      const input = document.createElement("input");
-      input.type = "text";
-      input.lang = about.model.source;
-      input.value = figure.querySelector(".read").textContent;
-      input.autocomplete = "off";
-      input.spellcheck = false;
-      input.setAttribute("aria-label", about.model.asks);
-      const go = document.createElement("button");
-      go.textContent = "Translate";
-      const status = document.createElement("p");
-      status.setAttribute("role", "status");
-      status.textContent = `Type German: the first time this loads the model, ${about.megabytes} MB.`;
-      controls.prepend(input, go);
-      controls.append(status);
+      const input = controls.querySelector("input");
+      const status = controls.querySelector("p");
       controls.addEventListener("submit", (event) => {
         event.preventDefault();
         status.textContent = "Loading the model.";
