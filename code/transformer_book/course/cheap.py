@@ -18,6 +18,7 @@ import math
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -27,7 +28,6 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import _disable_current_modes
 
-from transformer_book import checks
 from transformer_book.checks.comparing import same
 from transformer_book.checks.running import SECONDS
 from transformer_book.checks.verdicts import Verdict
@@ -389,7 +389,7 @@ def _passes(code: str, changed: dict[str, Any], names: dict[str, Any]) -> bool:
 
 def _run(code: str, names: dict[str, Any]) -> None:
     # Only whether a test passes is asked for: to find out why it fails takes most of the time.
-    inside = checks.exercise.__globals__
+    inside = vars(import_module("transformer_book.checks.exercise"))  # `checks` has its function
     judge = inside["judge_exercise"]
 
     def hasty(function: Any, cases: Sequence[Any], wrong: Any = (), **options: Any) -> Verdict:
