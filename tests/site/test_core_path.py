@@ -58,7 +58,7 @@ def test_a_link_opens_what_it_leads_into(scratch: Path, serve, visit) -> None:
     page.evaluate("location.hash = 'in-it'")
     page.get_by_text(IN_IT).wait_for()
     seen.go(f"{serve(scratch)}/chapters/07_scratch.html")
-    page.get_by_role("link", name="its part").click()
+    page.get_by_role("link", name="its part", exact=True).click()
     page.get_by_text(IN_IT).wait_for()
 
 
