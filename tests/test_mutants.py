@@ -99,11 +99,11 @@ MUTANTS = [
     # embeddings
     mutant("embedding not scaled", "embeddings", "math.sqrt(d_model) if scale", "1.0 if scale"),
     mutant("embedding always scaled", "embeddings", "math.sqrt(d_model) if scale else 1.0", "math.sqrt(d_model)"),
-    mutant("exponent doubled", "embeddings", "torch.arange(0, d_model, 2, **exact) / d_model", "2 * torch.arange(0, d_model, 2, **exact) / d_model"),
+    mutant("exponent doubled", "embeddings", "torch.arange(0, d_model, 2, dtype=exact, device=cpu) / d_model", "2 * torch.arange(0, d_model, 2, dtype=exact, device=cpu) / d_model"),
     mutant("halves, not interleaved", "embeddings", "dim=-1).flatten(1)", "dim=1).flatten(1)"),
     mutant("sines and cosines exchanged", "embeddings", "[angle.sin(), angle.cos()]", "[angle.cos(), angle.sin()]"),
     mutant("every token at position 0", "embeddings", "self.rows_for(x)[start:end]", "self.rows_for(x)[:1]"),
-    mutant("sinusoids in single precision", "embeddings", '"dtype": torch.float64', '"dtype": torch.float32'),
+    mutant("sinusoids in single precision", "embeddings", "exact, cpu = torch.float64", "exact, cpu = torch.float32"),
     mutant("table converted, not recomputed", "embeddings", "self.table = sinusoids(*self.table.shape, dtype=x.dtype).to(x.device)", "self.table = self.table.to(x)"),
     mutant("start ignored", "embeddings", "x + self.weight[start:end]", "x + self.weight[: x.size(1)]"),
     # transformer
