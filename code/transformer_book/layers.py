@@ -250,7 +250,7 @@ def make_feed_forward(config: LayerConfig) -> nn.Module:
     return FeedForward(config.d_model, config.d_ff, bias=config.bias, **options)
 
 
-def make_residual(config: LayerConfig) -> Residual:
+def make_residual(config: LayerConfig) -> nn.Module:
     """What the configuration wraps a sublayer in."""
     options = {"norm": config.norm, "dropout": config.dropout, "residual": config.residual}
     return Residual(config.d_model, bias=config.bias, **options)
