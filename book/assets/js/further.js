@@ -5,7 +5,9 @@
 (function () {
   "use strict";
   const KEPT = "transformer-book-further";
-  const sections = [...document.querySelectorAll("section.further")];
+  // A section without its button, as on a page that was built before there were any, stays open.
+  const all = [...document.querySelectorAll("section.further")];
+  const sections = all.filter((section) => section.querySelector(".further-button"));
   if (!sections.length) return;
 
   function kept() {
