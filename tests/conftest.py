@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import sys
 
 import pytest
 from hypothesis import settings
@@ -28,6 +29,15 @@ torch.set_num_threads(1)
 # No test asserts a wall-clock time.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+
+
+@pytest.fixture(autouse=True)
+def _nothing_stays_blocked():
+    """A problem set that a test begins ends with it: no later test meets what the set blocks."""
+    yield
+    left = [f for f in sys.meta_path if type(f).__module__ == "transformer_book.course"]
+    sys.meta_path[:] = [finder for finder in sys.meta_path if finder not in left]
+    assert not left, "The test leaves modules blocked: see tests.fresh.fresh_package."
 
 
 @pytest.fixture(scope="module")

@@ -426,7 +426,7 @@ STRUCTURES: dict[str, tuple[str, Callable[..., Any], str]] = {
     "another object": ("next_token", after("next_token", lambda x: (x, x)), "Yours is a tuple"),
     "one part of several": (
         "reorder_cache",
-        lambda cache, rows: [(keys[rows], values) for keys, values in cache],
+        lambda cache, rows: [(keys[rows], values[rows].flip(-1)) for keys, values in cache],
         "Of each pair that you return only the second differs",
     ),
     "keys of a dictionary": (

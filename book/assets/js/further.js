@@ -5,9 +5,7 @@
 (function () {
   "use strict";
   const KEPT = "transformer-book-further";
-  // A section without its button, as on a page that was built before there were any, stays open.
-  const all = [...document.querySelectorAll("section.further")];
-  const sections = all.filter((section) => section.querySelector(".further-button"));
+  const sections = [...document.querySelectorAll("section.further")];
   if (!sections.length) return;
 
   function kept() {
