@@ -595,22 +595,21 @@ def verdicts(per_component: int, seed: int) -> list[tuple[str, str, Any, float]]
     """The verdicts on a sample of mutants, and the processor time that each took."""
     generator = random.Random(seed)
     found = []
-    for module in mutants.MODULES:
-        for component in module.COMPONENTS:
-            # A call cut down to the table of steps is nothing that anybody writes.
-            whole = [
-                (change, reference)
-                for change, reference in mutants.mutants(module, component)
-                if not change.endswith("→ s")
-            ]
-            for change, reference in generator.sample(whole, min(per_component, len(whole))):
-                if reference is None:
-                    continue
-                begun = time.process_time()
-                verdict = judge(component, reference, seconds=2)
-                spent = time.process_time() - begun
-                if verdict.status == "wrong":
-                    found.append((component.name, change, verdict, spent))
+    for component in checks.COMPONENTS.values():
+        # A call cut down to the table of steps is nothing that anybody writes.
+        whole = [
+            (change, reference)
+            for change, reference in mutants.mutants(mutants.IDEAS, component)
+            if not change.endswith("→ s")
+        ]
+        for change, reference in generator.sample(whole, min(per_component, len(whole))):
+            if reference is None:
+                continue
+            begun = time.process_time()
+            verdict = judge(component, reference, seconds=2)
+            spent = time.process_time() - begun
+            if verdict.status == "wrong":
+                found.append((component.name, change, verdict, spent))
     return found
 
 
