@@ -175,8 +175,8 @@ def test_a_parameter_of_another_shape_is_described() -> None:
 
 def test_a_shared_norm_is_described() -> None:
     class Shared(encoder.EncoderLayer):
-        def __init__(self, *sizes):
-            super().__init__(*sizes)
+        def __init__(self, config: layers.LayerConfig):
+            super().__init__(config)
             self.feed_forward_residual.norm = self.attention_residual.norm
 
     text = checks.judging.judge(checks.COMPONENTS["encoder_layer"], Shared).text()

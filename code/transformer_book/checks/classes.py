@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
+import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -28,7 +30,24 @@ def built(
     Raises:
         NamesDiffer: if the parameters have other names, or other shapes.
     """
-    return filled(made(*sizes).eval(), sizes, weights, inputs)
+    return filled(of_sizes(made, sizes), sizes, weights, inputs)
+
+
+def of_sizes(made: Callable[..., nn.Module], sizes: tuple[Any, ...]) -> nn.Module:
+    """A learner's class built with these sizes, in evaluation mode.
+
+    A class that takes one `config`, as the layers of the package do, is built with what its
+    annotation makes of the sizes.
+    """
+    try:
+        parameters = dict(inspect.signature(made, eval_str=True).parameters)
+    except (NameError, TypeError, ValueError):  # an annotation may name anything
+        parameters = {}
+    form = parameters["config"].annotation if [*parameters] == ["config"] else None
+    if isinstance(form, type) and dataclasses.is_dataclass(form):
+        fields = zip(dataclasses.fields(form), sizes, strict=False)  # sizes come first
+        return made(form(**{field.name: size for field, size in fields})).eval()
+    return made(*sizes).eval()
 
 
 def filled(

@@ -68,8 +68,9 @@ class Mistake:
 class AsClass:
     """How to try a component handed in as a class: a subclass of `nn.Module`, not an instance.
 
-    It is built with sizes, its parameters are filled by their published names, and it is called
-    with the inputs, in evaluation mode.
+    It is built with sizes, or with a configuration of these sizes if that is all it takes, its
+    parameters are filled by their published names, and it is called with the inputs, in evaluation
+    mode.
 
     Attributes:
         constructor, forward: the arguments of both, as text.

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from transformer_book.checks import builtin, diagnosis, kept
 from transformer_book.checks.attempt import Attempt
-from transformer_book.checks.classes import filled, is_class
+from transformer_book.checks.classes import filled, is_class, of_sizes
 from transformer_book.checks.comparing import difference, same
 from transformer_book.checks.components import Case, Component, Mistake
 from transformer_book.checks.explaining import explain, known_outcomes
@@ -177,7 +177,7 @@ def _one_module(attempt: Attempt) -> Verdict | None:
     for sizes, cases in groups.items():
         weights = cases[0].arguments[1]
         with contextlib.redirect_stdout(Bounded(io.StringIO())):
-            module = made(*sizes).eval()
+            module = of_sizes(made, sizes)
         held = kept.attributes(module)
         function = functools.partial(filled, module)
         for inputs in kept.in_a_row([case.arguments[2] for case in cases]):
