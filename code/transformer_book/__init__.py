@@ -1,3 +1,3 @@
 """The shared package of the executable book *Transformers, Cell by Cell*."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import re
 import subprocess
 import sys
@@ -114,7 +113,18 @@ def test_the_package_asks_for_no_upper_bound_of_python_or_of_what_colab_brings()
         if version := {**colab, "ipython": "7.34"}.get(requirement.name):
             assert requirement.specifier.contains(version), f"{line} would change Colab's"
     assert project["dynamic"] == ["version"], "the version stands in the package, and nowhere else"
-    assert importlib.metadata.version("transformer-book") == transformer_book.__version__
+
+
+def test_one_version() -> None:
+    """The package says it, and a wheel takes it from there; citation and changelog repeat it."""
+    setuptools = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
+    attribute = setuptools["setuptools"]["dynamic"]["version"]["attr"]
+    assert attribute == "transformer_book.__version__"
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["version"] == transformer_book.__version__
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    released = re.findall(r"^## (.+) \((\d{4}-\d\d-\d\d)\)$", changelog, flags=re.MULTILINE)
+    assert released[0] == (transformer_book.__version__, str(citation["date-released"]))
 
 
 def test_one_repository_address() -> None:
@@ -122,7 +132,6 @@ def test_one_repository_address() -> None:
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert citation["repository-code"] == repository_url()
     assert citation["url"] == configuration()["html"]["baseurl"]
-    assert citation["version"] == importlib.metadata.version("transformer-book")
 
 
 def test_vendored_code_has_its_licence_beside_it() -> None:
