@@ -37,7 +37,7 @@ def _nothing_stays_blocked():
     yield
     left = [f for f in sys.meta_path if type(f).__module__ == "transformer_book.course"]
     sys.meta_path[:] = [finder for finder in sys.meta_path if finder not in left]
-    assert not left, "The test leaves modules blocked: see tests.fresh.fresh_package."
+    assert not left, "The test leaves modules blocked: let a copied process begin the set."
 
 
 @pytest.fixture(scope="module")

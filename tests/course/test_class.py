@@ -22,8 +22,6 @@ from nbformat.v4 import new_code_cell, new_output
 
 from tests import copied
 from tests.course.small import NAME, cell, make_course, remember_runs
-from tests.fresh import fresh_package
-from transformer_book.course.cheap import tried
 from transformer_book.course.grading import Outcome, grade
 from transformer_book.course.proof import Mistake, read_mistakes
 from transformer_book.course.release import answers_of, read_secret, release, sets_of
@@ -272,9 +270,10 @@ def test_a_hidden_test_that_lets_a_cheap_answer_pass_is_found(tmp_path: Path) ->
         visible = test.source.split("### BEGIN")[0].rstrip("\n")
         test.source = f"{visible}\n### BEGIN HIDDEN TESTS\nn = 5.0\n{hidden}\n### END HIDDEN TESTS"
     nbformat.write(notebook, str(path))
-    with fresh_package():  # the set blocks a module
-        passed, counts = tried(course, NAME, "monday")
-    assert min(counts.values()) >= 20
+    words = ("-m", "transformer_book.course.cheap", course, NAME, "monday")
+    done = copied.run(*words, imported=REHEARSING)
+    passed = done.stdout.splitlines()
+    assert done.returncode == 1, done.stderr[-2000:]
     assert "double: double earns points with a table, else nan." in passed
     assert {line.partition(":")[0] for line in passed} == {"double", "triple"}
     assert "triple: triple earns points with a table, else an error." in passed
