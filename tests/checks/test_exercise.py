@@ -100,6 +100,12 @@ def test_nan_is_accepted_by_no_question() -> None:
     assert verdict(lambda x: x[0], *asked).status == "right"
     for nan in (math.nan, torch.tensor(math.nan)):
         assert "you return nan" in verdict(lambda x, nan=nan: nan, *asked).text().lower()
+
+    def names_it(answer: Any, x: Tensor) -> str | None:
+        return "log(0) makes it nan" if math.isnan(answer) else None
+
+    helped = [case(x, accept=names_it) for x in NUMBERS]
+    assert "log(0) makes it nan" in verdict(lambda x: math.nan, *helped).text()
     through = [case(x, accept=near, through=lambda f, x: f(x)["a"][0]) for x in NUMBERS]
     assert verdict(lambda x: {"a": [math.nan]}, *through).status == "wrong"
 

@@ -58,12 +58,11 @@ class ExerciseCase:
             return difference(answer, self.gives)
         if answer is None:
             return "you return None"
-        if holds_nan(answer):
-            return "you return nan, which is no number"
         try:
-            return self.accept(answer, *self.case.arguments)
+            complaint = self.accept(answer, *self.case.arguments)
         except Exception as error:  # an answer of another kind than was asked for
-            return f"your answer cannot be used: {type(error).__name__}: {error}"
+            complaint = f"your answer cannot be used: {type(error).__name__}: {error}"
+        return complaint or ("you return nan, which is no number" if holds_nan(answer) else None)
 
 
 def case(
@@ -81,7 +80,7 @@ def case(
         gives: the right answer. Tensors, numbers, lists and dictionaries are compared up to
             rounding.
         accept: where many answers are right: `accept(answer, *arguments)` returns `None`, or what
-            is wrong, as a sentence without a full stop. It is not asked about `None` and nan.
+            is wrong, as a sentence without a full stop. `None` is never right, nor is nan.
         through: where the answer is not what the function returns: `through(function, *arguments)`
             is called instead, and gives the answer.
         name: what this input tries, in a few words.
