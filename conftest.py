@@ -1,8 +1,8 @@
 """How nbval runs the cells of a notebook: how long it waits, and what it need not compute again.
 
 It waits by what cells compute, and not by the clock. A chapter that `make book` has executed is not
-executed again while nothing changes that it depends on (see tools/executed.py): its cells are held
-against the committed outputs, as if they had just run. `--execute-again` has all of them run.
+executed again while nothing changes that it depends on (see tools/execution_cache.py): its cells
+are held against the committed outputs, as if they had just run. `--execute-again` has all run.
 """
 
 from __future__ import annotations
@@ -10,14 +10,13 @@ from __future__ import annotations
 import queue
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-import executed
+import execution_cache
 import pytest
 from copied_kernels import copied
 
-CELL_SECONDS = 600.0  # of processor time: for what hangs
-CELL_ASLEEP = 600.0
 TICK = 1.0  # seconds between two looks
 OUTPUT = 300  # seconds for an output to arrive after its cell has ended
 BEFORE = "executed by make book"  # a property of a test that computed nothing
@@ -72,16 +71,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 
 def _await_reply(self: Any, msg_id: str, timeout: float | None = None) -> None:
     """Wait for the kernel's reply to a request; `queue.Empty` if its processes used too much."""
-    import psutil
-
-    from transformer_book.kernels import meter_of
-
-    def processes() -> list[psutil.Process]:
-        try:
-            kernel = psutil.Process(self.km.provisioner.pid)
-            return [kernel, *kernel.children(recursive=True)]
-        except (psutil.Error, AttributeError):
-            return []
+    from transformer_book.metered_kernels import CELL_ASLEEP, CELL_SECONDS, meter_of, processes_of
 
     meter = None  # most cells end before the first look
     while True:
@@ -90,7 +80,7 @@ def _await_reply(self: Any, msg_id: str, timeout: float | None = None) -> None:
         except queue.Empty:
             if not self.is_alive():
                 raise RuntimeError("Kernel died") from None
-            meter = meter or meter_of(processes, CELL_ASLEEP)
+            meter = meter or meter_of(partial(processes_of, self.km), CELL_ASLEEP)
             if meter.computed() > CELL_SECONDS or meter.overslept():
                 raise
             continue
@@ -146,7 +136,7 @@ def _without_need(start: Callable[[Any], None]) -> Callable[[Any], None]:
     """Begin with a notebook: start a kernel, but for one that has been executed already."""
 
     def setup(self: Any) -> None:
-        notebook = executed.found(self.path)
+        notebook = execution_cache.found(self.path)
         if notebook is None:
             start(self)
         else:

@@ -1,4 +1,4 @@
-"""Python programs that are copies of one process: see tools/copies.py.
+"""Python programs that are copies of one process: see code/transformer_book/copies.py.
 
 At least one test of each kind starts the real program.
 """
@@ -20,9 +20,8 @@ from pathlib import Path
 from typing import Any
 
 # By its path: a copy has folders of modules of its own.
-copies = types.SimpleNamespace(
-    **runpy.run_path(str(Path(__file__).parents[1] / "tools" / "copies.py"))
-)
+_BASE = Path(__file__).parents[1] / "code" / "transformer_book" / "copies.py"
+copies = types.SimpleNamespace(**runpy.run_path(str(_BASE)))
 POSSIBLE, MESSAGE = copies.POSSIBLE, copies.MESSAGE
 # PyTorch imports the second when the first optimizer makes a step.
 PROGRAMS = ("torch", "torch._dynamo")
@@ -32,10 +31,8 @@ OF_RUNPY = "<frozen runpy>"
 SHARED = "TESTS_COPIED"  # the socket on which a copy may ask for copies itself
 
 
-class Program:
+class Program(copies.Copy):
     """A program in the form of a `subprocess.Popen`; its words are those after `python`."""
-
-    stdin = stdout = stderr = None
 
     def __init__(
         self,
@@ -73,19 +70,6 @@ class Program:
             return self.wait(0.0)
         except subprocess.TimeoutExpired:
             return None
-
-    def send_signal(self, number: int) -> None:
-        """To the program itself."""
-        if self.poll() is None:
-            os.kill(self.pid, number)
-
-    def kill(self) -> None:
-        """End it at once."""
-        self.send_signal(signal.SIGKILL)
-
-    def terminate(self) -> None:
-        """Ask it to end."""
-        self.send_signal(signal.SIGTERM)
 
 
 def run(

@@ -13,13 +13,12 @@ import copied_kernels
 import psutil
 import pytest
 from common import ROOT
-from copied_kernels import copied
-from copies import POSSIBLE
+from copied_kernels import copied, copies
 from jupyter_client.manager import KernelManager
 
 from tests.system import PATIENCE
 
-if not POSSIBLE:
+if not copies.POSSIBLE:
     pytest.skip("kernels are copied on Linux", allow_module_level=True)
 
 

@@ -19,10 +19,10 @@ from pathlib import Path
 
 import yaml
 from common import ROOT, configuration
-from executed import begin, digest, forget_if_changed, read
+from execution_cache import begin, digest, forget_if_changed, read
 from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
-from side_by_side import Failure, execute_all, jobs_here, tell
+from notebook_runner import Failure, execute_all, jobs_here, tell
 
 # Jupyter Book lets Sphinx work on several pages at once, but its command line does not.
 BUILD = """\

@@ -1,4 +1,4 @@
-"""Kernels that are copies of one process (see `copies`), where the system copies processes.
+"""Kernels that are copies of one process (see `transformer_book.copies`), on Linux.
 
 A kernel computes for four seconds before its first own line, most of it to import PyTorch. A copy
 is a fresh kernel all the same, as Jupyter starts one for a learner.
@@ -10,12 +10,16 @@ import atexit
 import gc
 import os
 import runpy
-import signal
 import sys
 import time
 import uuid
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+
+# By its path: in the process that is copied, nothing of the package is imported.
+_BASE = Path(__file__).parents[1] / "code" / "transformer_book" / "copies.py"
+copies = SimpleNamespace(**runpy.run_path(str(_BASE)))
 
 IMPORTED = (
     *("ipykernel.kernelapp", "ipykernel.ipkernel", "ipywidgets", "anywidget"),
@@ -28,17 +32,14 @@ ONE_THREAD = {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE"}
 BEFORE = {**ONE_THREAD, "MPLBACKEND": "module://matplotlib_inline.backend_inline"}
 
 
-class Copy:
+class Copy(copies.Copy):
     """A kernel in the form of a `subprocess.Popen`."""
-
-    stdin = stdout = stderr = None
 
     def __init__(self, **request: Any) -> None:
         import psutil
-        from copies import ask, of_original
 
-        ended, self.pid = of_original(
-            lambda control: ask(control, request), __file__, *IMPORTED, **BEFORE
+        ended, self.pid = copies.of_original(
+            lambda control: copies.ask(control, request), __file__, *IMPORTED, **BEFORE
         )
         ended.close()
         self._process = psutil.Process(self.pid)
@@ -59,29 +60,15 @@ class Copy:
             time.sleep(0.01)
         return 0
 
-    def send_signal(self, number: int) -> None:
-        """To the kernel itself."""
-        if self.poll() is None:
-            self._process.send_signal(number)
-
-    def kill(self) -> None:
-        """End it at once."""
-        self.send_signal(signal.SIGKILL)
-
-    def terminate(self) -> None:
-        """Ask it to end."""
-        self.send_signal(signal.SIGTERM)
-
 
 def copied(kind: type) -> type:
     """A kind of `KernelManager` that has a copy made where Jupyter starts a program.
 
     Where no copy can be made, a program is started.
     """
-    from copies import POSSIBLE
     from jupyter_client.provisioning import LocalProvisioner
 
-    if not POSSIBLE:
+    if not copies.POSSIBLE:
         return kind
 
     class Provisioner(LocalProvisioner):
@@ -121,15 +108,14 @@ def _kernel(
         os.close(descriptor)
     gc.unfreeze()
     os.setsid()
-    copies["become"](folder, variables)
+    copies.become(folder, variables)
     sys.argv = ["ipykernel_launcher.py", *arguments]
     # A kernel ends with the process above it.
     IPKernelApp.launch_instance([*arguments, f"--IPKernelApp.parent_handle={above}"])
     # Taking its threads apart, one may wait for another that has ended already.
     atexit.unregister(IPKernelApp.instance().close)
-    copies["end"]()
+    copies.end()
 
 
 if __name__ == "__main__":
-    copies = runpy.run_path(str(Path(__file__).with_name("copies.py")))
-    copies["serve"](_kernel)
+    copies.serve(_kernel)

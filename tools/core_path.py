@@ -27,7 +27,7 @@ from pathlib import Path
 
 from common import CHAPTERS, notebooks
 from normalise_notebooks import tags, text_of
-from side_by_side import Failure, execute_all, tell
+from notebook_runner import Failure, execute_all, tell
 
 FURTHER = "Further: "
 HEADING = re.compile(r"^(#{1,6}) +(.+?) *$", re.MULTILINE)

@@ -13,7 +13,7 @@ import sys
 import nbformat
 from common import notebooks
 from normalise_notebooks import Refused, normalise, written
-from side_by_side import CELL_SECONDS, Executed, Failure, execute_all, tell
+from notebook_runner import CELL_SECONDS, Executed, Failure, execute_all, tell
 
 
 def keep(done: Executed) -> bool:

@@ -24,7 +24,7 @@ from typing import Any
 
 from build_site import build_site, pages
 from common import ROOT
-from side_by_side import Failure, cores, execute_all
+from notebook_runner import Failure, cores, execute_all
 
 sys.path.insert(0, str(ROOT))
 

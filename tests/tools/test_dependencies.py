@@ -20,7 +20,8 @@ EXTRAS = PROJECT["optional-dependencies"]
 # Which lists a folder may import from, besides the package's own dependencies.
 LISTS = {
     "code/transformer_book/course": ("course",),
-    "code/transformer_book/kernels.py": ("course", "book", "test"),  # whoever runs notebooks
+    # What runs notebooks.
+    "code/transformer_book/metered_kernels.py": ("course", "book", "test"),
     "code": (),
     "chapters": (),
     "book/prerequisites.ipynb": (),

@@ -12,7 +12,7 @@ import nbformat
 import pytest
 from build_site import derived_configuration
 from common import ROOT, configuration, repository_url
-from executed import digest, forget_if_changed
+from execution_cache import digest, forget_if_changed
 from IPython.core.inputtransformer2 import TransformerManager
 from normalise_notebooks import WIDGET_STATE, Refused, normalise, written
 from setup_cell import SOURCE, setup_cell, with_setup_cell
@@ -22,8 +22,7 @@ from tests.tools.running import run_tool
 MODULES = {
     "common.py",
     "copied_kernels.py",
-    "executed.py",
-    "copies.py",
+    "execution_cache.py",
     "many_at_once.py",
     "model_cards.py",
     "paper_epub.py",
@@ -32,7 +31,7 @@ MODULES = {
     "paper_stills.py",
     "reference_mutants.py",
     "searches.py",
-    "side_by_side.py",
+    "notebook_runner.py",
 }  # imported by scripts, and none themselves
 SCRIPTS = sorted({path.name for path in (ROOT / "tools").glob("*.py")} - MODULES)
 

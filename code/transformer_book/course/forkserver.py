@@ -12,16 +12,11 @@ read. A kernel is isolated (see `isolation`); the others run no code of students
 
 from __future__ import annotations
 
-import gc
-import importlib
 import json
 import os
 import signal
 import socket
-import subprocess
-import sys
 import tempfile
-import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
@@ -30,11 +25,11 @@ from typing import IO, Any
 
 import psutil
 
-from transformer_book import course
+from transformer_book import copies, course
 from transformer_book.course import isolation, supervisor
 
 NEEDED = (
-    "transformer_book.kernels",
+    "transformer_book.metered_kernels",
     "transformer_book.course.supervisor",
     "ipykernel.kernelapp",
     # What a kernel imports when it starts, a quarter of a second in each.
@@ -61,21 +56,11 @@ class ForkServer:
     """
 
     def __init__(self) -> None:
-        mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs:
-            self._process = subprocess.Popen(
-                [sys.executable, "-P", "-m", __name__, str(theirs.fileno())],
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                cwd="/",
-                env={**environment(), "OMP_NUM_THREADS": "1"},
-                start_new_session=True,
-            )
-        self._socket = mine
-        self._lock = threading.Lock()
-        self.isolates = mine.recv(ANSWER) == b"isolates"
+        variables = {**environment(), "OMP_NUM_THREADS": "1"}
+        self._process, self._socket = copies.original(
+            "-m", __name__, cwd="/", env=variables, start_new_session=True
+        )
+        self.isolates = self._socket.recv(ANSWER) == b"isolates"
 
     def fork(
         self, channel: socket.socket, folder: str, variables: Mapping[str, str]
@@ -85,13 +70,10 @@ class ForkServer:
         Raises:
             OSError: if the server has been ended.
         """
-        request = json.dumps({"folder": folder, "variables": dict(variables)}).encode()
-        with self._lock:
-            socket.send_fds(self._socket, [request], [channel.fileno()])
-            answer = self._socket.recv(ANSWER)
-        if not answer:
-            raise OSError("the fork server has ended")
-        return psutil.Process(int(answer))
+        request = {"folder": folder, "variables": dict(variables)}
+        answered, pid = copies.ask(self._socket, request, channel.fileno())
+        answered.close()
+        return psutil.Process(pid)
 
     def close(self) -> None:
         """End it, and all that it has made."""
@@ -109,27 +91,18 @@ def environment() -> dict[str, str]:
 
 def main() -> None:
     """The server itself."""
-    control = socket.socket(fileno=int(sys.argv[1]))
+    control = copies.controlled()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for a copy: it leaves no trace
     if not _tried():
         control.send(b"does not")
         return
     isolation.library()  # it is looked for by starting a program
-    gc.disable()  # nothing of what is imported is garbage
-    for name in NEEDED:
-        importlib.import_module(name)
-    course.verify()  # what is imported when it is first used
-    gc.freeze()  # what is shared with the copies stays shared
-    gc.enable()
+    copies.prepare(NEEDED, course.verify)  # which imports what is imported when it is first used
     control.send(b"isolates")
-    while True:
-        request, files, _, _ = socket.recv_fds(control, 65536, 1)
-        if not request:
-            return  # the death of this process is that of all its copies
-        pid = _copy(partial(_supervise, json.loads(request), files[0]), keep=files)
-        os.close(files[0])
-        control.send(str(pid).encode())
+    for request, (answer, channel) in copies.requests(control):
+        pid = _copy(partial(_supervise, request, channel), keep=[channel])
+        os.write(answer, str(pid).encode())
+    # The death of this process is that of all its copies.
 
 
 def _tried() -> bool:
@@ -174,16 +147,10 @@ def _copy(do: Callable[[], Any], keep: list[int]) -> int:
     os._exit(0)
 
 
-def _live_in(variables: Mapping[str, str]) -> None:
-    os.environ.clear()
-    os.environ.update(variables)
-    tempfile.tempdir = None  # it is asked for again
-
-
 def _supervise(request: Mapping[str, Any], channel: int) -> None:
     os.setsid()
     os.chdir(request["folder"])
-    _live_in(request["variables"])
+    copies.live_in(request["variables"])
     os.dup2(channel, 0)
     os.dup2(channel, 1)
     os.close(channel)
@@ -260,7 +227,7 @@ def _judge(channel: socket.socket) -> None:
 
 
 def _isolated_kernel(request: Mapping[str, Any], ready: int) -> None:
-    _live_in(request["variables"])
+    copies.live_in(request["variables"])
 
     def kernel(settled: Callable[[], None]) -> None:
         from ipykernel.kernelapp import IPKernelApp

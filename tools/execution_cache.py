@@ -23,7 +23,7 @@ import nbformat
 
 # Besides the cells.
 CODE = ("code", "requirements.txt", "pyproject.toml")
-KERNELS = ("tools/copies.py", "tools/copied_kernels.py", "tools/side_by_side.py")
+KERNELS = ("tools/copied_kernels.py", "tools/notebook_runner.py")
 
 
 def digest(root: Path, *names: str) -> str:

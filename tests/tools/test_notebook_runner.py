@@ -15,9 +15,9 @@ import nbformat
 import pytest
 import yaml
 from common import ROOT
-from copies import POSSIBLE
+from copied_kernels import copies
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
-from side_by_side import FEW, ONE_THREAD, Executed, Failure, Progress, cost, execute, execute_all
+from notebook_runner import FEW, ONE_THREAD, Executed, Failure, Progress, cost, execute, execute_all
 
 from tests.tools.running import run_tool
 
@@ -53,7 +53,7 @@ def test_many_have_copied_kernels_of_their_own_and_fail_alike(tmp_path: Path) ->
     told = {done.notebook.cells[0].outputs[0].text for done in answers}
     (parent, marked), *others = [ast.literal_eval(line) for line in told]
     assert not others and not marked
-    assert (parent != os.getpid()) == POSSIBLE  # that of the process that is copied
+    assert (parent != os.getpid()) == copies.POSSIBLE  # that of the process that is copied
 
 
 def test_two_run_at_a_time(tmp_path: Path) -> None:

@@ -24,8 +24,18 @@ from traitlets import Float
 from transformer_book.processor_time import Meter, turns_of
 
 TICK = 1  # seconds between two looks at a cell
+CELL_SECONDS = 600.0  # of processor time, for one cell: for what hangs
+CELL_ASLEEP = 600.0  # seconds that a cell may sleep, or wait
 SLOW = 600  # seconds for what a kernel does by itself (start, hand over its outputs)
 LEFT = 3  # seconds for the outputs of a cell that was interrupted: it may not even notice
+
+
+def processes_of(manager: Any) -> list[psutil.Process]:
+    """A manager's kernel and all processes that it has started; none if it has ended."""
+    with suppress(psutil.Error, AttributeError):
+        kernel = psutil.Process(manager.provisioner.pid)
+        return [kernel, *kernel.children(recursive=True)]
+    return []
 
 
 class CellStopped(Exception):
@@ -91,8 +101,8 @@ class MeteredClient(NotebookClient):
         stopped: why the last cell was stopped, in words; empty if it was not.
     """
 
-    cell_seconds = Float(600.0).tag(config=True)
-    cell_asleep = Float(600.0).tag(config=True)
+    cell_seconds = Float(CELL_SECONDS).tag(config=True)
+    cell_asleep = Float(CELL_ASLEEP).tag(config=True)
     processes = CallableTrait(None, allow_none=True)
     also = CallableTrait(lambda: "")
     stopped = ""
@@ -111,10 +121,7 @@ class MeteredClient(NotebookClient):
 
     def of_the_kernel(self) -> list[psutil.Process]:
         """The kernel and all processes that it has started."""
-        with suppress(psutil.Error, AttributeError):
-            kernel = psutil.Process(self.km.provisioner.pid)
-            return [kernel, *kernel.children(recursive=True)]
-        return []
+        return processes_of(self.km)
 
     def excess(self) -> str:
         """Why what runs has to stop, in words; empty if it need not."""

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
-import executed
+import execution_cache
 import nbformat
 import pytest
 from build_site import fill_cache
@@ -61,9 +61,9 @@ def book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / file).write_text(text, encoding="utf-8")
     for name, content in BOOK.items():
         nbformat.write(content, tmp_path / "chapters" / f"{name}.ipynb")
-    executed._opened.cache_clear()
+    execution_cache._opened.cache_clear()
     paths = sorted((tmp_path / "chapters").glob("*.ipynb"))
-    assert fill_cache(executed.begin(tmp_path, tmp_path / "_build"), paths, jobs=2) == []
+    assert fill_cache(execution_cache.begin(tmp_path, tmp_path / "_build"), paths, jobs=2) == []
     return tmp_path
 
 
@@ -136,12 +136,14 @@ def rewrite(file: str, text: str) -> Callable[..., None]:
 
 
 def install_another(book: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before, another = executed.distributions, SimpleNamespace(name="another", version="1")
-    monkeypatch.setattr(executed, "distributions", lambda path: [*before(path=path), another])
+    before, another = execution_cache.distributions, SimpleNamespace(name="another", version="1")
+    monkeypatch.setattr(
+        execution_cache, "distributions", lambda path: [*before(path=path), another]
+    )
 
 
 def take_another_python(book: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(executed.sys, "version", "4.0")
+    monkeypatch.setattr(execution_cache.sys, "version", "4.0")
 
 
 def move_the_data(book: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,14 +167,14 @@ def move_the_data(book: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_nothing_is_found_once_something_else_has_changed(book, monkeypatch, change) -> None:
     path = book / "chapters" / "1_same.ipynb"
-    assert executed.found(path).cells[2].outputs[0].data["text/plain"] == "2"
-    executed._opened.cache_clear()
+    assert execution_cache.found(path).cells[2].outputs[0].data["text/plain"] == "2"
+    execution_cache._opened.cache_clear()
     change(book, monkeypatch)
-    assert executed.found(path) is None
+    assert execution_cache.found(path) is None
     # And `make book` executes all of it anew.
-    executed._opened.cache_clear()
-    assert not (executed.begin(book, book / "_build")).exists()
-    assert executed.found(path) is None
+    execution_cache._opened.cache_clear()
+    assert not (execution_cache.begin(book, book / "_build")).exists()
+    assert execution_cache.found(path) is None
 
 
 def test_what_a_long_run_has_imported_is_no_change(book: Path, monkeypatch) -> None:
@@ -181,21 +183,21 @@ def test_what_a_long_run_has_imported_is_no_change(book: Path, monkeypatch) -> N
     vendored.mkdir(parents=True)
     (vendored / "METADATA").write_text("Name: another\nVersion: 1\n", encoding="utf-8")
     monkeypatch.syspath_prepend(str(vendored.parent))
-    assert any(each.name == "another" for each in executed.distributions())
-    assert executed.found(book / "chapters" / "1_same.ipynb") is not None
+    assert any(each.name == "another" for each in execution_cache.distributions())
+    assert execution_cache.found(book / "chapters" / "1_same.ipynb") is not None
 
 
 def test_what_cannot_be_read_is_not_found(book: Path) -> None:
     path = book / "chapters" / "1_same.ipynb"
     for file in (book / "_build" / ".jupyter_cache").rglob("*.ipynb"):
         file.write_text("{", encoding="utf-8")
-    assert executed.found(path) is None
+    assert execution_cache.found(path) is None
 
 
 def test_without_a_build_nothing_is_found(tmp_path: Path) -> None:
     path = tmp_path / "1_same.ipynb"
     nbformat.write(BOOK["1_same"], path)
-    assert executed.found(path) is None  # no book
+    assert execution_cache.found(path) is None  # no book
     (tmp_path / "_toc.yml").touch()
-    executed._opened.cache_clear()
-    assert executed.found(path) is None  # no build
+    execution_cache._opened.cache_clear()
+    assert execution_cache.found(path) is None  # no build
