@@ -265,6 +265,18 @@ def test_a_text_is_read_as_it_was_in_training():
     assert small.translator(source_sos=True).encode("a b").ids == [SOS, 4, 5, EOS]
 
 
+def test_a_text_is_split_into_tokens_once(monkeypatch):
+    one, split = small.translator(), []
+    inherited = one.source_tokenizer
+    one.source_tokenizer = type(
+        "Counted",
+        (),
+        {"__call__": lambda self, text: split.append(text) or inherited(text)}
+        | {"to_dict": lambda self: inherited.to_dict()},
+    )()
+    assert one.encode("a zzz").rare == ("zzz",) and split == ["a zzz"]
+
+
 def test_unknown_words_are_named_once():
     encoded = small.translator().encode("z a <eos> z b <unk>")
     assert encoded.ids == [UNK, 4, UNK, UNK, 5, UNK, EOS]

@@ -243,7 +243,9 @@ class Translator:
                 f"The text has {len(ids)} tokens, special tokens included, but this model reads at "
                 f"most {limit}; translate it sentence by sentence."
             )
-        return Encoded(ids, self._unknown(tokens), self.rare_words(text), right)
+        unknown = self._unknown(tokens)
+        rare = unknown if self._of_whole_words() else self.rare_words(text)
+        return Encoded(ids, unknown, rare, right)
 
     def rare_words(self, text: str) -> tuple[str, ...] | None:
         """The words of a source text that training seldom or never met, as written, each once.
@@ -253,9 +255,14 @@ class Translator:
         """
         if self.known_words is not None:
             return self.known_words.rare(text)
-        if self.source_tokenizer.to_dict().get("type") == "subword":
+        if not self._of_whole_words():
             return None
         return self._unknown(self.source_tokenizer(uniform(text)))
+
+    def _of_whole_words(self) -> bool:
+        """Whether the vocabulary alone says which words are known."""
+        subwords = self.source_tokenizer.to_dict().get("type") == "subword"
+        return self.known_words is None and not subwords
 
     def respelled(self, text: str) -> str | None:
         """The text with those of its rare words that the model knows in other capitals written so.
