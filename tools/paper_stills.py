@@ -23,7 +23,8 @@ READY = """n => {
     document.querySelectorAll("article details").forEach(details => details.open = true);
     const all = [...document.querySelectorAll(".explorer:not(.sentence, .talk, .explorer *)")];
     const shown = all.filter(each => each.querySelector("svg, table"));
-    window.scrollTo(0, (window.scrollY + 600) % document.documentElement.scrollHeight);
+    const places = [...document.querySelectorAll(".explorer-place")];
+    places.find(each => !each.querySelector("svg, table"))?.scrollIntoView({block: "center"});
     all.forEach((each, i) => each.dataset.still = i);
     return shown.length === n;
 }"""

@@ -195,8 +195,8 @@ ASK = """
 
 def ask_for_faces(app: Sphinx, page: str, template: str, context: dict, doctree) -> None:
     """At the head of a page, ask for the typefaces in which it is set."""
-    body, pathto = context.get("body"), context.get("pathto")
-    if not body or template != "page.html":
+    body, pathto = context.get("body") or "", context.get("pathto")
+    if template not in {"page.html", "search.html"}:
         return
     faces = [
         pathto(f"_static/fonts/{name}.woff2", 1)

@@ -26,6 +26,10 @@ SIGN = re.compile(rf"(<mo[^>]*>[,;:=]</mo>{SPACE}+<mo)(?=>[−+±]</mo>)")
 # The converter puts elements of HTML into text; XML, of which books on paper are made, has none.
 MARKED = re.compile(r"<mtext><(b|i|code)>([^<]*)</\1></mtext>")
 STYLES = {"b": "font-weight: bold", "i": "font-style: italic", "code": "font-family: monospace"}
+# A formula in a sentence, with the brackets before it and the marks behind it.
+INLINE = re.compile(
+    r"([(\[“‘]*)(<math\b(?![^>]*display=)[^>]*>.*?</math>)([.,;:!?…)\]”’]*)", re.DOTALL
+)
 
 
 @cache
@@ -72,6 +76,18 @@ def visit_formula_block(self, node: nodes.math_block) -> None:
     raise nodes.SkipNode
 
 
+def keep_marks(app: Sphinx, page: str, template: str, context: dict, doctree) -> None:
+    """Let no line begin with the comma behind a formula, nor end with the bracket before one."""
+
+    def kept(found: re.Match) -> str:
+        marked = found[1] or found[3]
+        return f'<span class="kept">{found[0]}</span>' if marked else found[0]
+
+    if context.get("body"):
+        context["body"] = INLINE.sub(kept, context["body"])
+
+
 def setup(app: Sphinx) -> dict:
+    app.connect("html-page-context", keep_marks)
     app.add_html_math_renderer("mathml", (visit_formula, None), (visit_formula_block, None))
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -45,6 +45,20 @@ def test_no_page_loads_a_script_that_sets_formulas(site: Path) -> None:
     assert [load for load in loads if "mathjax" in load.lower()] == []
 
 
+def test_a_formula_keeps_the_marks_beside_it(texts: dict[str, str]) -> None:
+    """Between them a browser would break a line, and let the next one begin with a comma."""
+    kept = re.compile(r'<span class="kept">[^<]*<math\b.*?</math>[^<]*</span>', re.DOTALL)
+    loose = {
+        name: found
+        for name, text in texts.items()
+        if (found := re.findall(r"[(\[]<math\b|</math>[.,;:!?)\]]", kept.sub("", text)))
+    }
+    assert loose == {}
+    assert sum(len(kept.findall(text)) for text in texts.values()) > 1000
+    style = (ROOT / "book" / "assets" / "css" / "formulas.css").read_text("utf-8")
+    assert re.search(r"\.kept \{\s*white-space: nowrap;", style)
+
+
 def test_the_font_has_every_character_of_every_formula(texts: dict[str, str]) -> None:
     known = TTFont(FONT).getBestCmap()
     missing = set()

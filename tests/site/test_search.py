@@ -86,6 +86,13 @@ def test_results_appear_as_one_types_and_lead_to_sections(
     assert first.locator("mark").count() >= 2
     assert dialog.get_by_role("status").inner_text().startswith("The best 12")
     assert width_of(page) <= NARROW
+    # Neither the text of the page nor the glass lies below what is read.
+    paper = dialog.evaluate("e => getComputedStyle(e).backgroundColor")
+    assert re.fullmatch(r"rgb\(\d+, \d+, \d+\)", paper), paper
+    assert dialog.locator("form svg").evaluate(
+        """svg => svg.getBoundingClientRect().right <= svg.nextElementSibling.getBoundingClientRect()
+            .left + parseFloat(getComputedStyle(svg.nextElementSibling).paddingLeft)"""
+    )
     if way == "server":
         assert violations(page, "#pst-search-dialog") == []
     page.keyboard.press("ArrowDown")

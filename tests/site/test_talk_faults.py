@@ -445,6 +445,28 @@ def test_on_a_phone_the_result_stays_in_sight_and_a_finger_reads_the_map(talk) -
     assert seen.problems == []
 
 
+def test_beside_the_map_the_sentence_stays_in_sight_and_nothing_is_cut_off(talk) -> None:
+    page = talk(text=CAPTION, width=820).page
+    page.set_viewport_size({"width": 820, "height": 700})
+    load(page)
+    settled(page)
+    # No pane scrolls by itself: what is too long for the screen scrolls with the page.
+    assert (
+        page.eval_on_selector_all(
+            ".talk .panes > *, .talk .held",
+            "all => all.filter(e => e.scrollHeight > e.clientHeight + 1).map(e => e.className)",
+        )
+        == []
+    )
+    last = page.locator(".talk .look-pane details").last
+    last.evaluate("e => e.scrollIntoView({block: 'end'})")
+    page.wait_for_function("window.scrollY > 100")
+    header = page.locator(".bd-header-article").bounding_box()
+    for shown in (page.locator(".talk textarea"), page.locator(".talk .result").first):
+        place = shown.bounding_box()
+        assert header["height"] - 1 <= place["y"] <= 700 - place["height"]
+
+
 @pytest.mark.parametrize(
     ("begin", "state", "loads"),
     [

@@ -155,7 +155,7 @@ export class Talk {
       html(
         "div",
         { class: "panes" },
-        html("div", { class: "sentence-pane" }, entry, this.hint, this.outcome, this.examples, this.about, this.columns, this.candidates, this.source),
+        html("div", { class: "sentence-pane" }, html("div", { class: "held" }, entry, this.hint, this.outcome), this.examples, this.about, this.columns, this.candidates, this.source),
         html("div", { class: "look-pane" }, this.tabs()),
       ),
       this.status,
