@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Make a class that hands in all problem sets, and compare its grades with those it must get.
 
-    python tools/class_of.py FOLDER --students 60
+    python tools/make_class.py FOLDER --students 60
     transformer-book grade FOLDER --jobs 2
-    python tools/class_of.py FOLDER --compare
+    python tools/make_class.py FOLDER --compare
 
 For each set a student hands in the reference solution, the untouched release, or the reference with
 one of the planted mistakes; who hands in what depends only on the student's number.
