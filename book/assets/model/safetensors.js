@@ -51,7 +51,7 @@ export class Weights {
  * Throws an Error, one sentence, for a file that is cut off or something else.
  */
 export function load_tensors(buffer) {
-  const damaged = (why) => new Error(`The file of the weights cannot be read: ${why}; load it again.`);
+  const damaged = (why) => new Error(`The file of the weights cannot be read: ${why}; load the model again.`);
   if (buffer.byteLength < 8) throw damaged("it is cut off");
   const length = Number(new DataView(buffer).getBigUint64(0, true));
   if (length > buffer.byteLength - 8) throw damaged("it is cut off, or no safetensors file");
