@@ -94,6 +94,8 @@ PLACES = {
     + "def put(t): libc.msgsnd(libc.msgget(78, 0o1666), t.encode(), 100, 0)\ndef get():\n    b = ctypes.create_string_buffer(9000)\n    libc.msgrcv(libc.msgget(78, 0o666), b, 8000, 0, 0o4000)\n    return b.value.decode()",
     "abstract-socket": "import os, socket, threading\ndef put(t):\n    s = socket.socket(socket.AF_UNIX)\n    s.bind('\\0note')\n    s.listen()\n    if os.fork() == 0:\n        os.setsid()\n        while True:\n            c, _ = s.accept()\n            c.sendall(t.encode())\n            c.close()\ndef get():\n    s = socket.socket(socket.AF_UNIX)\n    s.connect('\\0note')\n    return s.recv(9000).decode()",
     "left-process": "import glob, os, time\ndef put(t):\n    if os.fork() == 0:\n        os.setsid()\n        os.execvp('sleep', ['note' + t, '9999'])\ndef get(): return ''.join(open(p).read() for p in glob.glob('/proc/[0-9]*/cmdline'))",
+    # How long it takes to look for what is not there tells whether it was looked for before.
+    "names-looked-for": "import os, time\nF = [f'/usr/lib/note-{i}' for i in range(256)]\ndef put(t):\n    for p, bit in zip(F, format(int.from_bytes(t.encode()[:32], 'big'), '0256b')):\n        bit == '1' and os.path.exists(p)\ndef get():\n    took = []\n    for p in F:\n        s = time.perf_counter()\n        os.path.exists(p)\n        took.append(time.perf_counter() - s)\n    m = sorted(took)[128]\n    return int(''.join('01'[t < m] for t in took), 2).to_bytes(32, 'big').decode(errors='replace')",
     "page-cache": "import glob, os, sys\nF = sorted(glob.glob(sys.prefix + '/lib/python*/site-packages/*/*.py'))[:256]\ndef put(t):\n    for p, bit in zip(F, format(int.from_bytes(t.encode()[:32], 'big'), '0256b')):\n        f = os.open(p, os.O_RDONLY)\n        os.read(f, 1)\n        bit == '0' and os.posix_fadvise(f, 0, 0, os.POSIX_FADV_DONTNEED)\ndef get():\n    bits = ''\n    for p in F:\n        f = os.open(p, os.O_RDONLY)\n        try:\n            os.preadv(f, [bytearray(1)], 0, os.RWF_NOWAIT)\n            bits += '1'\n        except BlockingIOError:\n            bits += '0'\n    return int(bits, 2).to_bytes(32, 'big').decode(errors='replace')",
     "access-times": "import os, sys\ndef put(t): os.utime(sys.executable, (77, 77))\ndef get(): return '77' if os.stat(sys.executable).st_atime == 77 else ''",
     "user-attributes": "import os, sys\ndef put(t): os.setxattr(os.__file__, 'user.note', t.encode())\ndef get(): return os.getxattr(os.__file__, 'user.note').decode()",
@@ -180,6 +182,12 @@ SYSTEM = {
     "holds-memory-in-sockets": "import socket\nkept = []\ntry:\n    for _ in range(450):\n        a, b = socket.socketpair()\n        a.setblocking(False)\n        kept.append((a, b))\n        try:\n            while True: a.send(b'x' * 4096)\n        except BlockingIOError: pass\nexcept OSError: pass",
     "holds-memory-in-pipes": "import os\nkept = []\ntry:\n    for _ in range(450):\n        r, w = os.pipe()\n        os.set_blocking(w, False)\n        try:\n            while True: os.write(w, b'x' * 4096)\n        except BlockingIOError: pass\nexcept OSError: pass",
     "holds-memory-in-shm": "try:\n    with open('/dev/shm/x', 'wb') as f:\n        for _ in range(3000): f.write(b'x' * 2**20)\nexcept OSError: pass",
+    "holds-memory-in-shared-pages": "import mmap\nkept = []\ntry:\n    for _ in range(300):\n        m = mmap.mmap(-1, 2**23)\n        m.write(b'x' * 2**23)\n        m.madvise(mmap.MADV_DONTNEED)\n        kept.append(m)\nexcept OSError: pass",
+    "holds-memory-in-zero": "import mmap, os\nkept = []\ntry:\n    f = os.open('/dev/zero', os.O_RDWR)\n    for _ in range(300):\n        m = mmap.mmap(f, 2**23)\n        m.write(b'x' * 2**23)\n        m.madvise(mmap.MADV_DONTNEED)\n        kept.append(m)\nexcept OSError: pass",
+    "makes-the-reader-deep": "import types\ns = get_ipython()\ns.user_expressions = lambda asked: {n: {'status': 'ok', 'data': {'text/plain': '-' * 10**6 + '1'}} for n in asked}",
+    "sends-a-tensor-of-no-size": 's = get_ipython()\ns.user_expressions = lambda asked: {n: {\'status\': \'ok\', \'data\': {\'text/plain\': repr(\'{"gives": {"tensor": "float32", "shape": [0, 9223372036854775807, 9], "data": ""}}\')}} for n in asked}',
+    "sends-all-numbers": "s = get_ipython()\ns.user_expressions = lambda asked: {n: {'status': 'ok', 'data': {'text/plain': repr('{\"gives\": ' + '[' * 900 + '1' + ']' * 900 + '}')}} for n in asked}",
+    "half-a-character-in-an-error": "class E(Exception): pass\nE.__name__ = 'E\\ud83d'\ntry: raise E('\\ud83d')\nexcept E: get_ipython().showtraceback()",
     "vsock": "import socket\ntry: socket.socket(40, socket.SOCK_STREAM).connect((2, 1024))\nexcept OSError: pass",
     "crypto-socket": "import socket\ntry: socket.socket(38, 5, 0).bind(('hash', 'sha256'))\nexcept OSError: pass",
 }
@@ -232,6 +240,21 @@ NOTEBOOK = {
     "setup-as-text": _kind("setup", "markdown"),
     "tags": _tagged,
     "fake-setup": _fake_setup,
+    "kernelspec": lambda notebook: notebook.metadata.update(
+        kernelspec={"name": "../x", "display_name": "", "argv": ["rm"]}, widgets={"state": []}
+    ),
+    "attachments": lambda notebook: cell(notebook, "double").update(
+        attachments={"../../secret.txt": {"text/plain": "x"}}
+    ),
+    "text-that-takes-hours": lambda notebook: notebook.cells.append(
+        new_markdown_cell("\\begin{a}" * 200_000)
+    ),
+    "hundred-thousand-cells": lambda notebook: notebook.cells.extend(
+        new_markdown_cell("") for _ in range(100_000)
+    ),
+    "look-alike": lambda notebook: cell(notebook, "double").update(
+        source="def dоuble(x):\n    return 2 * x"  # a Cyrillic letter
+    ),
     "two-thousand-cells": lambda notebook: notebook.cells.extend(
         new_markdown_cell("x") for _ in range(2000)
     ),

@@ -247,6 +247,33 @@ STYLES = {
     "collects-garbage": Honest(
         "import gc\ngc.disable()\nbig = [0] * 10**6\ndel big\ngc.collect()\ndef double(x):\n    return 2 * x"
     ),
+    # settings that stay when a cell has ended
+    "warnings-are-errors": _above("import warnings\nwarnings.simplefilter('error')"),
+    "numpy-raises": _above("import numpy as np\nnp.seterr(all='raise')"),
+    "double-precision": _above("import torch\ntorch.set_default_dtype(torch.float64)"),
+    "deterministic": _above("import torch\ntorch.use_deterministic_algorithms(True)"),
+    "anomalies": _above("import torch\ntorch.autograd.set_detect_anomaly(True)"),
+    "another-folder": _above("import os\nos.makedirs('work')\nos.chdir('work')"),
+    "folder-that-is-gone": _above("import os\nos.makedirs('w')\nos.chdir('w')\nos.rmdir('../w')"),
+    "short-recursion": _above("import sys\nsys.setrecursionlimit(300)"),
+    "alarm": _above(
+        "import signal\ndef late(*_): raise TimeoutError\nsignal.signal(signal.SIGALRM, late)",
+        "signal.alarm(5); y = 2 * x; signal.alarm(0); return y",
+    ),
+    "magics": Honest(
+        "%load_ext autoreload\n%autoreload 2\n%pdb on\n%xmode Minimal\n%precision 3\n" + DOUBLE
+    ),
+    "writes-elsewhere": _above("import io, sys\nsys.stdout = io.StringIO()"),
+    "quiet": _above("import builtins\nprint = builtins.print = lambda *a, **k: None"),
+    "half-a-character": _above("print('\\ud83d')"),
+    "thread-that-goes-on": _above(
+        "import threading, time\ndef tick():\n    while True:\n        time.sleep(0.1)\n"
+        "threading.Thread(target=tick).start()"
+    ),
+    "waits-for-itself": Honest(
+        "import asyncio\nasync def later(x):\n    return 2 * x\nawait later(1.0)\n" + DOUBLE
+    ),
+    "wide-letters": Honest("def ｄｏｕｂｌｅ(x):\n    return 2 * ｘ"),  # plain ones, to Python
     "stack-of-its-own": Honest(
         "import inspect\ndef double(x):\n    print(inspect.currentframe().f_code.co_name)\n    return 2 * x"
     ),
@@ -354,6 +381,7 @@ NOTEBOOKS = {
     "formatted-test": Honest(edit=_formatted),
     "another-environment": Honest(edit=_run_elsewhere),
     "answers-moved-up": Honest(edit=_moved),
+    "leaves-at-the-end": Honest(edit=_insert("triple-test", new_code_cell("quit()"), after=True)),
     "deleted-test": Honest(
         edit=lambda notebook: notebook.cells.remove(cell(notebook, "double-test")),
         status="changed tests",

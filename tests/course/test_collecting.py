@@ -158,17 +158,26 @@ def test_an_archive_is_unpacked_whole_or_not_at_all(
     make(tmp_path / name)
     (tmp_path / "into").mkdir()
     with pytest.raises(ValueError, match=says):
-        collecting.unpack(tmp_path / name, tmp_path / "into")
+        collecting.unpack(tmp_path / name, tmp_path / "into", 2**20)
     assert not any((tmp_path / "into").iterdir())
 
 
 def test_too_large_an_archive_is_not_unpacked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(collecting, "UNPACKED", 10)
-    zipped(tmp_path / "a.zip", one_ipynb="x" * 6, two_ipynb="x" * 6)
+    zipped(tmp_path / "ann.zip", one_ipynb="x" * 6, two_ipynb="x" * 6)
+    zipped(tmp_path / "bob.zip", one_ipynb="x" * 6)
     with pytest.raises(ValueError, match="at most"):
-        collecting.unpack(tmp_path / "a.zip", tmp_path)
+        collecting.unpack(tmp_path / "ann.zip", tmp_path, 10)
+    # In an archive of the class, it is one of many.
+    (tmp_path / "given").mkdir()
+    with zipfile.ZipFile(tmp_path / "given" / "class.zip", "w") as packed:
+        packed.write(tmp_path / "ann.zip", "ann.zip")
+        packed.write(tmp_path / "bob.zip", "bob.zip")
+    monkeypatch.setattr(collecting, "INSIDE", 10)
+    collecting.Archives().extract(str(tmp_path / "given"), str(tmp_path / "found"))
+    found = {path.name for path in (tmp_path / "found").rglob("*") if path.is_file()}
+    assert found == {"ann.zip", "one.ipynb"}
 
 
 def test_nbgrader_sorts_what_an_lms_gives(tmp_path: Path) -> None:
@@ -187,6 +196,7 @@ def test_nbgrader_sorts_what_an_lms_gives(tmp_path: Path) -> None:
     with zipfile.ZipFile(archive / "class.zip", "w") as packed:
         packed.writestr("ann_4711_ps1.ipynb", "ann")
         packed.writestr("anna/ps1.ipynb", "anna")
+        packed.writestr("anna/timestamp.txt", "2000-01-01 00:00:00 UTC")  # she was not on time
         packed.writestr("bo_b_12_file_/ps1.ipynb.txt", "bob")
         packed.write(tmp_path / "cem.zip", "cem_99_cem.zip")
         packed.writestr("__MACOSX/anna/._ps1.ipynb", "junk")

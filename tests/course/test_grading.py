@@ -27,6 +27,7 @@ from transformer_book.course.sandbox import Run
 
 # As a teacher runs transformer_book.cli.grade: the annotations' hook does not know typer's classes.
 command = import_fresh("transformer_book.cli").run
+CELL = {"cell_type": "markdown", "metadata": {}, "source": "Good."}
 RIGHT = {"double": "def double(x):\n    return x + x", "triple": "def triple(x):\n    return x * 3"}
 
 
@@ -146,6 +147,7 @@ def test_another_kernel_or_cell_type_is_put_right(folder: Path) -> None:
         (b'{"cells": [1]}', "no Jupyter notebook"),
         (b'{"cells": [{"cell_type": "code"}]}', "no Jupyter notebook"),
         (b"[" * 100_000, "no Jupyter notebook"),
+        (json.dumps({"cells": [CELL] * 5001}).encode(), "5001 cells"),
     ],
 )
 def test_a_file_that_is_no_notebook_is_told_in_one_sentence(
@@ -155,6 +157,12 @@ def test_a_file_that_is_no_notebook_is_told_in_one_sentence(
     path.write_bytes(data)
     with pytest.raises(Unreadable, match=sentence):
         read_notebook(path)
+
+
+def test_a_mark_of_an_editor_before_a_notebook_is_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "a.ipynb"
+    path.write_text(json.dumps({"cells": [CELL], "metadata": {}}), encoding="utf-8-sig")
+    assert len(read_notebook(path).cells) == 1
 
 
 # --- after it ran ---------------------------------------------------------------------------------
@@ -382,6 +390,18 @@ def test_what_stops_the_grader_costs_nobody_else_a_grade(
     monkeypatch.undo()
     remember_runs(monkeypatch, RUNS)
     assert [o.score for o in grade(folder, feedback=False)] == [100.0] * 3
+
+
+def test_a_text_that_takes_hours_to_typeset_costs_a_page_and_no_grade(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(grading, "PAGE", 3.0)
+    slow = nbformat.v4.new_markdown_cell("\\begin{a}" * 12_000)
+    hand_in(folder, "alice", RIGHT, lambda notebook: notebook.cells.append(slow))
+    hand_in(folder, "bob", RIGHT)
+    alice, bob = grade(folder)
+    assert (alice.score, bob.score) == (100.0, 100.0)
+    assert (alice.notes, bob.notes) == ((grading.NO_PAGE,), ())
 
 
 def test_where_nothing_isolates_it_is_said_in_one_sentence(

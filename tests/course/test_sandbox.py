@@ -159,6 +159,29 @@ def test_too_much_memory_at_once_and_bit_by_bit() -> None:
     assert [(event["kind"], event["cell"]) for event in done.events] == [("memory", 2)]
 
 
+@pytest.mark.skipif(isolation.library() is None, reason="libseccomp is not installed")
+def test_no_memory_is_mapped_that_belongs_to_no_process_and_no_file() -> None:
+    if sandbox.fork_server() is None:
+        pytest.skip("this system does not isolate processes")
+    own = "import mmap, os\nmmap.mmap(-1, 2**20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)"
+    zero = "mmap.mmap(os.open('/dev/zero', os.O_RDWR), 2**20)"
+    done = ran(own, "mmap.mmap(-1, 2**20)", zero)
+    assert finished(done) == [True, False, False]
+
+
+def test_a_test_that_works_without_end_on_an_answer_is_ended() -> None:
+    script = (
+        "from transformer_book.course import second_look\n"
+        "from transformer_book.course.forkserver import KernelMaker\n"
+        "maker = KernelMaker()\njudge = maker.judge(0)\n"  # of processor time, rounded up
+        "for run in ('x = 1', 'while True: pass'):\n"
+        '    judge.write(b\'{"run": "%b"}\\n\' % run.encode())\n'
+        "    judge.flush()\n    print(judge.readline().decode())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stdout.split("\n") == ['{"right": [], "how": ""}', "", "", ""], done.stderr
+
+
 def test_endless_printing_fills_nothing() -> None:
     done = ran("while True: print('x' * 1000)", "x = 1", cell_seconds=0.5)
     printed = sum(len(o.get("text", "")) for o in done.notebook["cells"][0]["outputs"])

@@ -31,6 +31,8 @@ NOTEBOOK = ".ipynb"
 ARCHIVES = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar")
 LARGEST = 200 * 2**20  # bytes of a submitted notebook: more is not read
 UNPACKED = 2**30  # bytes of an archive's files: more are not unpacked
+INSIDE = 2**28  # of one that lies in another, with all that lie in it
+ALL = 4 * UNPACKED  # of one file that an LMS gives, with all archives in it
 DEEPEST = 3  # archives within archives
 MANY = 1000  # files of one student: more are not looked at
 JUNK = re.compile(r"\.|~\$|(__MACOSX|Thumbs\.db|desktop\.ini)$")  # what systems leave in folders
@@ -223,6 +225,8 @@ def _odd_student(path: Path) -> str:
 class Archives(ExtractorPlugin):
     """Unpacks what an LMS gives. An archive that cannot be unpacked stops nobody else's."""
 
+    _left = ALL
+
     def extract(self, archive_path: str, extracted_path: str) -> None:
         """Unpack archives, and those in them, each into a folder of its name; copy other files."""
         source, target = Path(archive_path), Path(extracted_path)
@@ -231,25 +235,29 @@ class Archives(ExtractorPlugin):
             to.parent.mkdir(parents=True, exist_ok=True)
             if path.is_symlink():
                 self.log.warning("%s is a link, and is not followed.", shown(path.name))
-            elif not self._unpacked(path, to.parent / _stem(path), DEEPEST):
+                continue
+            self._left = ALL
+            if not self._unpacked(path, to.parent / _stem(path), DEEPEST, UNPACKED):
                 shutil.copyfile(path, to)
 
-    def _unpacked(self, archive: Path, into: Path, deepest: int) -> bool:
+    def _unpacked(self, archive: Path, into: Path, deepest: int, most: int) -> bool:
         if archive.suffix.lower() not in ARCHIVES or deepest == 0:
             return False
         with tempfile.TemporaryDirectory(dir=into.parent) as place:
             try:
-                unpack(archive, Path(place))
+                size = unpack(archive, Path(place), min(most, self._left))
             except ValueError as error:
                 self.log.warning("%s is left as it is: %s", shown(archive.name), error)
                 into.mkdir(exist_ok=True)
                 shutil.copyfile(archive, into / archive.name)
                 return True
+            self._left -= size
+            inside = INSIDE if deepest == DEEPEST else most - size
             into.mkdir(exist_ok=True)
             for path in [each for each in sorted(Path(place).rglob("*")) if each.is_file()]:
                 to = into / path.relative_to(place)
                 to.parent.mkdir(parents=True, exist_ok=True)
-                if not self._unpacked(path, to.parent / _stem(path), deepest - 1):
+                if not self._unpacked(path, to.parent / _stem(path), deepest - 1, inside):
                     shutil.copyfile(path, to)
         return True
 
@@ -258,33 +266,42 @@ def _stem(archive: Path) -> str:
     return archive.stem.removesuffix(".tar")
 
 
-def unpack(archive: Path, into: Path) -> None:
+def unpack(archive: Path, into: Path, most: int) -> int:
     """Unpack an archive: files and folders that stay inside `into`, and no links.
 
+    Returns:
+        how many bytes its files have.
+
     Raises:
-        ValueError: in one sentence, if it is none, or holds anything else.
+        ValueError: in one sentence, if it is none, holds anything else, or more than `most` bytes.
     """
     try:
         if zipfile.is_zipfile(archive):
             with zipfile.ZipFile(archive) as packed:
                 members = packed.infolist()
-                _must_be_harmless(
-                    (i.filename, stat.S_ISLNK(i.external_attr >> 16), i.file_size) for i in members
+                total = _must_be_harmless(
+                    (
+                        (i.filename, stat.S_ISLNK(i.external_attr >> 16), i.file_size)
+                        for i in members
+                    ),
+                    most,
                 )
                 packed.extractall(into)
         elif tarfile.is_tarfile(archive):
             with tarfile.open(archive) as packed:
-                _must_be_harmless(
-                    (i.name, not (i.isfile() or i.isdir()), i.size) for i in packed.getmembers()
+                total = _must_be_harmless(
+                    ((i.name, not (i.isfile() or i.isdir()), i.size) for i in packed.getmembers()),
+                    most,
                 )
                 packed.extractall(into, filter="data")
         else:
             raise ValueError("it is no archive that can be unpacked here.")
     except (zipfile.BadZipFile, tarfile.TarError, zlib.error, OSError, RuntimeError, EOFError):
         raise ValueError("it is damaged, or locked with a password.") from None
+    return total
 
 
-def _must_be_harmless(members: Iterator[tuple[str, bool, int]]) -> None:
+def _must_be_harmless(members: Iterator[tuple[str, bool, int]], most: int) -> int:
     total = 0
     for name, linked, size in members:
         if linked:
@@ -292,8 +309,9 @@ def _must_be_harmless(members: Iterator[tuple[str, bool, int]]) -> None:
         if name.startswith("/") or "\\" in name or ".." in name.split("/"):
             raise ValueError(f"{shown(name)} in it would lie outside of its folder.")
         total += size
-    if total > UNPACKED:
-        raise ValueError(f"it holds {total / 2**20:.0f} MB; at most {UNPACKED >> 20} are unpacked.")
+    if total > most:
+        raise ValueError(f"it holds {total / 2**20:.0f} MB; at most {most >> 20} are unpacked.")
+    return total
 
 
 class Students(FileNameCollectorPlugin):
@@ -311,9 +329,17 @@ class Students(FileNameCollectorPlugin):
             self._known = sorted((student.id for student in book.students), key=len, reverse=True)
 
     def collect(self, submitted_file: str) -> dict[str, str] | None:
-        """Whose file it is, and its name; `None` for what belongs to nobody."""
-        if self.named_regexp:
-            return super().collect(submitted_file)
+        """Whose file it is, and its name; `None` for what belongs to nobody.
+
+        When it was handed in is for the teacher to say: a `timestamp.txt` is not collected.
+        """
+        found = (super().collect if self.named_regexp else self._named)(submitted_file)
+        if found is None or Path(found["file_id"]).name.lower() != TIMESTAMP:
+            return found
+        self.log.warning("%s of %s is not collected.", TIMESTAMP, found["student_id"])
+        return None
+
+    def _named(self, submitted_file: str) -> dict[str, str] | None:
         path = Path(submitted_file)
         where = Path(self.parent._format_collect_path(self.parent.extracted_directory))
         parts = path.relative_to(where).parts

@@ -171,12 +171,13 @@ class KernelMaker:
         theirs.close()
         judges.close()
 
-    def judge(self) -> IO[bytes]:
+    def judge(self, seconds: float) -> IO[bytes]:
         """A process without code of students that says what is right; see `second_look.serve`.
 
-        There is one for each supervisor.
+        There is one for each supervisor. It ends after `seconds` of processor time: a test may
+        work without end on what a student gives.
         """
-        self._socket.sendall(b"null\n")
+        self._socket.sendall(json.dumps({"judge": int(seconds) + 1}).encode() + b"\n")
         self._socket.recv(ANSWER)
         return self._judge.makefile("rwb")
 
@@ -204,8 +205,8 @@ def _make_kernels(control: socket.socket, judges: socket.socket) -> None:
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
         request = json.loads(line)
-        if request is None:
-            _copy(partial(_judge, judges), keep=[judges.fileno()])
+        if "judge" in request:
+            _copy(partial(_judge, judges, request["judge"]), keep=[judges.fileno()])
             judges.close()
             control.sendall(b"\n")
             continue
@@ -220,9 +221,10 @@ def _make_kernels(control: socket.socket, judges: socket.socket) -> None:
         control.sendall(answer)
 
 
-def _judge(channel: socket.socket) -> None:
+def _judge(channel: socket.socket, seconds: int) -> None:
     from transformer_book.course import second_look
 
+    isolation.bound(CPU=seconds)
     second_look.serve(channel.makefile("rwb"))
 
 

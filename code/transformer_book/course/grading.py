@@ -15,6 +15,8 @@ import hashlib
 import io
 import json
 import re
+import signal
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
@@ -50,6 +52,8 @@ from transformer_book.course.sandbox import Limits, Run, Unsafe, circumstances, 
 from transformer_book.course.supervisor import DRAWS
 
 LONGEST = 2 * 2**20  # characters in all its cells: a student's own are a few thousand
+MOST = 5000  # cells
+PAGE = 60.0  # seconds of processor time to write a page: some texts take hours to typeset
 SEED = re.compile(r"course\.seed\(\s*[\"']([^\"']+)")
 TEMPLATE = "numbers of this secret are replaced"
 STATUSES = {
@@ -209,6 +213,29 @@ def grade(
             raise
     course.report()
     return sorted(outcomes, key=lambda outcome: (outcome.problem_set, outcome.student))
+
+
+class TooLong(BaseException):
+    """Not an `Exception`: what it stops must not swallow it."""
+
+
+@contextmanager
+def _limited(seconds: float) -> Iterator[None]:
+    """Raise `TooLong` in the block after so much processor time, where the system can ring."""
+    if not hasattr(signal, "setitimer") or threading.current_thread() != threading.main_thread():
+        yield
+        return
+
+    def ring(*_: Any) -> None:
+        raise TooLong
+
+    before = signal.signal(signal.SIGPROF, ring)
+    signal.setitimer(signal.ITIMER_PROF, seconds, 1.0)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        signal.signal(signal.SIGPROF, before)
 
 
 @contextmanager
@@ -483,7 +510,9 @@ class Course:
         notebook = nbformat.read(path, 4)
         notebook.metadata["noticed"] = list(notes)  # the page begins with it
         nbformat.write(notebook, path)
-        return bool(self.api.generate_feedback(name, student, force=True)["success"])
+        with suppress(TooLong), _limited(PAGE):
+            return bool(self.api.generate_feedback(name, student, force=True)["success"])
+        return False
 
     def brief(self, outcome: Outcome) -> tuple[str, ...]:
         """What is told about a submission: one sentence for each problem, three at most."""
@@ -591,11 +620,13 @@ def read_notebook(path: Path) -> Any:
     if not data.strip():
         raise Unreadable("The file is empty.")
     try:
-        text = data.decode("utf-8")
+        text = data.decode("utf-8-sig")  # some editors mark it
     except UnicodeDecodeError:
         raise Unreadable("The file is not UTF-8, so it is no notebook.") from None
     try:
         found = json.loads(text)
+        if (cells := len(found["cells"])) > MOST:
+            raise Unreadable(f"It has {cells} cells; at most {MOST} are graded.")
         notebook = nbformat.from_dict(_emptied(found))
         notebook.nbformat, notebook.nbformat_minor = 4, 5
         for i, cell in enumerate(notebook.cells):
@@ -603,6 +634,8 @@ def read_notebook(path: Path) -> Any:
             cell.source = "".join(cell.source)
             cell.source.encode()  # JSON can write half a character
         nbformat.validate(notebook)
+    except Unreadable:
+        raise
     except (ValueError, AttributeError, KeyError, TypeError, RecursionError, ValidationError):
         raise Unreadable("The file is no Jupyter notebook.") from None
     length = sum(len(cell.source) for cell in notebook.cells)

@@ -42,7 +42,7 @@ STRANGER = 65_100  # and outside, if root grades: an account that no system give
 JOIN_SESSION_KEYRING = 1
 KEYCTL = {"x86_64": 250, "aarch64": 219}  # the number of keyctl(2)
 
-DEVICES = ("null", "zero", "full", "random", "urandom")
+DEVICES = ("null", "full", "random", "urandom")  # not zero: what it maps is in no file
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
 # Of /etc only what programs need to start: some machines keep what is secret there.
 ETC = ("alternatives", "fonts", "group", "ld.so.cache", "localtime", "nsswitch.conf", "passwd")
@@ -67,6 +67,7 @@ DENIED = (
 # process_madvise, mount_setattr, quotactl_fd, memfd_secret, cachestat.
 DENIED_NUMBERS = (428, 429, 430, 431, 432, 433, 437, 438, 440, MOUNT_SETATTR, 443, 447, 451)
 AF_INET6, AF_NETLINK, SOL_SOCKET, SO_SNDBUF, DONTNEED, NOWAIT = 10, 16, 1, 7, 4, 8
+SHARED_MEMORY = 0x21  # of mmap(2): MAP_SHARED and MAP_ANONYMOUS
 
 
 def bound(**limits: int) -> None:
@@ -360,6 +361,8 @@ def _filter(seccomp: Any) -> None:
         calls.add_rule(
             refused, "setsockopt", arg(1, seccomp.EQ, SOL_SOCKET), arg(2, seccomp.EQ, option)
         )
+    # What is mapped so is memory of no process and no file once it is not looked at any more.
+    calls.add_rule(refused, "mmap", arg(3, seccomp.MASKED_EQ, SHARED_MEMORY, SHARED_MEMORY))
     calls.add_rule(refused, "fadvise64", arg(3, seccomp.EQ, DONTNEED))
     calls.add_rule(refused, "preadv2", arg(5, seccomp.MASKED_EQ, NOWAIT, NOWAIT))
     calls.load()

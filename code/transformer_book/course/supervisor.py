@@ -203,7 +203,7 @@ def _look_again(
     notebook = copy.deepcopy(notebook)  # what the student gets is the first look
     client, _ = _client(notebook, order, used_up)
     _isolate(client, maker, order, look=1)
-    judge = maker.judge()
+    judge = maker.judge((1 + DRAWS) * order["seconds"])
     ask = partial(_asked, client)
     try:
         with client.setup_kernel():
@@ -253,7 +253,7 @@ def _asked(client: Any, made: str, sent: Sequence[str], build: bool) -> list[dic
         request = client.kc.execute("pass", store_history=False, user_expressions={"": expression})
         reply = client.reply_to(request, 2 * SECONDS)
         answers.append({"text": ""})
-        with suppress(LookupError, TypeError, SyntaxError, ValueError):
+        with suppress(LookupError, TypeError, SyntaxError, ValueError, MemoryError, RecursionError):
             told = reply["content"]["user_expressions"][""]
             if told.get("status") == "error":
                 answers[-1] = {"why": f"it stops with {told['ename']}: {told['evalue']}"[:200]}
