@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Train the model that is shipped as multi30k-de-en: five generations, each taught by the last.
+"""Train the model that is shipped as multi30k-de-en: five generations, each taught by earlier ones.
 
     python tools/generations.py --output runs/generations
     python tools/ship_model.py runs/generations/multi30k-generations=3 --name multi30k-de-en
