@@ -34,10 +34,10 @@ HEADING = re.compile(r"^(#{1,6}) +(.+?) *$", re.MULTILINE)
 FENCE = re.compile(r"^[ >]*(`{3,}|~{3,}).*?^[ >]*\1", re.MULTILINE | re.DOTALL)
 WORDS_A_MINUTE = 100  # with a pencil in the hand, and a look at every output
 HEART = 23  # the last chapter of it
-# How a cell begins that is not for reading: an exercise, what to try in an explorer, and the
-# questions at a chapter's end.
+# How a cell begins that is not for reading: an exercise, what to try in an explorer, the questions
+# at a chapter's end, and a drawing, whose caption counts as little as that of a figure.
 QUESTIONS = ("## Ask yourself", "### Further: more questions")
-DONE = ("> **Your turn", "> **Try it", *QUESTIONS)
+DONE = ("> **Your turn", "> **Try it", "![", *QUESTIONS)
 
 
 def is_further(heading: str) -> bool:

@@ -1,4 +1,4 @@
-"""What the website adds to Jupyter Book: boxes, figures with captions, the architecture figure.
+"""What the website adds to Jupyter Book: boxes, figures with captions, live drawings.
 
 Chapters are plain CommonMark notebooks that every front end renders. This extension dresses them
 for the website; nothing in a chapter depends on it.
@@ -7,9 +7,9 @@ for the website; nothing in a chapter depends on it.
 * An SVG output whose metadata carries ``alt`` and ``caption`` becomes ``<figure>``, ``<img alt>``
   and ``<figcaption>``. The caption that `plots.show` also prints for notebook front ends is dropped
   here, so that it appears once.
-* ``{architecture}``, or in a chapter the image of that name, draws
-  ``book/assets/figures/architecture.svg`` inline; in a chapter ``decoder_only.svg``, too. A box
-  links to its chapter as soon as ``_toc.yml`` lists that chapter.
+* ``{architecture}``, or in a chapter the image of any drawing that ``tools/draw.py`` has made,
+  stands in the page itself: its colours follow the theme, and a box that names a chapter links to
+  it as soon as ``_toc.yml`` lists that chapter. The emphasised line below the image is its caption.
 * A section "Further: …" is a branch off the core path: it can be folded (``js/further.js``), and
   keeps the address that it would have without that word. The contents of a page show it by a mark.
 * The imports at the beginning of a notebook fold to one line.
@@ -134,13 +134,25 @@ class Figures:
         return [figure]
 
 
-# --- the architecture figure --------------------------------------------------------------------
+# --- drawings -----------------------------------------------------------------------------------
 
 SVG = "http://www.w3.org/2000/svg"
+OURS = '<svg xmlns="http://www.w3.org/2000/svg" class="arch"'  # how tools/draw.py begins a file
 
 
-class Architecture(nodes.General, nodes.Element):
-    """The architecture figure, inline, so that its links work and its colours follow the theme."""
+class Drawn(nodes.General, nodes.Element):
+    """A drawing, inline, so that its links work and its colours follow the theme; and a caption."""
+
+
+def drawn(env: BuildEnvironment, address: str) -> Drawn | None:
+    """The drawing at an address from the root of the book, or None for another kind of image."""
+    relative, path = env.relfn2path(f"/{address}")
+    with Path(path).open(encoding="utf-8") as file:
+        if file.read(len(OURS)) != OURS:
+            return None
+    env.note_dependency(relative)
+    env.note_dependency(str(Path(env.srcdir) / "_toc.yml"))
+    return Drawn(path=path)
 
 
 class ArchitectureDirective(SphinxDirective):
@@ -149,29 +161,30 @@ class ArchitectureDirective(SphinxDirective):
     has_content = False
 
     def run(self) -> list[nodes.Node]:
-        relative, path = self.env.relfn2path("/book/assets/figures/architecture.svg")
-        self.env.note_dependency(relative)
-        self.env.note_dependency(str(Path(self.env.srcdir) / "_toc.yml"))
-        return [Architecture(path=path)]
+        return [drawn(self.env, "book/assets/figures/architecture.svg")]
 
 
-class ArchitectureImages(SphinxTransform):
+class Drawings(SphinxTransform):
     """A chapter shows a drawing as an ordinary image; the website puts the live one there."""
 
     default_priority = 450
 
     def apply(self, **kwargs) -> None:
         for image in list(self.document.findall(nodes.image)):
-            drawn = re.search(
-                r"book/assets/figures/(architecture|decoder_only)\.svg$", image["uri"]
-            )
-            if drawn is None:
+            found = re.search(r"book/assets/figures/\w+\.svg$", image["uri"])
+            live = drawn(self.env, found[0]) if found else None
+            if live is None:
                 continue
-            relative, path = self.env.relfn2path(f"/{drawn[0]}")
-            self.env.note_dependency(relative)
-            self.env.note_dependency(str(Path(self.env.srcdir) / "_toc.yml"))
-            alone = isinstance(image.parent, nodes.paragraph) and len(image.parent) == 1
-            (image.parent if alone else image).replace_self(Architecture(path=path))
+            place = image.parent
+            if not (isinstance(place, nodes.paragraph) and len(place) == 1):
+                image.replace_self(live)
+                continue
+            below = place.next_node(descend=False, siblings=True)
+            inside = below.children if isinstance(below, nodes.paragraph) else []
+            if len(inside) == 1 and isinstance(inside[0], nodes.emphasis):
+                live += nodes.paragraph("", "", *inside[0].children)
+                below.parent.remove(below)
+            place.replace_self(live)
 
 
 def chapters_by_number(docnames) -> dict[str, str]:
@@ -303,7 +316,7 @@ class DebuggingLink(SphinxTransform):
         last += line
 
 
-def visit_architecture(self, node: Architecture) -> None:
+def visit_drawn(self, node: Drawn) -> None:
     builder = self.builder
     chapters = chapters_by_number(builder.env.found_docs)
     ElementTree.register_namespace("", SVG)
@@ -331,12 +344,13 @@ def visit_architecture(self, node: Architecture) -> None:
             link.tail = group.tail
             parent.insert(position, link)
     text = ElementTree.tostring(root, encoding="unicode")
-    self.body.append(f'<figure class="architecture" tabindex="0">\n{text}\n</figure>\n')
-    raise nodes.SkipNode
+    self.body.append(f'<figure class="drawing">\n{text}\n')
+    self.body.append("<figcaption>\n" if node.children else "")
 
 
-def skip_architecture(self, node: Architecture) -> None:
-    raise nodes.SkipNode
+def depart_drawn(self, node: Drawn) -> None:
+    self.body.append("</figcaption>\n" if node.children else "")
+    self.body.append("</figure>\n")
 
 
 # --- the opener of a chapter ---------------------------------------------------------------------
@@ -386,7 +400,7 @@ def opened(path: str | Path, number: str) -> tuple[str, list[str]]:
     lit = [group for group in parts if group.get("data-chapter") in mine]
     names = ["".join(group.itertext()).strip() for group in lit]
     for group in lit or parts:
-        group.set("class", f"{group.get('class')} lit")
+        group.set("class", "part lit")
     for group in parts:
         del group.attrib["data-chapter"]
     for name in ("title", "desc", "style", "defs", "text"):
@@ -544,9 +558,9 @@ def setup(app: Sphinx) -> dict:
     app.add_transform(Boxes)
     if Figures not in load_mime_renders():
         load_mime_renders().append(Figures)
-    app.add_node(Architecture, html=(visit_architecture, None))
+    app.add_node(Drawn, html=(visit_drawn, depart_drawn))
     app.add_directive("architecture", ArchitectureDirective)
-    app.add_transform(ArchitectureImages)
+    app.add_transform(Drawings)
     app.add_transform(Branches)
     app.add_post_transform(Folds)
     app.add_transform(Imports)

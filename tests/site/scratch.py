@@ -54,6 +54,8 @@ See [Vaswani et al., 2017](../book/bibliography.md#vaswani2017attention) and [ma
 The branch has [an address](08_plain.ipynb#a-branch-and-more), and so has [its part](08_plain.ipynb#in-it).
 
 ![One stack.](../book/assets/figures/decoder_only.svg)
+
+*What is `left` of it.*
 """,
 ]
 

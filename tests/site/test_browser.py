@@ -40,7 +40,7 @@ def test_the_start_page_leads_to_the_book(site: Path, serve, visit) -> None:
     assert "url=book/landing.html" in (site / "index.html").read_text(encoding="utf-8")
     seen = visit(f"{serve(site)}/book/landing.html")
     seen.page.locator(".explorer").wait_for()  # to leave earlier is to break it off
-    link = seen.page.locator("figure.architecture a").first
+    link = seen.page.locator("figure.drawing a").first
     link.focus()
     seen.page.keyboard.press("Enter")
     seen.page.wait_for_url("**/chapters/**")

@@ -61,7 +61,7 @@ def test_the_landing_page_invites_in_three_ways(site: Path) -> None:
     links = read_pages(site)[site / LANDING].links
     for name in ("how_to_read.html", "how_to_read.html#run-a-chapter", "teaching.html"):
         assert name in links, name
-    figure = re.search(r'<figure class="architecture.*?</figure>', text, re.DOTALL)[0]
+    figure = re.search(r'<figure class="drawing.*?</figure>', text, re.DOTALL)[0]
     drawn = set(re.findall(r'data-chapter="(\d\d)"', figure))
     written = {path.name[:2] for path in notebooks() if path.parent.name == "chapters"}
     assert set(re.findall(r'<a href="../chapters/(\d\d)_', figure)) == drawn & written != set()

@@ -128,7 +128,7 @@ def test_figures_carry_caption_and_text_once(scratch: Path) -> None:
 
 def test_figure_of_the_architecture_links_to_existing_chapters_only(scratch: Path) -> None:
     text = (scratch / "book" / "landing.html").read_text(encoding="utf-8")
-    figure = re.search(r'<figure class="architecture.*?</figure>', text, re.DOTALL)[0]
+    figure = re.search(r'<figure class="drawing.*?</figure>', text, re.DOTALL)[0]
     links = set(re.findall(r'<a href="([^"]+)"', figure))
     assert links == {"../chapters/07_scratch.html", "../chapters/08_plain.html"}
     assert "unwritten" in figure
@@ -136,10 +136,13 @@ def test_figure_of_the_architecture_links_to_existing_chapters_only(scratch: Pat
 
 def test_figure_of_one_stack_is_drawn_in_its_chapter(scratch: Path) -> None:
     text = (scratch / "chapters" / "07_scratch.html").read_text(encoding="utf-8")
-    figure = re.search(r'<figure class="architecture.*?</figure>', text, re.DOTALL)[0]
+    figure = re.search(r'<figure class="drawing.*?</figure>', text, re.DOTALL)[0]
     assert "The decoder-only Transformer" in figure and "decoder_only.svg" not in text
     assert "unwritten" in figure and "<a " not in figure  # the one written chapter is this page
     assert 'class="part" data-chapter="07"' in figure
+    caption = re.search(r"<figcaption>(.*)</figcaption>", figure, re.DOTALL)[1]
+    assert re.sub("<.*?>", "", caption).strip() == "What is left of it."
+    assert "<em>What is" not in text
 
 
 def test_a_page_without_widgets_weighs_at_most_a_megabyte(site: Path) -> None:

@@ -262,7 +262,3 @@ def test_the_configuration_without_execution_differs_in_that_alone(tmp_path: Pat
         extensions
     )
     assert derived == plain
-
-
-def test_the_figure_of_the_architecture_is_as_drawn() -> None:
-    assert run_tool("draw_architecture.py", "--check").returncode == 0
