@@ -123,16 +123,16 @@ def twin(case: Case, moved: dict) -> object:
     return case.widget(**{**{name: start[name] for name in names}, **moved})
 
 
-# Of the article the explorer's cell, headings, what folds its section, and styles alone, before any
+# Of the article the explorer's cell, headings, what folds sections, and styles alone, before any
 # deferred script of the page runs: no other explorer is drawn. A browser lays out the whole page again
 # at each step, axe-core reads all of it, and chapters are long. test_pages_served looks at whole pages.
 ALONE = """name => document.addEventListener("readystatechange", () => {
     const view = document.querySelector(`.explorer-place[data-name="${name}"]`);
     const article = view.closest("article");
     article.append(...article.querySelectorAll("style, .sentence-models"));
-    const stays = "section, h1, h2, h3, h4, h5, h6, .further-bar, .further-button";
-    for (const part of article.querySelectorAll("section > *"))
-        if (!part.contains(view) && (part.matches(".further") || !part.matches(stays))) part.remove();
+    const stays = "section, h1, h2, h3, h4, h5, h6, .further-bar, .further-button, .further-body";
+    for (const part of article.querySelectorAll("section > *, .further-body > *"))
+        if (!part.contains(view) && !part.matches(stays)) part.remove();
 }, {once: true})"""
 
 
