@@ -119,6 +119,7 @@ def test_the_sentence_is_recorded_from_the_model_and_comes_alive(site: Path, ser
 @pytest.mark.parametrize("width", [NARROW, 1440])
 def test_the_landing_page_does_not_shift(site: Path, serve, visit, width: int) -> None:
     seen = visit(f"{serve(site)}/{LANDING}", width=width, begin=SHIFTS)
+    seen.page.locator(".explorer-place").first.scroll_into_view_if_needed()
     seen.page.locator('[data-explorer="GeometryExplorer"]').wait_for()
     assert sum(seen.page.evaluate("window.shifts")) <= 0.02
     assert width_of(seen.page) <= width

@@ -27,9 +27,12 @@
     };
     const observer = new ResizeObserver((changes) => changes.forEach((change) => reach(change.target)));
     // On a phone a paragraph scrolls for a formula in it, too (book.css).
-    const boxes = matchMedia("(max-width: 576px)").matches ? "div.math, .bd-article p:has(math)" : "div.math";
-    all(boxes, (box) => observer.observe(box));
-    document.fonts.ready.then(() => all(boxes, reach));
+    const phone = matchMedia("(max-width: 576px)");
+    const boxes = () => (phone.matches ? "div.math, .bd-article p:has(math)" : "div.math");
+    const watch = () => all(boxes(), (box) => observer.observe(box));
+    watch();
+    phone.addEventListener("change", watch);
+    document.fonts.ready.then(() => all(boxes(), reach));
   }
 
   // What the theme's two buttons are called, and where it shows the chapters beside the page: its styles say
