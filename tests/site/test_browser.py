@@ -135,6 +135,7 @@ def test_wide_things_scroll_in_their_own_box(scratch: Path, visit) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_everything_is_accessible(scratch: Path, serve, visit, scheme: str) -> None:
     seen = visit(f"{serve(scratch)}/chapters/07_scratch.html", scheme=scheme)
+    seen.page.locator(".explorer-place").first.scroll_into_view_if_needed()
     seen.page.wait_for_selector(".explorer")
     problems = seen.problems + violations(seen.page)
     assert not problems, "\n" + "\n".join(problems)
