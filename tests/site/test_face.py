@@ -119,8 +119,13 @@ def test_the_sentence_is_recorded_from_the_model_and_comes_alive(site: Path, ser
 @pytest.mark.parametrize("width", [NARROW, 1440])
 def test_the_landing_page_does_not_shift(site: Path, serve, visit, width: int) -> None:
     seen = visit(f"{serve(site)}/{LANDING}", width=width, begin=SHIFTS)
-    seen.page.locator(".explorer-place").first.scroll_into_view_if_needed()
-    seen.page.locator('[data-explorer="GeometryExplorer"]').wait_for()
+    explorer = seen.page.locator('[data-explorer="GeometryExplorer"]')
+    for _ in range(60):  # as one reads: an explorer is made before it is in sight
+        if explorer.count():
+            break
+        seen.page.evaluate("scrollBy({top: 150, behavior: 'instant'})")
+        seen.page.wait_for_timeout(50)
+    explorer.wait_for()
     assert sum(seen.page.evaluate("window.shifts")) <= 0.02
     assert width_of(seen.page) <= width
 

@@ -238,7 +238,8 @@ def test_every_notebook_can_be_downloaded_as_it_is_committed(site: Path) -> None
 
 def test_a_printed_chapter_is_light_unfolded_and_without_buttons(site: Path, visit) -> None:
     page = visit(f"{site.as_uri()}/{CHAPTER}", scheme="dark").page
-    page.locator(".explorer").wait_for()
+    page.locator(".explorer-place").first.scroll_into_view_if_needed()
+    page.locator(".explorer").first.wait_for()
     folded = page.locator(".bd-article details:not([open])")
     n_folded = folded.count()
     assert n_folded > 10

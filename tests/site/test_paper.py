@@ -11,6 +11,7 @@ import sys
 import unicodedata
 import zipfile
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import paper
@@ -45,7 +46,9 @@ def made(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
             make(folder / f"book.{kind}", site, stills, chromium(), PAGES)
         return folder
 
-    return built_once(tmp_path_factory, "paper", build)
+    # In a thread: the tests of this one have a browser of their own running.
+    with ThreadPoolExecutor(1) as apart:
+        return apart.submit(built_once, tmp_path_factory, "paper", build).result()
 
 
 @pytest.fixture(scope="module")

@@ -99,6 +99,7 @@ def test_an_explorer_takes_a_sentence(page, site: Path, serve, visit) -> None:
     model, names = PAGES[page]
     translator = Translator.from_pretrained(model)
     for name in names:
+        seen.page.locator(f'.explorer-place[data-name="{name}"]').scroll_into_view_if_needed()
         place = seen.page.locator(f'.sentence[data-of="{name}"]')
         place.get_by_role("button", name="Use a sentence of your own").click()
         text = place.get_by_role("textbox").input_value()

@@ -83,7 +83,7 @@
   const SAME_PAGE = 0.75; // what the next section of a page counts beside its first
 
   const OPTIONS = {
-    boost: { title: 6, also: 5, page: 2 },
+    boost: { title: 14, also: 10, page: 2 },
     prefix: (term, i, terms) => i === terms.length - 1 && term.length > 2,
     fuzzy: (term) => (term.length > 3 ? 0.2 : false),
     weights: { fuzzy: 0.3, prefix: 0.5 },
