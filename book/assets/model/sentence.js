@@ -128,11 +128,9 @@ function load({ model, rules }, step) {
 
 /** What the page holds of an explorer: the traits with which the chapter shows it. */
 function saved(name) {
-  for (const script of document.querySelectorAll('script[type="application/vnd.jupyter.widget-state+json"]')) {
-    const found = Object.values(JSON.parse(script.textContent).state).find(({ state }) => state._anywidget_id?.endsWith(`.${name}`));
-    if (found) return found.state;
-  }
-  throw new Error(`This page holds no ${name}.`);
+  const script = document.querySelector(`.explorer-place[data-name="${name}"] > script`);
+  if (!script) throw new Error(`This page holds no ${name}.`);
+  return JSON.parse(script.textContent);
 }
 
 /** Load the model and put an input line in the place of the button. */
