@@ -161,6 +161,22 @@ def test_every_chapter_opens_with_its_part_of_the_model(site: Path) -> None:
     assert "lit: layer, N times" in labels["24"]
 
 
+# --- drawings -------------------------------------------------------------------------------------
+
+WIDTHS = """() => [...document.querySelectorAll("figure.drawing")].map(e => [e.querySelector("svg"),
+    e.querySelector("figcaption p")].map(each => each.getBoundingClientRect().width))"""
+
+
+def test_a_caption_is_as_wide_as_its_drawing(site: Path, visit) -> None:
+    """Also beside a margin, where the text itself is narrower than its part of the page."""
+    page = visit(f"{site.as_uri()}/{WITH_ASIDES}", width=1440).page
+    for width in (1440, NARROW):
+        page.set_viewport_size({"width": width, "height": 900})
+        found = page.evaluate(WIDTHS)
+        assert len(found) == 3
+        assert all(said > 0.9 * drawn > 270 for drawn, said in found), found
+
+
 # --- asides ---------------------------------------------------------------------------------------
 
 PLACES = """() => [...document.querySelectorAll(".aside")].filter(e => e.checkVisibility()).map(e => {
