@@ -22,6 +22,7 @@ from transformer_book.widgets.talk import EXAMPLES, answers
 PAGES = {
     "chapters/04_embeddings": ("captions-en-it", ["EmbeddingMap"]),
     "chapters/12_encoder": ("captions-de-en", ["HeadExplorer"]),
+    "chapters/13_decoder": ("captions-de-en", ["HeadExplorer"]),
     "chapters/17_decoding": ("captions-de-en", ["BeamExplorer"]),
     "chapters/18_taylor_series": ("series", ["HeadExplorer"]),
     "chapters/19_translating_german": ("multi30k-de-en", ["HeadExplorer"]),
