@@ -15,7 +15,7 @@ import pytest
 from build_site import build_site
 from common import ALONE, ROOT, served
 from filelock import FileLock
-from playwright.sync_api import Browser, Error, Page, Request, sync_playwright
+from playwright.sync_api import Browser, Error, Locator, Page, Request, sync_playwright
 
 from tests.site.scratch import write_scratch_book
 from tests.site.talk_page import METERED
@@ -139,6 +139,14 @@ class Visit:
         """Wait until scripts have run and fonts are there."""
         self.page.wait_for_load_state("load")
         self.page.evaluate("document.fonts.ready.then(() => undefined)")
+
+    def explorer(self, name: str) -> Locator:
+        """The page's explorer of this name, once it is there: it is made when one comes near."""
+        place = self.page.locator(f'.explorer-place[data-name="{name}"]').first
+        place.scroll_into_view_if_needed()
+        made = place.locator(f'[data-explorer="{name}"]').first
+        made.wait_for()
+        return made
 
     def go(self, address: str) -> None:
         """Another page in place of this one: what both load is not read and compiled anew."""

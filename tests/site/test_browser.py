@@ -135,8 +135,7 @@ def test_wide_things_scroll_in_their_own_box(scratch: Path, visit) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_everything_is_accessible(scratch: Path, serve, visit, scheme: str) -> None:
     seen = visit(f"{serve(scratch)}/chapters/07_scratch.html", scheme=scheme)
-    seen.page.locator(".explorer-place").first.scroll_into_view_if_needed()
-    seen.page.wait_for_selector(".explorer")
+    seen.explorer("GeometryExplorer")
     problems = seen.problems + violations(seen.page)
     assert not problems, "\n" + "\n".join(problems)
 
@@ -248,8 +247,7 @@ def test_explorers_work_with_no_kernel_and_no_network(
 ) -> None:
     address = serve(scratch) if way == "server" else scratch.as_uri()
     seen = visit(f"{address}/chapters/07_scratch.html")
-    seen.page.locator(".explorer-place").scroll_into_view_if_needed()
-    explorer = seen.page.locator("[data-explorer=GeometryExplorer]")
+    explorer = seen.explorer("GeometryExplorer")
     explorer.scroll_into_view_if_needed()
     before = explorer.get_attribute("data-state")
     explorer.get_by_role("slider").first.press("ArrowRight")

@@ -37,9 +37,7 @@ GEOMETRY = next(case for case in CASES if case.widget is GeometryExplorer)
 def test_the_explorer_of_the_landing_page_is_alive(site: Path, serve, visit, way: str) -> None:
     address = serve(site) if way == "server" else site.as_uri()
     seen = visit(f"{address}/{LANDING}")
-    root = seen.page.locator('[data-explorer="GeometryExplorer"]')
-    root.wait_for()
-    root.scroll_into_view_if_needed()
+    root = seen.explorer("GeometryExplorer")
     problems = differing(GEOMETRY, root)
     # What the text beside it says of the start.
     said = re.search(
@@ -237,9 +235,9 @@ def test_every_notebook_can_be_downloaded_as_it_is_committed(site: Path) -> None
 
 
 def test_a_printed_chapter_is_light_unfolded_and_without_buttons(site: Path, visit) -> None:
-    page = visit(f"{site.as_uri()}/{CHAPTER}", scheme="dark").page
-    page.locator(".explorer-place").first.scroll_into_view_if_needed()
-    page.locator(".explorer").first.wait_for()
+    seen = visit(f"{site.as_uri()}/{CHAPTER}", scheme="dark")
+    seen.explorer("GeometryExplorer")
+    page = seen.page
     folded = page.locator(".bd-article details:not([open])")
     n_folded = folded.count()
     assert n_folded > 10

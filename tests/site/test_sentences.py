@@ -100,7 +100,7 @@ def test_an_explorer_takes_a_sentence(page, site: Path, serve, visit) -> None:
     model, names = PAGES[page]
     translator = Translator.from_pretrained(model)
     for name in names:
-        seen.page.locator(f'.explorer-place[data-name="{name}"]').scroll_into_view_if_needed()
+        seen.explorer(name)
         place = seen.page.locator(f'.sentence[data-of="{name}"]')
         place.get_by_role("button", name="Use a sentence of your own").click()
         text = place.get_by_role("textbox").input_value()
@@ -137,7 +137,7 @@ def test_from_a_folder_one_sentence_says_why_it_cannot_take_one(page, site: Path
     """And nothing stands there to be pressed."""
     seen = visit((site / f"{page}.html").as_uri(), width=NARROW)
     for name in PAGES[page][1]:
-        seen.page.locator(f'.explorer-place[data-name="{name}"]').scroll_into_view_if_needed()
+        seen.explorer(name)
         place = seen.page.locator(f'.sentence[data-of="{name}"]')
         assert place.inner_text().startswith(
             "A sentence of your own needs a page that comes from a server, since browsers run no "

@@ -140,10 +140,7 @@ def opened(case: Case, visit, address: str, **options: object) -> tuple:
     """The page with nothing but the explorer on it, and the explorer once it is there."""
     alone = f"({ALONE})({json.dumps(case.widget.__name__)})"
     seen = visit(f"{address}/{case.page}.html", begin=alone, **options)
-    place = seen.page.locator(f'.explorer-place[data-name="{case.widget.__name__}"]')
-    place.first.scroll_into_view_if_needed()
-    root = seen.page.locator(f'[data-explorer="{case.widget.__name__}"]').first
-    root.wait_for()
+    root = seen.explorer(case.widget.__name__)
     root.scroll_into_view_if_needed()
     return seen, root
 
