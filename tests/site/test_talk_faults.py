@@ -7,6 +7,7 @@ reader does can be taken back, stays in sight, and leaves the focus where it was
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -480,7 +481,9 @@ def test_beside_the_map_the_sentence_stays_in_sight_and_nothing_is_cut_off(talk)
 def test_a_small_model_loads_by_itself_unless_that_costs(begin, state, loads, talk) -> None:
     seen = talk(begin=begin, **state)
     page = seen.page
-    if loads:
+    if loads:  # when the browser is idle: until then the page offers to load it
+        status = page.locator(".talk > .status").filter(has_text=re.compile("^Translation"))
+        status.wait_for(state="attached")
         settled(page)
         assert said(page) == "The small boy is playing in the garden."
         assert page.url.endswith("talk.html"), "the page has changed its address by itself"
