@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import torch
@@ -266,16 +267,63 @@ def test_gradients_of_what_flows():
         assert_close(found[name], gradient, rtol=0, atol=1e-10)
 
 
+MUTANTS = [
+    ("d_output @ weight,", "d_output @ weight * 2,"),
+    ("d_rows.T @ rows", "d_rows.T @ rows / len(rows)"),
+    ("d_rows.sum(dim=0)", "d_rows.mean(dim=0)"),
+    ("(x > 0)", "(x >= 0)"),
+    ("(share + x * density)", "share"),
+    ("scatter(-1, came_from, pairs)", "copy_(pairs)"),
+    ("d_output * kept", "d_output"),
+    ("(d_output - dot)", "d_output"),
+    ("(output * d_output).sum(dim=-1", "(output * d_output).sum(dim=-2"),
+    ("scale * (d_scores @ key)", "d_scores @ key"),
+    ("scale * (d_scores.transpose(-2, -1) @ query)", "scale**2 * (d_scores.mT @ query)"),
+    ("softmax_backward(d_weights, weights)", "d_weights * weights"),
+    ("d_heads.transpose(1, 2).flatten(-2)", "d_heads.reshape(*d_heads.mT.shape[::3], -1)"),
+    ("d_normal - of_mean - ", "d_normal - "),
+    (" - normal * of_deviation) /", ") /"),
+    ("of_deviation) / deviation", "of_deviation) / deviation**2"),
+    ("d_normal = d_output * weight", "d_normal = d_output"),
+    ("(d_output * normal).reshape", "(d_output * x).reshape"),
+    ("return d_output + d_branch", "return d_branch"),
+    ("index_add(0, tokens.reshape(-1), rows)", "index_copy(0, tokens.reshape(-1), rows)"),
+    ("scale * d_output.reshape", "d_output.reshape"),
+    ("= d_output.sum(dim=0)", "= d_output.mean(dim=0)"),
+    ("smoothing / logits.size(-1))", "smoothing / (logits.size(-1) - 1))"),
+    ("* real[..., None]", "* 1"),
+    ("/ real.sum()", "/ real.numel()"),
+    ("(1 - beta1**update)", "(1 - beta1)"),
+    ("(1 - beta2) * gradient**2", "(1 - beta2) * gradient.abs()"),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), MUTANTS, ids=lambda text: text)
+def test_every_damage_is_noticed(old, new, monkeypatch):
+    source = Path(backwards.__file__).read_text(encoding="utf-8")
+    assert source.count(old) == 1
+    damaged: dict = {}
+    exec(source.replace(old, new), damaged)
+    for name, function in damaged.items():
+        if name.endswith(("_backward", "_step")):
+            monkeypatch.setattr(backwards, name, function)
+    parts = [test_linear, test_softmax, test_split_and_merge, test_layer_norm_and_residual]
+    with pytest.raises(AssertionError):
+        test_adam()
+        test_dropout()
+        test_relu_at_zero_is_as_pytorch_says()
+        for seed in SEEDS:
+            for test in (*parts, test_embedding_and_positions):
+                test(seed)
+            for kind in ACTIVATIONS:
+                test_activation(seed, kind)
+            test_attention_with_every_mask(seed, 0.7)
+            test_cross_entropy(seed, 0)
+
+
 WRONG = {
-    "linear_backward": lambda d, x, w: (d @ w, d.flatten(0, -2).T @ x.flatten(0, -2), d[0, 0]),
     "softmax_backward": lambda d, output: output * d,
-    "split_heads_backward": lambda d: d.flatten(-2).reshape(d.size(0), d.size(2), -1),
     "residual_backward": lambda d_output, d_branch: d_branch,
-    "embedding_backward": lambda d, t, n, s: (
-        backwards.linear_backward(
-            d * s, F.one_hot(t.clamp(max=1), n).double(), d.new_zeros(d.size(-1), n)
-        )[1].T
-    ),
 }
 
 
