@@ -12,8 +12,8 @@ from math import comb
 
 from transformer_book.arguments import check_positive
 from transformer_book.sampling import Drawing
-from transformer_book.tasks.series.checking import wrong_from
-from transformer_book.tasks.series.expressions import NotInGrammar
+from transformer_book.tasks.series.checking import ENDING, wrong_from
+from transformer_book.tasks.series.expressions import VARIABLE, NotInGrammar
 from transformer_book.translator import Translation, Translator
 
 Check = Callable[[str, str], bool]
@@ -44,6 +44,15 @@ def is_series_of(expression: str, series: str) -> bool:
         return wrong_from(expression, series) is None
     except NotInGrammar:
         return False
+
+
+def checked(expression: str, series: str) -> str:
+    """What the check by numbers says of an answer, in words; see `wrong_from`."""
+    try:
+        power = wrong_from(expression, series)
+    except NotInGrammar:
+        return f"no series to {ENDING}"
+    return f"agrees to {ENDING}" if power is None else f"wrong from {VARIABLE}**{power} on"
 
 
 def verified_search(

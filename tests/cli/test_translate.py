@@ -220,3 +220,12 @@ def test_at_a_terminal_each_sentence_is_answered(call, model):
     assert answer.status == 0
     odd = call("translate", model, "a q").out
     assert answer.out == f"{one}\n\n{odd}{one}"  # no prompts in a file
+
+
+def test_a_series_is_checked_and_nothing_else_is(call, captions):
+    answer = call("translate", "series", "--check", "sin(a*x)", "", "1/sin(b*x)")
+    right, empty, wrong, end = answer.out.split("\n")
+    assert right.endswith("\tchecked: agrees to O(x**6)") and (empty, end) == ("", "")
+    assert "\tchecked: wrong from x**1 on" in wrong
+    sentence = refused(call("translate", captions, "--check", "Ein Hund."))
+    assert sentence.startswith("--check is for a model of series")

@@ -166,6 +166,11 @@ async function operations({ module, file, rule }) {
       return each(texts, (text) => series.series_of(text, tokenizer, unicode()));
     },
 
+    checked({ pairs }) {
+      const tokenizer = tokens.tokenizer_from_dict({ type: "math" }, { unicode: unicode() });
+      return pairs.map(([one, other]) => series.checked(one, other, tokenizer, unicode()));
+    },
+
     text: ({ texts }) =>
       texts.map((text) => ["uniform", "lower", "nfc", "repr"].map((name) => unicode()[name](text))),
 

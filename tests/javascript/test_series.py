@@ -7,7 +7,9 @@ import random
 from browser_parity import run
 
 from tests.javascript.conftest import sentences
+from tests.tasks.test_series_checking import mutated, pairs
 from transformer_book.tasks.series.expansion import series_of
+from transformer_book.verified import checked
 
 # No commas and no stars in calls: how such a tree is written differs between versions of Python.
 PIECES = [
@@ -76,3 +78,16 @@ def test_the_series_and_the_refusals_are_the_packages(rules) -> None:
     assert wrong == []
     refused = sum(isinstance(each, dict) for each in right)
     assert 500 < refused < len(texts) - 500
+
+
+def test_what_a_check_says_is_the_packages(rules) -> None:
+    """Exact arithmetic in the page, numbers in the package: the same words of all."""
+    draw = random.Random(3)
+    asked = [*pairs("long", 60), *pairs("two-terms", 60), ("exp(a*x)", "1+a*xO(x**6)")]
+    for source, series in asked[:]:
+        changed = [mutated(series, draw) for _ in range(4)]
+        asked += [(source, each) for each in changed if each is not None]
+    (found,) = run([{"operation": "checked", "pairs": asked}], rules)
+    said = [checked(*each) for each in asked]
+    assert [each for each in zip(asked, said, found, strict=True) if each[1] != each[2]] == []
+    assert len({*said}) > 6 and said.count("agrees to O(x**6)") >= 120

@@ -201,7 +201,7 @@ def test_bad_input_is_answered_in_one_sentence_and_the_model_goes_on(talk, packa
         assert notice.inner_text() == str(error.value)
     ask(page, "sin(a*x)")
     assert said(page) == package("series").translate("sin(a*x)")
-    assert page.locator(".talk .note", has_text="That is right").count() == 1
+    assert page.locator(".talk .note", has_text="Checked: agrees to O(x**6).").count() == 1
     assert seen.problems == []
 
 

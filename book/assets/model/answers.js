@@ -95,11 +95,13 @@ async function translate(translator, { text, changes = [], forced = [] }, { say,
     translator.hooks.hooks = hooks;
     shipped = await searched(translator.search(encoded, { cached }), { rest });
   }
+  const written = as_text(shipped ?? greedy);
   return {
     translation: as_text(greedy),
     attention,
-    shipped: shipped && as_text(shipped),
+    shipped: shipped && written,
     right: encoded.right,
+    checked: translator.checked(text, written.text),
     first: first ?? 1000 * seconds,
     rate: greedy.tokens.length / seconds,
   };

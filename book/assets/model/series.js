@@ -622,6 +622,27 @@ export function series_of(text, tokenizer, unicode) {
   }
 }
 
+/**
+ * What a check says of the series that was written for an expression: does it agree to O(x**6)?
+ *
+ * Python asks by numbers (verified.checked), this by the series of the difference, which is exact.
+ */
+export function checked(expression, series, tokenizer, unicode) {
+  const [ending, none] = [`O(${VARIABLE}**${ORDER})`, `no series to O(${VARIABLE}**${ORDER})`];
+  const text = series.replaceAll(" ", "");
+  const terms = text.slice(0, -ending.length);
+  if (!text.endsWith(ending) || (terms && !terms.endsWith("+"))) return none;
+  try {
+    const [right, written] = [expression, terms.slice(0, -1) || "0"].map((each) => read(each, tokenizer, unicode));
+    const difference = sum_of([...right, ...negated(written)]);
+    const { low, rows } = expand(difference, letters_of(difference));
+    return rows.length ? `wrong from ${VARIABLE}**${low} on` : `agrees to ${ending}`;
+  } catch (error) {
+    if (error instanceof RangeError || error instanceof NotInGrammar) return none;
+    throw error;
+  }
+}
+
 function read(text, tokenizer, unicode) {
   if (!unicode.split(text).length) throw new NotInGrammar("it is empty");
   let tokens;

@@ -3,7 +3,7 @@
 import { beam_search, finished, greedy_search } from "./decoding.js";
 import { KnownWords } from "./known_words.js";
 import { load_tensors } from "./safetensors.js";
-import { series_of } from "./series.js";
+import { checked, series_of } from "./series.js";
 import { Hooks } from "./tensors.js";
 import { UNK, Vocabulary, tokenizer_from_dict } from "./tokens.js";
 import { Transformer } from "./transformer.js";
@@ -72,6 +72,11 @@ export class Translator {
     }
     const unknown = this.unknown_in(tokens);
     return { ids, tokens, unknown, rare: this.rare_words(text, unknown), right };
+  }
+
+  /** What a check says of an answer of a model of series; null for other models. */
+  checked(text, answer) {
+    return this.of_series ? checked(this.unicode.uniform(text), answer, this.source_tokenizer, this.unicode) : null;
   }
 
   /** Those of these tokens that the vocabulary lacks, each once. */

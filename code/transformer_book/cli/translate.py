@@ -45,6 +45,9 @@ def translate(
         bool,
         typer.Option("--mark-rare", help="Print the words seldom or never seen in training."),
     ] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Print whether each series agrees to O(x**6).")
+    ] = False,
     device: options.Device = "cpu",
     threads: options.Threads = None,
 ) -> None:
@@ -58,7 +61,8 @@ def translate(
     What else is printed of a translation stands behind it, each after a tab: with --probabilities
     its tokens, with --mark-rare the rare words of the source, with spaces between them. Those are
     the words that training had fewer than 3 times (for a model of whole words: that it does not
-    know); what becomes of them is a guess.
+    know); what becomes of them is a guess. With --check it is what numbers say of a series: that it
+    agrees to O(x**6), or from which power of x on it is wrong. Only a model of series has that.
 
     \b
     Examples:
@@ -67,6 +71,7 @@ def translate(
       transformer-book translate captions-de-en --n-best 3 --probabilities "Zwei Hunde schlafen."
       transformer-book translate captions-de-en --temperature 1.2 --seed 7 "Ein Hund schläft."
       transformer-book translate multi30k-de-en --mark-rare "Ein Eisvogel sitzt auf einem Ast."
+      transformer-book translate series --check "sin(a*x)/sin(b*x)"
     """
     from transformer_book.sampling import Drawing
 
@@ -83,13 +88,18 @@ def translate(
             f"--mark-rare marks nothing: {model} has no known_words.json, which says what words it "
             "met in training; train --resume writes that file into the folder of a run."
         )
+    if check and (translator.recipe.get("task") or {}).get("name") != "series":
+        raise ValueError(
+            f"--check is for a model of series, and {model} writes none: leave --check out."
+        )
     one = sys.stdin is None or sys.stdin.isatty() if not texts else len(texts) == 1
     use_threads(translator.model, "one sentence" if one else "many sentences", threads)
     if n_best and beam_size is None:
         beam_size = max(n_best, translator.decoding.beam_size)
     search = {"drawing": drawing, "beam_size": beam_size, "length_penalty": length_penalty}
     search["n_best"] = n_best or 1
-    session = _Session(translator, search, seed, n_best is not None, probabilities, mark_rare)
+    extras = (probabilities, mark_rare, check)
+    session = _Session(translator, search, seed, n_best is not None, *extras)
     # Which draws belong to which line must not depend on when the lines arrive.
     _translate_all(session, texts, full=drawing is not None)
     session.name_unknown()
@@ -133,9 +143,11 @@ class _Session:
         several: bool,
         probabilities: bool,
         mark_rare: bool,
+        check: bool,
     ) -> None:
         self.translator, self.search, self.seed = translator, search, seed
         self.several, self.probabilities, self.mark_rare = several, probabilities, mark_rare
+        self.check = check
         self.what = "line"
         self.count = 0
         self.failed = False
@@ -152,12 +164,14 @@ class _Session:
         first = self.count + 1
         self.count += len(lines)
         readable: dict[int, Encoded] = {}
+        texts: dict[int, str] = {}
         broken = None
         for number, line in enumerate(lines, first):
             try:
                 text = line.decode("utf-8-sig" if number == 1 else "utf-8")
                 if uniform(text):
                     readable[number] = self.translator.encode(text)
+                    texts[number] = text
             except UnicodeDecodeError:
                 broken, self.count = number, number - 1
                 break
@@ -170,7 +184,7 @@ class _Session:
             results = self.translator.search(list(readable.values()), seed=seed, **self.search)
             found = dict(zip(readable, results, strict=True))
         for number in range(first, self.count + 1):
-            print(self._shown(number, found.get(number)))
+            print(self._shown(number, texts.get(number, ""), found.get(number)))
         sys.stdout.flush()
         for translation in found.values():
             self.unknown |= dict.fromkeys(translation.unknown)
@@ -188,20 +202,24 @@ class _Session:
     def _which(self, number: int) -> str:
         return f"{self.what.capitalize()} {number}: " if self.what else ""
 
-    def _shown(self, number: int, translation: Translation | None) -> str:
+    def _shown(self, number: int, text: str, translation: Translation | None) -> str:
         every = [] if translation is None else [translation, *translation.alternatives]
         if self.several:
-            rows = [(number, f"{one.score:.3f}", *self._fields(one)) for one in every]
+            rows = [(number, f"{one.score:.3f}", *self._fields(text, one)) for one in every]
             return "\n".join("\t".join(map(str, row)) for row in rows or [(number, "", "")])
-        return "\t".join(self._fields(every[0])) if every else ""
+        return "\t".join(self._fields(text, every[0])) if every else ""
 
-    def _fields(self, translation: Translation) -> list[str]:
+    def _fields(self, text: str, translation: Translation) -> list[str]:
         fields = [one_line(translation.text)]
         if self.probabilities:
             each = zip(translation.tokens, translation.probabilities, strict=True)
             fields.append("  ".join(f"{one_line(token)} {p:.2f}" for token, p in each))
         if self.mark_rare:
             fields.append(" ".join(translation.rare))
+        if self.check:
+            from transformer_book.verified import checked
+
+            fields.append(f"checked: {checked(text, translation.text)}")
         return fields
 
 

@@ -527,7 +527,7 @@ export class Talk {
     this.show();
   }
 
-  notes_of(column, { translation, shipped, right, state, first, rate }) {
+  notes_of(column, { translation, shipped, right, checked, state, first, rate }) {
     const { model, forced } = this.now;
     const { text, finished, rare, tokens } = translation;
     const { beam_size } = model.decoding;
@@ -543,8 +543,8 @@ export class Talk {
       lines.push(`While tokens are set by you, the search with ${beam_size} beams is left out: it would choose each of them itself.`);
     }
     if (done && right !== null) {
-      const said = shipped?.text ?? text;
-      lines.push(said === right ? "That is right: its series, computed exactly." : `That is wrong. Computed exactly, its series is ${right}`);
+      const wrong = checked.startsWith("agrees") ? "" : ` Computed exactly, its series is ${right}`;
+      lines.push(`Checked: ${checked}.${wrong}`);
     }
     if (done && tokens.includes("<eos>")) lines.push(...signs_of(["<eos>"]));
     if (done) lines.push(`First token after ${number(first, 0)} ms, then ${number(rate, 0)} tokens per second.`);

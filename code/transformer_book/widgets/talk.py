@@ -31,6 +31,7 @@ from transformer_book.masks import padding_mask
 from transformer_book.tokens import EOS, PAD, SOS, uniform
 from transformer_book.transformer import Transformer
 from transformer_book.translator import Translator
+from transformer_book.verified import checked
 from transformer_book.widgets.beam import BEAMS, LONGEST, record_steps
 from transformer_book.widgets.explorer import bundled, styles
 
@@ -231,12 +232,14 @@ def _translate(translator: Translator, text: str, forced: Sequence[int] = ()) ->
             "finished": one.finished,
             "candidates": [[] for _ in one.tokens],
         }
+    written = shipped or translation()
     yield {
         "state": "done",
         "translation": translation(),
         "attention": attention,
         "shipped": shipped,
         "right": encoded.right,
+        "checked": encoded.right and checked(uniform(text), written["text"]),
         "first": first or 1000 * seconds,
         "rate": len(said) / seconds,
     }
