@@ -1,6 +1,6 @@
 // What can be asked of the browser's model, wherever it runs: in node (run.mjs) or in a page.
 
-const NAMES = ["answers", "attention", "decoder_cache", "decoding", "interventions", "known_words", "layers", "masks", "safetensors", "series", "tensors", "tokens", "translator", "unicode"];
+const NAMES = ["answers", "attention", "decoder_cache", "decoding", "interventions", "known_words", "layers", "masks", "optimization", "safetensors", "series", "tensors", "tokens", "transformer", "translator", "unicode"];
 
 /** Numbers as text: the bytes of float32, base 64. */
 function packed(numbers) {
@@ -33,7 +33,7 @@ export async function done(jobs, means) {
 
 /** What can be asked of one set of modules. */
 async function operations({ module, file, rule }) {
-  const [answers, attention, decoder_cache, decoding, interventions, { KnownWords }, layers, masks, safetensors, series, tensors, tokens, translators, { Unicode }] = await Promise.all(NAMES.map(module));
+  const [answers, attention, decoder_cache, decoding, interventions, { KnownWords }, layers, masks, optimization, safetensors, series, tensors, tokens, { Transformer }, translators, { Unicode }] = await Promise.all(NAMES.map(module));
   const unicodeTables = await rule("unicode");
   let tables = null; // made where they are needed: it takes a while
   const unicode = () => (tables ??= new Unicode(unicodeTables));
@@ -188,6 +188,29 @@ async function operations({ module, file, rule }) {
       const weights = new safetensors.Weights(new Map([["n.weight", tensor(weight)], ["n.bias", tensor(bias)]]));
       const norm = new layers.LayerNorm(weights, "n", new tensors.Hooks());
       return packed(norm.forward(tensor(rows.flat()).view(rows.length, weight.length)).data);
+    },
+
+    /** Updates of a model, a batch each: their losses, the norms of their gradients, the first gradients by name. */
+    training({ config, weights: given, batches, settings }) {
+      const made = Object.entries(given).map(([name, { data, shape }]) => [name, new tensors.Tensor(Float32Array.from(data), ...shape)]);
+      const weights = new safetensors.Weights(new Map(made));
+      const hooks = new tensors.Hooks();
+      hooks.random = Math.random; // in training
+      const model = new Transformer(config, weights, hooks);
+      const parameters = made.map(([, parameter]) => parameter);
+      const optimizer = new optimization.OPTIMIZERS[settings.optimizer](parameters, settings);
+      const found = { losses: [], norms: [] };
+      batches.forEach(({ source, target_in, target_out }, n) => {
+        for (const parameter of parameters) parameter.grad = new Float32Array(parameter.data.length);
+        const logits = model.forward(source, target_in);
+        const { loss, gradient } = optimization.label_smoothed_loss(logits, target_out, settings.label_smoothing);
+        model.backward(gradient);
+        found.gradients ??= Object.fromEntries(made.map(([name, { grad }]) => [name, packed(grad)]));
+        found.norms.push(optimization.clip_gradients(parameters, settings.clip_norm));
+        optimizer.step(optimization.learning_rate(n + 1, settings));
+        found.losses.push(loss);
+      });
+      return found;
     },
 
     /** Every half-precision number. */

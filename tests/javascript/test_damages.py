@@ -103,7 +103,11 @@ DAMAGES = {
         "y); // (B, T, D)",
     ),
     "ties taken apart": ("transformer", 'tie_embeddings === "all"', 'tie_embeddings === "none"'),
-    "causal and not exchanged": ("transformer", "this.config.causal ?", "!this.config.causal ?"),
+    "causal and not exchanged": (
+        "transformer",
+        "return causal ? target_mask",
+        "return !causal ? target_mask",
+    ),
     "cache off by one": (
         "decoder_cache",
         "const start = cache.length;",

@@ -1,6 +1,6 @@
 // Token embeddings and positions (chapters 4 and 5).
 
-import { Tensor, add, zeros } from "./tensors.js";
+import { Tensor, accumulate, add, zeros } from "./tensors.js";
 
 /**
  * Look up one learned vector per token id: E(t) = √d_model W_t.
@@ -19,6 +19,7 @@ export class TokenEmbedding {
 
   forward(tokens) {
     const [V, D] = this.weight.shape;
+    this.tokens = tokens; // for backward
     const x = zeros(tokens.length, tokens[0].length, D); // (B, T, D)
     tokens.flat().forEach((token, n) => {
       if (!(token >= 0 && token < V)) {
@@ -27,6 +28,16 @@ export class TokenEmbedding {
       for (let d = 0; d < D; d += 1) x.data[n * D + d] = this.weight.data[token * D + d] * this.scale;
     });
     return this.hooks.see(this.name, "output", x); // (B, T, D)
+  }
+
+  /** The row of each token gets √d_model times the gradient of every place where it stands. */
+  backward(dx) {
+    const gradient = new Float32Array(this.weight.data.length); // (V, D)
+    const D = dx.size(-1);
+    this.tokens.flat().forEach((token, n) => {
+      for (let d = 0; d < D; d += 1) gradient[token * D + d] += dx.data[n * D + d] * this.scale;
+    });
+    accumulate(this.weight, gradient);
   }
 }
 
@@ -51,8 +62,9 @@ export function sinusoids(length, d_model) {
 
 /** Add a row of a table to the vector of each position: x_p + table_p. */
 class Positions {
-  constructor(name, table, hooks) {
+  constructor(name, table, hooks, learned = false) {
     this.name = name;
+    this.learned = learned;
     this.hooks = hooks;
     this.table = table; // (max_length, D)
   }
@@ -65,13 +77,23 @@ class Positions {
     const rows = new Tensor(this.table.data.slice(start * D, end * D), x.size(1), D); // (T, D)
     return add(x, this.hooks.see(this.name, "rows", rows, start)); // (B, T, D)
   }
+
+  /** (B, T, D) as it comes; each row of a learned table gets its position's gradient of all sentences. */
+  backward(dy) {
+    if (!this.learned) return dy;
+    const gradient = new Float32Array(this.table.data.length); // (max_length, D)
+    const row = dy.size(1) * dy.size(2);
+    for (let i = 0; i < dy.data.length; i += 1) gradient[i % row] += dy.data[i];
+    accumulate(this.table, gradient);
+    return dy;
+  }
 }
 
 /** Which table: the fixed sinusoids, a learned vector per position, or nothing. */
 export const POSITIONS = {
   sinusoidal: (weights, name, { max_length, d_model }, hooks) =>
     new Positions(name, sinusoids(max_length, d_model), hooks),
-  learned: (weights, name, config, hooks) => new Positions(name, weights.get(`${name}.weight`), hooks),
+  learned: (weights, name, config, hooks) => new Positions(name, weights.get(`${name}.weight`), hooks, true),
   none: (weights, name, { max_length, d_model }, hooks) =>
     new Positions(name, zeros(max_length, d_model), hooks),
 };

@@ -1,6 +1,6 @@
 // What surrounds attention: layer norm, residuals, the feed-forward network (chapters 10, 11).
 
-import { Linear, Tensor, add, zeros } from "./tensors.js";
+import { Linear, Tensor, accumulate, add, sum_rows, zeros } from "./tensors.js";
 
 /**
  * Bring the features of each position to mean 0 and variance 1, then scale and shift.
@@ -21,6 +21,7 @@ export class LayerNorm {
   }
 
   forward(x) {
+    this.x = x; // for backward
     const D = x.size(-1);
     const y = zeros(...x.shape); // (…, D)
     for (let start = 0; start < x.data.length; start += D) {
@@ -35,6 +36,61 @@ export class LayerNorm {
     }
     return this.hooks.see(this.name, "output", y); // (…, D)
   }
+
+  /**
+   * With x̂ the normalised features and g = γ dL/dy, for D features:
+   *
+   *     dL/dx = (g − mean(g) − x̂ mean(g x̂)) / √(σ² + ε)
+   *
+   * A hook may change the shares of the two means: a mistake made on purpose.
+   */
+  backward(dy) {
+    const { data, shape } = this.x;
+    const D = this.x.size(-1);
+    const [share, share_of_products] = this.hooks.see(this.name, "means_backward", [1, 1]);
+    const dx = zeros(...shape);
+    const scaled = zeros(...shape); // dL/dy x̂
+    for (let start = 0; start < data.length; start += D) {
+      let mean = 0, variance = 0, of_g = 0, of_products = 0;
+      for (let d = 0; d < D; d += 1) mean += data[start + d] / D;
+      for (let d = 0; d < D; d += 1) variance += ((data[start + d] - mean) * (data[start + d] - mean)) / D;
+      const root = (variance + this.eps) ** 0.5;
+      for (let d = 0; d < D; d += 1) {
+        scaled.data[start + d] = (dy.data[start + d] * (data[start + d] - mean)) / root;
+        of_g += (this.weight.data[d] * dy.data[start + d]) / D;
+        of_products += (this.weight.data[d] * scaled.data[start + d]) / D;
+      }
+      for (let d = 0; d < D; d += 1) {
+        const along = ((data[start + d] - mean) / root) * of_products * share_of_products;
+        dx.data[start + d] = (this.weight.data[d] * dy.data[start + d] - share * of_g - along) / root;
+      }
+    }
+    accumulate(this.weight, sum_rows(scaled.data, D));
+    if (this.bias) accumulate(this.bias, sum_rows(dy.data, D));
+    return dx; // (…, D)
+  }
+}
+
+/**
+ * While a model is trained: zero each number with probability p, divide the others by 1 − p.
+ *
+ * Outside training, when `hooks.random` is null, nothing happens.
+ */
+export class Dropout {
+  constructor(p, hooks) {
+    Object.assign(this, { p: p ?? 0, hooks });
+  }
+
+  forward(x) {
+    const { random } = this.hooks;
+    this.kept = random && this.p > 0 ? x.data.map(() => (random() < this.p ? 0 : 1 / (1 - this.p))) : null;
+    return this.backward(x);
+  }
+
+  /** What was zeroed gets no gradient; the others' is divided, too. */
+  backward(dy) {
+    return this.kept ? new Tensor(dy.data.map((each, i) => each * this.kept[i]), ...dy.shape) : dy;
+  }
 }
 
 /** f of every number, in place. */
@@ -44,6 +100,7 @@ function mapped(x, f) {
 }
 
 const relu = (x) => mapped(x, (each) => Math.max(0, each));
+relu.backward = (dy, x) => new Tensor(dy.data.map((each, i) => (x.data[i] > 0 ? each : 0)), ...dy.shape);
 
 /** x Φ(x), with the distribution function Φ of the normal distribution. */
 const gelu = (x) => mapped(x, (each) => (each * (1 + erf(each / Math.SQRT2))) / 2);
@@ -55,11 +112,25 @@ function erf(x) {
   return Math.sign(x) * (1 - sum * Math.exp(-x * x));
 }
 
+/** d/dx x Φ(x) = Φ(x) + x φ(x), with the density φ. */
+gelu.backward = (dy, { data }) =>
+  new Tensor(
+    dy.data.map((each, i) => {
+      const density = Math.exp(-(data[i] ** 2) / 2) / Math.sqrt(2 * Math.PI);
+      return each * ((erf(data[i] / Math.SQRT2) + 1) / 2 + data[i] * density);
+    }),
+    ...dy.shape,
+  );
+
 /** Sort each pair of neighbouring features. Source: Anil et al. (2019), with groups of two. */
 function group_sort({ data, shape }) {
   for (let i = 0; i < data.length; i += 2) if (data[i] > data[i + 1]) [data[i], data[i + 1]] = [data[i + 1], data[i]];
   return new Tensor(data, ...shape);
 }
+
+/** A gradient goes back to where its number came from. */
+group_sort.backward = (dy, { data }) =>
+  new Tensor(dy.data.map((each, i) => dy.data[data[i & ~1] > data[i | 1] ? i ^ 1 : i]), ...dy.shape);
 
 const ACTIVATIONS = { relu, gelu, groupsort: group_sort };
 
@@ -79,40 +150,60 @@ export class FeedForward {
   }
 
   forward(x) {
-    const hidden = this.hooks.see(this.name, "hidden", this.activation(this.linear1.forward(x))); // (…, F)
+    const before = this.linear1.forward(x); // (…, F)
+    this.before = this.hooks.random ? new Tensor(before.data.slice(), ...before.shape) : null; // for backward
+    const hidden = this.hooks.see(this.name, "hidden", this.activation(before)); // (…, F)
     return this.linear2.forward(hidden); // (…, D)
+  }
+
+  backward(dy) {
+    return this.linear1.backward(this.activation.backward(this.linear2.backward(dy), this.before)); // (…, D)
   }
 }
 
+const nothing = { forward: (x) => zeros(...x.shape), backward: (dy) => zeros(...dy.shape) };
+const identity = { forward: (x) => x, backward: (dy) => dy };
+
 /** The network that a configuration asks for; without one a layer adds nothing (an ablation). */
 export const feed_forward = (weights, name, config, hooks) =>
-  config.feed_forward ? new FeedForward(weights, name, config, hooks) : { forward: (x) => zeros(...x.shape) };
+  config.feed_forward ? new FeedForward(weights, name, config, hooks) : nothing;
 
 /**
  * Wrap a sublayer f in a residual connection and a layer norm.
  *
- *     pre: x + f(norm(x))    post: norm(x + f(x))
+ *     pre: x + f(norm(x))    post: norm(x + f(x))    none: x + f(x)
  *
+ * In training f(…) passes through dropout.
  * x (B, T, D) and a function (B, T, D) → (B, T, D) give (B, T, D). `see` is shown what the sublayer
  * adds ("change"), what it is added to ("stream") and their sum.
  *
  * Source: post: Vaswani et al. (2017), section 5.4; pre: Xiong et al. (2020).
  */
 export class Residual {
-  constructor(weights, name, { norm, residual }, hooks) {
+  constructor(weights, name, { norm, residual, dropout }, hooks) {
     Object.assign(this, { name, hooks, residual, pre_norm: norm === "pre" });
-    this.norm = new LayerNorm(weights, `${name}.norm`, hooks);
+    this.norm = norm === "none" ? identity : new LayerNorm(weights, `${name}.norm`, hooks);
+    this.dropout = new Dropout(dropout, hooks);
   }
 
   forward(x, sublayer, start = null) {
     const see = (stage, value) => this.hooks.see(this.name, stage, value, start);
     const stream = see("stream", this.residual ? x : zeros(...x.shape)); // (B, T, D)
-    const change = see("change", sublayer(this.pre_norm ? this.norm.forward(x) : x)); // (B, T, D)
+    const added = this.dropout.forward(sublayer(this.pre_norm ? this.norm.forward(x) : x)); // (B, T, D)
+    const change = see("change", added); // (B, T, D)
     const sum = see("sum", add(stream, change)); // (B, T, D)
     return this.pre_norm ? sum : this.norm.forward(sum); // (B, T, D)
+  }
+
+  /** What the sublayer gets, and what the stream gets, add up; `sublayer` goes backwards, too. */
+  backward(dy, sublayer) {
+    const dsum = this.pre_norm ? dy : this.norm.backward(dy); // (B, T, D)
+    const dx = sublayer(this.dropout.backward(dsum)); // (B, T, D)
+    const change = this.pre_norm ? this.norm.backward(dx) : dx; // (B, T, D)
+    return this.hooks.see(this.name, "stream_backward", this.residual) ? add(dsum, change) : change; // (B, T, D)
   }
 }
 
 /** The norm after the last layer of a pre-norm stack; a post-norm stack has just been normalised. */
 export const final_norm = (weights, name, { norm }, hooks) =>
-  norm === "pre" ? new LayerNorm(weights, name, hooks) : { forward: (x) => x };
+  norm === "pre" ? new LayerNorm(weights, name, hooks) : identity;

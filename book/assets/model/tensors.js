@@ -45,6 +45,77 @@ export function dot(a, i, b, j, n) {
   return first + second + (third + fourth);
 }
 
+/**
+ * a bᵀ for a (N, K) and b (M, K) → (N, M): entry i, j is the dot product of two rows.
+ *
+ * Four rows of a by two of b at once, so that each number that is read serves several products; the
+ * rows that are left over come one by one, by four rows of b.
+ */
+export function matmul_transposed(a, b, N, M, K) {
+  const c = new Float32Array(N * M);
+  const last = M - 1; // at the end the last row of b may be taken repeatedly
+  const blocks = N - (N % 4);
+  for (let i = 0; i < blocks; i += 4) {
+    const [a0, a1, a2, a3] = [i * K, (i + 1) * K, (i + 2) * K, (i + 3) * K];
+    for (let j = 0; j < M; j += 2) {
+      const next = Math.min(j + 1, last);
+      const [b0, b1] = [j * K, next * K];
+      let c00 = 0, c10 = 0, c20 = 0, c30 = 0, c01 = 0, c11 = 0, c21 = 0, c31 = 0;
+      for (let k = 0; k < K; k += 1) {
+        const [u, v] = [b[b0 + k], b[b1 + k]];
+        const [x0, x1, x2, x3] = [a[a0 + k], a[a1 + k], a[a2 + k], a[a3 + k]];
+        c00 += x0 * u;
+        c10 += x1 * u;
+        c20 += x2 * u;
+        c30 += x3 * u;
+        c01 += x0 * v;
+        c11 += x1 * v;
+        c21 += x2 * v;
+        c31 += x3 * v;
+      }
+      const row = i * M;
+      [c[row + j], c[row + M + j], c[row + 2 * M + j], c[row + 3 * M + j]] = [c00, c10, c20, c30];
+      [c[row + next], c[row + M + next], c[row + 2 * M + next], c[row + 3 * M + next]] = [c01, c11, c21, c31];
+    }
+  }
+  for (let i = blocks; i < N; i += 1) {
+    for (let j = 0; j < M; j += 4) {
+      const [j0, j1, j2, j3] = [j, Math.min(j + 1, last), Math.min(j + 2, last), Math.min(j + 3, last)];
+      const [b0, b1, b2, b3] = [j0 * K, j1 * K, j2 * K, j3 * K];
+      let c0 = 0, c1 = 0, c2 = 0, c3 = 0;
+      for (let k = 0; k < K; k += 1) {
+        const x = a[i * K + k];
+        c0 += x * b[b0 + k];
+        c1 += x * b[b1 + k];
+        c2 += x * b[b2 + k];
+        c3 += x * b[b3 + k];
+      }
+      [c[i * M + j0], c[i * M + j1], c[i * M + j2], c[i * M + j3]] = [c0, c1, c2, c3];
+    }
+  }
+  return c;
+}
+
+/** The rows of a matrix (N, K) as columns: (K, N). */
+function matrix_transpose(a, N, K) {
+  const turned = new Float32Array(N * K);
+  for (let i = 0; i < N; i += 1) for (let k = 0; k < K; k += 1) turned[k * N + i] = a[i * K + k];
+  return turned;
+}
+
+/** Add to a parameter's gradient, as PyTorch does: what two places share gets both shares. */
+export function accumulate(parameter, gradient) {
+  parameter.grad ??= new Float32Array(parameter.data.length);
+  for (let i = 0; i < gradient.length; i += 1) parameter.grad[i] += gradient[i];
+}
+
+/** Σ over all rows of (N, D): the gradient of what was added to each row. */
+export function sum_rows(gradient, D) {
+  const total = new Float64Array(D);
+  for (let i = 0; i < gradient.length; i += 1) total[i % D] += gradient[i];
+  return total;
+}
+
 /** What PyTorch calls `nn.Linear`: x Wᵀ + b, for weight (O, I) and bias (O) or none. */
 export class Linear {
   constructor(weights, name) {
@@ -54,33 +125,23 @@ export class Linear {
 
   /** (…, I) → (…, O). */
   forward(x) {
+    this.x = x; // for backward
     const [outputs, inputs] = this.weight.shape;
-    const rows = x.data.length / inputs;
-    const { data } = this.weight;
-    const wide = Float64Array.from(x.data); // widened once, not at every product
-    const y = zeros(...x.shape.slice(0, -1), outputs); // (…, O)
-    const last = outputs - 1;
-    for (let o = 0; o < outputs; o += 4) {
-      // Four outputs at a time share each x. At the end the last output may be computed repeatedly.
-      const [o0, o1, o2, o3] = [o, Math.min(o + 1, last), Math.min(o + 2, last), Math.min(o + 3, last)];
-      const [w0, w1, w2, w3] = [o0 * inputs, o1 * inputs, o2 * inputs, o3 * inputs];
-      for (let r = 0; r < rows; r += 1) {
-        const start = r * inputs;
-        let y0 = 0, y1 = 0, y2 = 0, y3 = 0;
-        for (let i = 0; i < inputs; i += 1) {
-          const each = wide[start + i];
-          y0 += each * data[w0 + i];
-          y1 += each * data[w1 + i];
-          y2 += each * data[w2 + i];
-          y3 += each * data[w3 + i];
-        }
-        y.data[r * outputs + o0] = y0;
-        y.data[r * outputs + o1] = y1;
-        y.data[r * outputs + o2] = y2;
-        y.data[r * outputs + o3] = y3;
-      }
-    }
+    const data = matmul_transposed(x.data, this.weight.data, x.data.length / inputs, outputs, inputs);
+    const y = new Tensor(data, ...x.shape.slice(0, -1), outputs); // (…, O)
     return this.bias ? add(y, this.bias) : y;
+  }
+
+  /** dL/dy (…, O) → dL/dx = dL/dy W (…, I); adds (dL/dy)ᵀ x to W's gradient, Σ dL/dy to b's. */
+  backward(dy) {
+    const [outputs, inputs] = this.weight.shape;
+    const rows = dy.data.length / outputs;
+    const x_columns = matrix_transpose(this.x.data, rows, inputs); // (I, N)
+    const dy_columns = matrix_transpose(dy.data, rows, outputs); // (O, N)
+    accumulate(this.weight, matmul_transposed(dy_columns, x_columns, outputs, inputs, rows));
+    if (this.bias) accumulate(this.bias, sum_rows(dy.data, outputs));
+    const columns = matrix_transpose(this.weight.data, outputs, inputs); // (I, O)
+    return new Tensor(matmul_transposed(dy.data, columns, rows, inputs, outputs), ...this.x.shape);
   }
 }
 
@@ -99,6 +160,22 @@ export function softmax(scores) {
     for (let i = start; i < start + width; i += 1) data[i] /= total;
   }
   return scores;
+}
+
+/**
+ * dL/dw of softmax's outputs w → dL/ds = w (dL/dw − Σ_j w_j dL/dw_j): one dot product a row.
+ *
+ * `share` of the row's dot product is taken off: all of it, but for a mistake made on purpose.
+ */
+export function softmax_backward(dw, w, share = 1) {
+  const width = w.size(-1);
+  const ds = zeros(...w.shape);
+  for (let start = 0; start < w.data.length; start += width) {
+    let total = 0;
+    for (let i = start; i < start + width; i += 1) total += w.data[i] * dw.data[i];
+    for (let i = start; i < start + width; i += 1) ds.data[i] = w.data[i] * (dw.data[i] - share * total);
+  }
+  return ds;
 }
 
 /** Tensors that differ only in one axis, one behind the other along it. */
@@ -154,6 +231,7 @@ export function transpose(x) {
 export class Hooks {
   constructor() {
     this.hooks = [];
+    this.random = null; // draws for dropout from [0, 1) while the model is trained
     this.see = (name, stage, value, start = null) =>
       this.hooks.reduce((seen, hook) => hook(seen, { name, stage, start }) ?? seen, value);
   }
