@@ -62,8 +62,8 @@ export function matmul_transposed(a, b, N, M, K) {
       const [b0, b1] = [j * K, next * K];
       let c00 = 0, c10 = 0, c20 = 0, c30 = 0, c01 = 0, c11 = 0, c21 = 0, c31 = 0;
       for (let k = 0; k < K; k += 1) {
-        const [u, v] = [b[b0 + k], b[b1 + k]];
-        const [x0, x1, x2, x3] = [a[a0 + k], a[a1 + k], a[a2 + k], a[a3 + k]];
+        const u = b[b0 + k], v = b[b1 + k];
+        const x0 = a[a0 + k], x1 = a[a1 + k], x2 = a[a2 + k], x3 = a[a3 + k];
         c00 += x0 * u;
         c10 += x1 * u;
         c20 += x2 * u;
@@ -74,23 +74,34 @@ export function matmul_transposed(a, b, N, M, K) {
         c31 += x3 * v;
       }
       const row = i * M;
-      [c[row + j], c[row + M + j], c[row + 2 * M + j], c[row + 3 * M + j]] = [c00, c10, c20, c30];
-      [c[row + next], c[row + M + next], c[row + 2 * M + next], c[row + 3 * M + next]] = [c01, c11, c21, c31];
+      c[row + j] = c00;
+      c[row + M + j] = c10;
+      c[row + 2 * M + j] = c20;
+      c[row + 3 * M + j] = c30;
+      c[row + next] = c01;
+      c[row + M + next] = c11;
+      c[row + 2 * M + next] = c21;
+      c[row + 3 * M + next] = c31;
     }
   }
+  const left = Float64Array.from(a.subarray(blocks * K, N * K)); // widened once, not at every product
   for (let i = blocks; i < N; i += 1) {
+    const row = (i - blocks) * K;
     for (let j = 0; j < M; j += 4) {
       const [j0, j1, j2, j3] = [j, Math.min(j + 1, last), Math.min(j + 2, last), Math.min(j + 3, last)];
       const [b0, b1, b2, b3] = [j0 * K, j1 * K, j2 * K, j3 * K];
       let c0 = 0, c1 = 0, c2 = 0, c3 = 0;
       for (let k = 0; k < K; k += 1) {
-        const x = a[i * K + k];
+        const x = left[row + k];
         c0 += x * b[b0 + k];
         c1 += x * b[b1 + k];
         c2 += x * b[b2 + k];
         c3 += x * b[b3 + k];
       }
-      [c[i * M + j0], c[i * M + j1], c[i * M + j2], c[i * M + j3]] = [c0, c1, c2, c3];
+      c[i * M + j0] = c0;
+      c[i * M + j1] = c1;
+      c[i * M + j2] = c2;
+      c[i * M + j3] = c3;
     }
   }
   return c;
