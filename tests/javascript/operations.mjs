@@ -190,23 +190,24 @@ async function operations({ module, file, rule }) {
       return packed(norm.forward(tensor(rows.flat()).view(rows.length, weight.length)).data);
     },
 
-    /** Updates of a model, a batch each: their losses, the norms of their gradients, the first gradients by name. */
+    /** Updates of a model, a batch each: their losses, the first gradients by name. */
     training({ config, weights: given, batches, settings }) {
       const made = Object.entries(given).map(([name, { data, shape }]) => [name, new tensors.Tensor(Float32Array.from(data), ...shape)]);
       const weights = new safetensors.Weights(new Map(made));
       const hooks = new tensors.Hooks();
-      hooks.random = Math.random; // in training
+      let state = 1;
+      hooks.random = () => (state = (state * 16807) % 2147483647) / 2147483647; // in training
       const model = new Transformer(config, weights, hooks);
       const parameters = made.map(([, parameter]) => parameter);
       const optimizer = new optimization.OPTIMIZERS[settings.optimizer](parameters, settings);
-      const found = { losses: [], norms: [] };
+      const found = { losses: [] };
       batches.forEach(({ source, target_in, target_out }, n) => {
         for (const parameter of parameters) parameter.grad = new Float32Array(parameter.data.length);
         const logits = model.forward(source, target_in);
         const { loss, gradient } = optimization.label_smoothed_loss(logits, target_out, settings.label_smoothing);
         model.backward(gradient);
         found.gradients ??= Object.fromEntries(made.map(([name, { grad }]) => [name, packed(grad)]));
-        found.norms.push(optimization.clip_gradients(parameters, settings.clip_norm));
+        optimization.clip_gradients(parameters, settings.clip_norm);
         optimizer.step(optimization.learning_rate(n + 1, settings));
         found.losses.push(loss);
       });

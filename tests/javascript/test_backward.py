@@ -18,15 +18,15 @@ from browser_parity import MODULES, run_groups, unpacked
 
 from tests.damage import replaced_once
 from transformer_book import transformer as transformer_module
-from transformer_book.batches import PairDataset, collate
+from transformer_book.batches import Batch, PairDataset, collate
 from transformer_book.layers import LayerNorm
 from transformer_book.optimization import label_smoothed_loss, learning_rate
 from transformer_book.tasks import make_task
-from transformer_book.tokens import Vocabulary
+from transformer_book.tokens import EOS, SOS, Vocabulary
 from transformer_book.transformer import Transformer, TransformerConfig
 
 N_CONFIGURATIONS = 44
-N_FOR_MUTANTS = 20
+N_FOR_MUTANTS = 12
 TOLERANCE = 1e-4  # of a gradient, relative to its largest entry
 UPDATES = 50
 TASKS = {
@@ -34,15 +34,16 @@ TASKS = {
     "reverse": {"name": "copy", "kind": "reverse", "min_length": 3, "max_length": 7},
     "captions": {"name": "captions", "constructions": ["intransitive", "predicate"]},
 }
+SCHEDULES = {"copy": "linear", "reverse": "inverse_sqrt", "captions": "cosine"}
 SETTINGS = {"optimizer": "adam", "learning_rate": 3e-3, "schedule": "linear", "warmup": 10}
 SETTINGS |= {"updates": UPDATES, "label_smoothing": 0.1, "clip_norm": 1.0}
 
 # Edits of a `backward`: (module, passage, what stands in its place).
 MUTANTS = [
-    ("tensors", "dw.data[i] - share * total", "dw.data[i]"),
+    ("tensors", "(dw.data[i] - total)", "dw.data[i]"),
     ("tensors", "total += w.data[i] * dw.data[i]", "total += dw.data[i]"),
     ("tensors", "w.data[i] * (dw.data[i] -", "(dw.data[i] -"),
-    ("tensors", "dw.data[i] - share", "dw.data[i] + share"),
+    ("tensors", "dw.data[i] - total", "dw.data[i] + total"),
     ("tensors", "parameter.grad[i] += gradient[i]", "parameter.grad[i] = gradient[i]"),
     ("tensors", "parameter.grad[i] += gradient[i]", "parameter.grad[i] -= gradient[i]"),
     ("tensors", "total[i % D] += gradient[i]", "total[i % D] = gradient[i]"),
@@ -59,9 +60,9 @@ MUTANTS = [
         "matmul_transposed(dy.data, columns, rows,",
         "matmul_transposed(dy.data, this.weight.data, rows,",
     ),
-    ("layers", "dy.data[start + d] - share * of_g - along", "dy.data[start + d] - along"),
-    ("layers", "- share * of_g - along", "- share * of_g"),
-    ("layers", "- share * of_g - along", "+ share * of_g - along"),
+    ("layers", "dy.data[start + d] - of_g - along", "dy.data[start + d] - along"),
+    ("layers", "- of_g - along", "- of_g"),
+    ("layers", "- of_g - along", "+ of_g - along"),
     ("layers", "of_g - along) / root", "of_g - along)"),
     (
         "layers",
@@ -86,8 +87,8 @@ MUTANTS = [
     ),
     ("layers", "(x.data[i] > 0 ? each : 0)", "each"),
     ("layers", "(x.data[i] > 0 ? each : 0)", "(x.data[i] < 0 ? each : 0)"),
-    ("layers", "/ 2 + data[i] * density", "/ 2"),
-    ("layers", "/ 2 + data[i] * density", "/ 2 - data[i] * density"),
+    ("layers", "distribution(data[i]) + data[i] * density", "distribution(data[i])"),
+    ("layers", "(data[i]) + data[i] * density", "(data[i]) - data[i] * density"),
     ("layers", "data[i & ~1] > data[i | 1] ? i ^ 1 : i", "i"),
     ("layers", "add(dsum, change) : change", "change : change"),
     ("layers", "add(dsum, change) : change", "dsum : change"),
@@ -178,22 +179,18 @@ def plain(model: Transformer) -> dict[str, Any]:
     }
 
 
-def some_batch(seed: int, shifted: bool = True) -> dict[str, Any]:
+def lists(batch: Batch) -> dict[str, list[list[int]]]:
+    return {k: getattr(batch, k).tolist() for k in ("source", "target_in", "target_out")}
+
+
+def some_batch(seed: int, shifted: bool = True) -> dict[str, list[list[int]]]:
     rng = random.Random(seed)
 
-    def sentence(n: int) -> list[int]:
-        return [rng.randrange(4, 11) for _ in range(n)]
+    def sentence() -> list[int]:
+        return [*(rng.randrange(4, 11) for _ in range(rng.randrange(1, 7))), EOS]
 
-    lengths = [rng.randrange(1, 7) for _ in range(5)]
-    pairs = [([*sentence(n), 2], sentence(rng.randrange(1, 7))) for n in lengths]
-
-    def padded(rows: list[list[int]]) -> list[list[int]]:
-        width = max(map(len, rows))
-        return [row + [0] * (width - len(row)) for row in rows]
-
-    out = padded([[*target, 2] for _, target in pairs])
-    into = padded([[1, *target] for _, target in pairs]) if shifted else out
-    return {"source": padded([s for s, _ in pairs]), "target_in": into, "target_out": out}
+    batch = lists(collate([(sentence(), [SOS, *sentence()]) for _ in range(5)]))
+    return batch if shifted else batch | {"target_in": batch["target_out"]}
 
 
 def zeros_or(gradient: torch.Tensor | None, parameter: torch.Tensor) -> torch.Tensor:
@@ -294,6 +291,28 @@ def test_every_damaged_backward_is_found_out(cases, rules: Path, tmp_path: Path)
     assert not survived
 
 
+def test_dropout_is_the_same_on_the_way_back(node) -> None:
+    """A small step along the gradient changes the loss, with the same draws, by its length."""
+    asked, config = configuration(3)
+    asked = asked | {"dropout": 0.3, "activation": "gelu"}  # without kinks
+    weights = plain(built(3, asked, config))
+    job = {"operation": "training", "config": asked, "settings": SETTINGS}
+    job["batches"] = [some_batch(3)]
+    (found,) = node([job | {"weights": weights}])
+    gradient = {k: unpacked(found["gradients"][k], -1) for k in weights}
+    length = sum(float((g.astype(float) ** 2).sum()) for g in gradient.values()) ** 0.5
+
+    def moved(step: float) -> dict[str, Any]:
+        along = {k: each["data"] + step * gradient[k] / length for k, each in weights.items()}
+        return {k: {**weights[k], "data": each.tolist()} for k, each in along.items()}
+
+    up, down = node([job | {"weights": moved(step)} for step in (0.01, -0.01)])
+    slope = (up["losses"][0] - down["losses"][0]) / 0.02
+    assert abs(slope - length) < 1e-3 * length
+    (without,) = node([job | {"weights": weights, "config": asked | {"dropout": 0.0}}])
+    assert abs(without["losses"][0] - found["losses"][0]) > 0.01  # something was dropped
+
+
 @pytest.mark.parametrize("name", TASKS)
 @pytest.mark.parametrize("optimizer", ["adam", "sgd"])
 def test_fifty_losses_are_pytorchs(name, optimizer, node, tell) -> None:
@@ -303,16 +322,13 @@ def test_fifty_losses_are_pytorchs(name, optimizer, node, tell) -> None:
     data = PairDataset(tokens, *vocabularies, max_length=24)
     batches = []
     for n in range(UPDATES):
-        batch = collate([data[i] for i in range(8 * n, 8 * n + 8)])
-        batches.append(
-            {k: getattr(batch, k).tolist() for k in ("source", "target_in", "target_out")}
-        )
+        batches.append(lists(collate([data[i] for i in range(8 * n, 8 * n + 8)])))
     sizes = {"d_model": 16, "n_heads": 2, "d_ff": 32, "max_length": 24, "dropout": 0.0}
     layers = {"n_encoder_layers": 1, "n_decoder_layers": 1, "initialization": "scaled_normal"}
     config = TransformerConfig(*map(len, vocabularies), **sizes, **layers)
     asked = asdict(config)
     model = built(1, asked, config)
-    settings = SETTINGS | {"optimizer": optimizer}
+    settings = SETTINGS | {"optimizer": optimizer, "schedule": SCHEDULES[name]}
     if optimizer == "sgd":
         settings |= {"learning_rate": 0.1, "schedule": "constant", "clip_norm": 0.0}
     job = {"operation": "training", "config": asked, "weights": plain(model)}

@@ -95,13 +95,14 @@ async function translate(translator, { text, changes = [], forced = [] }, { say,
     translator.hooks.hooks = hooks;
     shipped = await searched(translator.search(encoded, { cached }), { rest });
   }
-  const written = as_text(shipped ?? greedy);
+  const translation = as_text(greedy);
+  shipped &&= as_text(shipped);
   return {
-    translation: as_text(greedy),
+    translation,
     attention,
-    shipped: shipped && written,
+    shipped,
     right: encoded.right,
-    checked: translator.checked(text, written.text),
+    checked: translator.checked(text, (shipped ?? translation).text),
     first: first ?? 1000 * seconds,
     rate: greedy.tokens.length / seconds,
   };

@@ -64,7 +64,7 @@ export function scaled_dot_product_attention(query, key, value, mask = null, sca
  *
  * with the scale c. Where a mask forbids, W is 0, so dS is 0, too: the mask needs no line.
  */
-export function attention_backward(dO, query, key, value, weights, scale, see = (_, x) => x) {
+export function attention_backward(dO, query, key, value, weights, scale) {
   const [B, H, T, K] = query.shape;
   const S = key.size(2);
   const [dq, dk, dv] = [query, key, value].map(({ shape }) => zeros(...shape));
@@ -77,8 +77,7 @@ export function attention_backward(dO, query, key, value, weights, scale, see = 
       for (let k = 0; k < K; k += 1) dv.data[at + k] += weight * dO.data[row * K + k];
     }
   }
-  const ds = softmax_backward(dw, weights, see("softmax_backward", 1)); // (B, H, T, S)
-  scale = see("scale_backward", scale);
+  const ds = softmax_backward(dw, weights); // (B, H, T, S)
   for (let row = 0; row < B * H * T; row += 1) {
     const first = Math.floor(row / T) * S;
     for (let j = 0; j < S; j += 1) {
@@ -133,9 +132,8 @@ export class MultiHeadAttention {
 
   /** dL/dy (B, T, D) → the gradients of query, key and value. */
   backward(dy) {
-    const see = (stage, value) => this.hooks.see(this.name, stage, value);
     const dheads = this.split_heads(this.output.backward(dy)); // (B, H, T, K)
-    const [dq, dk, dv] = attention_backward(dheads, ...this.kept, see).map((each) => this.merge_heads(each));
+    const [dq, dk, dv] = attention_backward(dheads, ...this.kept).map((each) => this.merge_heads(each));
     return [this.query.backward(dq), this.key.backward(dk), this.value.backward(dv)]; // (B, T, D), (B, S, D) twice
   }
 

@@ -25,10 +25,7 @@ export class LayerNorm {
     const D = x.size(-1);
     const y = zeros(...x.shape); // (…, D)
     for (let start = 0; start < x.data.length; start += D) {
-      let [mean, variance] = [0, 0];
-      for (let d = 0; d < D; d += 1) mean += x.data[start + d] / D;
-      for (let d = 0; d < D; d += 1) variance += (x.data[start + d] - mean) ** 2 / D;
-      const root = Math.sqrt(variance + this.eps);
+      const [mean, root] = this.moments(start, D);
       for (let d = 0; d < D; d += 1) {
         const shift = this.bias ? this.bias.data[d] : 0;
         y.data[start + d] = (this.weight.data[d] * (x.data[start + d] - mean)) / root + shift;
@@ -37,32 +34,36 @@ export class LayerNorm {
     return this.hooks.see(this.name, "output", y); // (…, D)
   }
 
+  /** μ and √(σ² + ε) of the position that begins there. */
+  moments(start, D) {
+    const { data } = this.x;
+    let mean = 0, variance = 0;
+    for (let d = 0; d < D; d += 1) mean += data[start + d] / D;
+    for (let d = 0; d < D; d += 1) variance += (data[start + d] - mean) ** 2 / D;
+    return [mean, Math.sqrt(variance + this.eps)];
+  }
+
   /**
    * With x̂ the normalised features and g = γ dL/dy, for D features:
    *
    *     dL/dx = (g − mean(g) − x̂ mean(g x̂)) / √(σ² + ε)
-   *
-   * A hook may change the shares of the two means: a mistake made on purpose.
    */
   backward(dy) {
     const { data, shape } = this.x;
     const D = this.x.size(-1);
-    const [share, share_of_products] = this.hooks.see(this.name, "means_backward", [1, 1]);
     const dx = zeros(...shape);
     const scaled = zeros(...shape); // dL/dy x̂
     for (let start = 0; start < data.length; start += D) {
-      let mean = 0, variance = 0, of_g = 0, of_products = 0;
-      for (let d = 0; d < D; d += 1) mean += data[start + d] / D;
-      for (let d = 0; d < D; d += 1) variance += ((data[start + d] - mean) * (data[start + d] - mean)) / D;
-      const root = (variance + this.eps) ** 0.5;
+      const [mean, root] = this.moments(start, D);
+      let of_g = 0, of_products = 0;
       for (let d = 0; d < D; d += 1) {
         scaled.data[start + d] = (dy.data[start + d] * (data[start + d] - mean)) / root;
         of_g += (this.weight.data[d] * dy.data[start + d]) / D;
         of_products += (this.weight.data[d] * scaled.data[start + d]) / D;
       }
       for (let d = 0; d < D; d += 1) {
-        const along = ((data[start + d] - mean) / root) * of_products * share_of_products;
-        dx.data[start + d] = (this.weight.data[d] * dy.data[start + d] - share * of_g - along) / root;
+        const along = ((data[start + d] - mean) / root) * of_products;
+        dx.data[start + d] = (this.weight.data[d] * dy.data[start + d] - of_g - along) / root;
       }
     }
     accumulate(this.weight, sum_rows(scaled.data, D));
@@ -102,8 +103,11 @@ function mapped(x, f) {
 const relu = (x) => mapped(x, (each) => Math.max(0, each));
 relu.backward = (dy, x) => new Tensor(dy.data.map((each, i) => (x.data[i] > 0 ? each : 0)), ...dy.shape);
 
-/** x Φ(x), with the distribution function Φ of the normal distribution. */
-const gelu = (x) => mapped(x, (each) => (each * (1 + erf(each / Math.SQRT2))) / 2);
+/** The distribution function Φ of the normal distribution. */
+const distribution = (x) => (1 + erf(x / Math.SQRT2)) / 2;
+
+/** x Φ(x). */
+const gelu = (x) => mapped(x, (each) => each * distribution(each));
 
 /** The error function, to 1.5e-7. Source: Abramowitz and Stegun (1964), formula 7.1.26. */
 function erf(x) {
@@ -117,7 +121,7 @@ gelu.backward = (dy, { data }) =>
   new Tensor(
     dy.data.map((each, i) => {
       const density = Math.exp(-(data[i] ** 2) / 2) / Math.sqrt(2 * Math.PI);
-      return each * ((erf(data[i] / Math.SQRT2) + 1) / 2 + data[i] * density);
+      return each * (distribution(data[i]) + data[i] * density);
     }),
     ...dy.shape,
   );
@@ -200,7 +204,7 @@ export class Residual {
     const dsum = this.pre_norm ? dy : this.norm.backward(dy); // (B, T, D)
     const dx = sublayer(this.dropout.backward(dsum)); // (B, T, D)
     const change = this.pre_norm ? this.norm.backward(dx) : dx; // (B, T, D)
-    return this.hooks.see(this.name, "stream_backward", this.residual) ? add(dsum, change) : change; // (B, T, D)
+    return this.residual ? add(dsum, change) : change; // (B, T, D)
   }
 }
 

@@ -173,18 +173,14 @@ export function softmax(scores) {
   return scores;
 }
 
-/**
- * dL/dw of softmax's outputs w → dL/ds = w (dL/dw − Σ_j w_j dL/dw_j): one dot product a row.
- *
- * `share` of the row's dot product is taken off: all of it, but for a mistake made on purpose.
- */
-export function softmax_backward(dw, w, share = 1) {
+/** dL/dw of softmax's outputs w → dL/ds = w (dL/dw − Σ_j w_j dL/dw_j): one dot product a row. */
+export function softmax_backward(dw, w) {
   const width = w.size(-1);
   const ds = zeros(...w.shape);
   for (let start = 0; start < w.data.length; start += width) {
     let total = 0;
     for (let i = start; i < start + width; i += 1) total += w.data[i] * dw.data[i];
-    for (let i = start; i < start + width; i += 1) ds.data[i] = w.data[i] * (dw.data[i] - share * total);
+    for (let i = start; i < start + width; i += 1) ds.data[i] = w.data[i] * (dw.data[i] - total);
   }
   return ds;
 }

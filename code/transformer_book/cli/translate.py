@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
@@ -14,6 +14,8 @@ from transformer_book.cli.messages import one_line, warn
 
 if TYPE_CHECKING:
     from transformer_book.translator import Encoded, Translation, Translator
+
+    Column = Callable[[str, Translation], str]  # of the text and its translation, behind the latter
 
 CHUNK = 512  # lines that are translated together: enough to sort them by length
 NAMED = 10  # unknown words that are named; the others are counted
@@ -98,8 +100,12 @@ def translate(
         beam_size = max(n_best, translator.decoding.beam_size)
     search = {"drawing": drawing, "beam_size": beam_size, "length_penalty": length_penalty}
     search["n_best"] = n_best or 1
-    extras = (probabilities, mark_rare, check)
-    session = _Session(translator, search, seed, n_best is not None, *extras)
+    columns = [
+        column
+        for column, asked in ((_tokens, probabilities), (_rare, mark_rare), (_check, check))
+        if asked
+    ]
+    session = _Session(translator, search, seed, n_best is not None, columns)
     # Which draws belong to which line must not depend on when the lines arrive.
     _translate_all(session, texts, full=drawing is not None)
     session.name_unknown()
@@ -141,13 +147,10 @@ class _Session:
         search: dict[str, Any],
         seed: int,
         several: bool,
-        probabilities: bool,
-        mark_rare: bool,
-        check: bool,
+        columns: Sequence[Column],
     ) -> None:
         self.translator, self.search, self.seed = translator, search, seed
-        self.several, self.probabilities, self.mark_rare = several, probabilities, mark_rare
-        self.check = check
+        self.several, self.columns = several, columns
         self.what = "line"
         self.count = 0
         self.failed = False
@@ -210,17 +213,22 @@ class _Session:
         return "\t".join(self._fields(text, every[0])) if every else ""
 
     def _fields(self, text: str, translation: Translation) -> list[str]:
-        fields = [one_line(translation.text)]
-        if self.probabilities:
-            each = zip(translation.tokens, translation.probabilities, strict=True)
-            fields.append("  ".join(f"{one_line(token)} {p:.2f}" for token, p in each))
-        if self.mark_rare:
-            fields.append(" ".join(translation.rare))
-        if self.check:
-            from transformer_book.verified import checked
+        return [one_line(translation.text), *(column(text, translation) for column in self.columns)]
 
-            fields.append(f"checked: {checked(text, translation.text)}")
-        return fields
+
+def _tokens(text: str, translation: Translation) -> str:
+    each = zip(translation.tokens, translation.probabilities, strict=True)
+    return "  ".join(f"{one_line(token)} {p:.2f}" for token, p in each)
+
+
+def _rare(text: str, translation: Translation) -> str:
+    return " ".join(translation.rare)
+
+
+def _check(text: str, translation: Translation) -> str:
+    from transformer_book.verified import checked
+
+    return f"checked: {checked(text, translation.text)}"
 
 
 def _converse(session: _Session) -> None:
