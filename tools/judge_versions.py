@@ -65,7 +65,10 @@ def judged(checks: Any, version: corpus.Version) -> tuple[str, str]:
 
 
 def rewritten(text: str, changes: list[tuple[corpus.Version, str]]) -> str:
-    """A file's text with other verdicts in some decorators, which stand there in this order."""
+    """A file's text with these verdicts in its decorators, which stand there in this order.
+
+    All versions must be handed in: several have the same verdict of one component.
+    """
     waiting, lines = list(changes), text.splitlines(keepends=True)
     for node in ast.walk(ast.parse(text)):
         if not isinstance(node, ast.Call) or getattr(node.func, "id", "") != "version":
@@ -100,10 +103,11 @@ def main() -> int:
         except (OSError, SyntaxError, ImportError, NameError, ValueError) as error:
             print(f"{path}: {' '.join(str(error).split())}", file=sys.stderr)
             return 1
-        counted, changes = Counter[str](), []
+        counted, changes, found = Counter[str](), [], []
         for version in mine:
             verdict, text = judged(checks, version)
             everything.append([version.component, version.label, verdict, text])
+            found.append((version, verdict))
             counted["as expected" if verdict == version.verdict else "otherwise"] += 1
             counted["wrong without a name"] += verdict == "wrong"
             if verdict != version.verdict:
@@ -114,7 +118,7 @@ def main() -> int:
         told = ", ".join(f"{n} {kind}" for kind, n in counted.items())
         print(f"{path}: {len(mine)} versions; {told}")
         if arguments.write and changes:
-            text = rewritten(path.read_text(encoding="utf-8"), changes)
+            text = rewritten(path.read_text(encoding="utf-8"), found)
             path.write_text(text, encoding="utf-8")
     if arguments.json:
         lines = (json.dumps(row, ensure_ascii=False) for row in everything)

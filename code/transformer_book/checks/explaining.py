@@ -5,14 +5,15 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from transformer_book.checks.comparing import same
+from transformer_book.checks.comparing import holds_nan, same
 from transformer_book.checks.components import Case, Component, Mistake
-from transformer_book.checks.running import Outcome, call
+from transformer_book.checks.running import Outcome, call, in_words
 
 CONFIRMATIONS = 3  # inputs on which a mistake must give the learner's numbers to be named
 
@@ -72,26 +73,45 @@ def known_outcomes(
     return KNOWN[key]
 
 
+# How closely the learner's answers must be those of a known mistake.
+FULLY, LOOSELY, PARTLY = "on every input", "but for stops and nan", "where the learner's is wrong"
+
+
+@dataclass(frozen=True)
+class Explained:
+    """The known mistakes that give the learner's numbers.
+
+    Attributes:
+        groups: single mistakes, or pairs; several groups where no input tells them apart.
+        beside: what they leave open, as a sentence; nothing if they explain every input.
+        among: if they are those of wrong answers alone, the inputs on which they show.
+    """
+
+    groups: list[tuple[Mistake, ...]]
+    beside: str = ""
+    among: tuple[int, ...] = ()
+
+
 def explain(
     component: Component,
     mistakes: Sequence[Mistake],
     found: Sequence[Outcome],
     expected: Sequence[Outcome],
-) -> list[tuple[Mistake, ...]]:
+) -> Explained | None:
     """The known mistakes that give the learner's own numbers: single ones, or else pairs."""
     known = [m for m in mistakes if m.component == component.name and m.kind != "harmless"]
     singles = [(mistake,) for mistake in known]
     pairs = [
         (a, b) for a, b in itertools.combinations(known, 2) if not a.steps.keys() & b.steps.keys()
     ]
-    cases = _cases_of(component)
-    for groups, alike, loosely in (
-        (singles, False, ()),
-        (singles, True, ()),
-        (pairs, False, ()),
-        (pairs, True, ()),
-        (singles, False, cases),
-        (singles, True, cases),
+    for groups, alike, how in (
+        (singles, False, FULLY),
+        (singles, True, FULLY),
+        (pairs, False, FULLY),
+        (pairs, True, FULLY),
+        (singles, False, LOOSELY),
+        (singles, True, LOOSELY),
+        (singles, False, PARTLY),
     ):
         if alike and not component.alike:
             continue
@@ -99,11 +119,18 @@ def explain(
             group
             for group in groups
             if not (alike and any(m.steps.keys() & component.alike.keys() for m in group))
-            and _confirmed(component, group, found, expected, loosely, alike=alike)
+            and _confirmed(component, group, found, expected, how, alike=alike)
         ]
+        if how == PARTLY:
+            explained = _nearest(component, explained, found)
         if explained:
-            return _by_trace(component, explained, found, alike) or explained
-    return []
+            explained = _by_trace(component, explained, found, alike) or explained
+            theirs = known_outcomes(component, explained[0], alike=alike)
+            if how == PARTLY:
+                among = [i for i, right in enumerate(expected) if theirs.tells(i, right)]
+                return Explained(explained, among=tuple(among))
+            return Explained(explained, _left(component, found, theirs))
+    return None
 
 
 def _by_trace(
@@ -133,39 +160,85 @@ def _confirmed(
     group: tuple[Mistake, ...],
     found: Sequence[Outcome],
     expected: Sequence[Outcome],
-    loosely: Sequence[Case] = (),
-    alike: bool = False,
+    how: str,
+    *,
+    alike: bool,
 ) -> bool:
-    """Whether these mistakes together give the learner's answer on every input.
+    """Whether these mistakes together give the learner's answers, as closely as `how` says.
 
     On at least three inputs the answer must be one that the right version does not give.
-    `loosely`, on these cases: one of the two may stop, or give nan, where the other does not, but
-    not on more than half of the inputs.
+
+    `LOOSELY`: one of the two may stop, or give nan, where the other does not, on half of the inputs
+    at most; but if what is told of the mistakes speaks of stopping, or of nan, the learner's must
+    do so wherever theirs does. `PARTLY`: where the learner's answer is right, theirs is no matter.
     """
     telling = excused = 0
-    stops = not loosely and any(mistake.stops for mistake in group)
+    told = " ".join(f"{mistake.symptom} {mistake.cause}" for mistake in group)
+    stops = how != LOOSELY and any(mistake.stops for mistake in group)
     versions = known_outcomes(component, group, alike=alike)
     for i, (mine, right, theirs) in enumerate(zip(found, expected, versions, strict=True)):
-        if bool(theirs.trouble) != bool(mine.trouble) and not loosely:
+        if how == PARTLY and not mine.trouble and same(mine.answer, right.answer):
+            continue
+        if bool(theirs.trouble) != bool(mine.trouble) and how != LOOSELY:
             return False
         if theirs.trouble or mine.trouble:
+            if not mine.trouble and "stops" in told:
+                return False
             excused += bool(theirs.trouble) != bool(mine.trouble)
             telling += stops and not right.trouble
             continue
-        if not loosely and mine.cannot_equal(theirs):
-            return False
-        if not loosely:
-            if not same(mine.answer, theirs.answer):
+        if how != LOOSELY:
+            if mine.cannot_equal(theirs) or not same(mine.answer, theirs.answer):
                 return False
             telling += versions.tells(i, right)
             continue
+        if "nan" in told and holds_nan(theirs.answer) and not holds_nan(mine.answer):
+            return False
         answers = mine.answer, right.answer, theirs.answer
-        answers = _comparable(component, loosely[i], *answers)
+        answers = _comparable(component, versions.cases[i], *answers)
         excused += isinstance(answers[0], Tensor) and _nowhere(mine.answer, theirs.answer)
         if not same(answers[0], answers[2]):
             return False
         telling += not same(answers[2], answers[1])
     return telling >= CONFIRMATIONS and 2 * excused <= len(found)
+
+
+def _nearest(
+    component: Component, explained: Sequence[tuple[Mistake, ...]], found: Sequence[Outcome]
+) -> list[tuple[Mistake, ...]]:
+    """The one that gives the learner's answer most often, right answers too; none if two do."""
+
+    def agreeing(group: tuple[Mistake, ...]) -> int:
+        theirs = known_outcomes(component, group)
+        return sum(same(m.answer, t.answer) for m, t in zip(found, theirs, strict=True))
+
+    numbers = [agreeing(group) for group in explained]
+    if numbers.count(max(numbers, default=0)) != 1:
+        return []
+    return [explained[numbers.index(max(numbers))]]
+
+
+def _left(component: Component, found: Sequence[Outcome], theirs: Sequence[Outcome]) -> str:
+    """What mistakes leave open that give the learner's answers loosely."""
+    cases, of = _cases_of(component), len(found)
+    pairs = list(zip(found, theirs, strict=True))
+    stops = [i for i, (m, t) in enumerate(pairs) if m.trouble and not t.trouble]
+    if stops:
+        named = repr(cases[stops[0]].name)
+        return (
+            f"It does not explain why yours stops on {len(stops)} of {of} inputs, "
+            f"{named if len(stops) == 1 else f'the first of them {named}'}: "
+            f"{in_words(found[stops[0]])}."
+        )
+    odd = [holds_nan(m.answer) and not t.trouble and not holds_nan(t.answer) for m, t in pairs]
+    if any(odd):
+        return f"It does not explain why yours holds nan on {sum(odd)} of {of} inputs."
+    other = sum(bool(t.trouble) and not m.trouble for m, t in pairs)
+    if not other:
+        return ""
+    return (
+        f"On {other} of {of} inputs, where yours gives an answer, the mistake as we know it stops."
+    )
 
 
 def _nowhere(mine: Any, theirs: Any) -> bool:

@@ -20,6 +20,14 @@ from transformer_book.checks.components import Case, Component, Mistake
 from transformer_book.checks.explaining import explain, known_outcomes
 from transformer_book.checks.learners_code import code_of, is_untouched, last_line, must_be_callable
 from transformer_book.checks.running import SECONDS, Bounded, Outcome, call
+from transformer_book.checks.troubles import (
+    CHANGES,
+    STOPS,
+    Trouble,
+    in_brief,
+    troubles_of,
+    what_it_changes,
+)
 from transformer_book.checks.verdicts import (
     Verdict,
     all_right,
@@ -77,12 +85,25 @@ def _named(attempt: Attempt, mistakes: Sequence[Mistake]) -> Verdict | None:
     if len(found) < len(cases):
         return None
     explained = explain(component, mistakes, found, expected)
-    if not explained:
+    if explained is None:
         return None
-    named = of_mistakes(component, cases, found, expected, attempt.wrong, explained)
+    groups, beside = explained.groups, explained.beside
+    if explained.among:
+        where = diagnosis.exactly_where(
+            attempt.plain, attempt.given, found, expected, explained.among
+        )
+        if not where:
+            return None
+        beside = (
+            f"Of the {len(explained.among)} inputs on which this mistake shows, yours makes it "
+            f"exactly on those {where}; on the others it is right."
+        )
+    named = of_mistakes(component, cases, found, expected, attempt.wrong, groups)
+    if beside:
+        return replace(named, sentences=(*named.sentences, beside))
     if named.status != "convention":
         return named
-    other = known_outcomes(component, explained[0]).version
+    other = known_outcomes(component, groups[0]).version
     theirs = [call(other, case, gradients=component.differentiable) for case in cases]
     flaw = _flaw(attempt, theirs, conventional=True)
     if flaw is None:
@@ -92,29 +113,61 @@ def _named(attempt: Attempt, mistakes: Sequence[Mistake]) -> Verdict | None:
 
 def _unnamed(attempt: Attempt) -> Verdict:
     """The verdict on what is wrong in a way that has no name."""
-    cases, given = attempt.cases, attempt.given
-    found, expected = attempt.found, attempt.expected
-    first = attempt.wrong[0]
-    mine = found[first]
+    cases, found, expected = attempt.cases, attempt.found, attempt.expected
     if all(outcome.answer is None and not outcome.trouble for outcome in found):
         return Verdict("wrong", attempt.name, (unsaid(),), line=last_line(attempt.function))
     if attempt.right_alone():
         names = kept.changed(attempt.function, attempt.held)
-        example = first_difference(mine, expected[first])
+        first = attempt.wrong[0]
+        example = first_difference(found[first], expected[first])
         return _keeps(attempt, names, cases[first].name, example)
-    if mine.trouble:
-        verdict = stopped(attempt.name, cases[first], mine)
-        where_else = diagnosis.which_inputs(attempt.plain, given, found, expected)
-        return replace(verdict, sentences=(*verdict.sentences, where_else))
+    return _of_troubles(attempt)
+
+
+def _of_troubles(attempt: Attempt) -> Verdict:
+    """The trouble of most inputs, diagnosed, and the second one in a sentence."""
+    first, *others = troubles_of(attempt)
+    if first.kind == STOPS:
+        verdict = _stops(attempt, first)
+    else:
+        verdict = _changes(attempt, first) if first.kind == CHANGES else _differs(attempt, first)
+    return replace(verdict, sentences=(*verdict.sentences, *(in_brief(attempt, others[:1]))))
+
+
+def _stops(attempt: Attempt, trouble: Trouble) -> Verdict:
+    """The verdict on a function that gives no answer, on most of the inputs that are not right."""
+    cases, first = attempt.cases, trouble.inputs[0]
+    verdict = stopped(attempt.name, cases[first], attempt.found[first])
+    where = diagnosis.which_inputs(attempt.plain, attempt.given, attempt.found, attempt.expected)
+    if not where and len(trouble.inputs) < len(attempt.found):
+        where = f"It does so on {trouble.share(attempt)} inputs."
+    return replace(verdict, sentences=(*verdict.sentences, where))
+
+
+def _differs(attempt: Attempt, trouble: Trouble) -> Verdict:
+    """The verdict on answers that are wrong."""
+    cases, given = attempt.cases, attempt.given
+    found, expected = attempt.found, attempt.expected
+    first = trouble.inputs[0]
     share = (
-        f"Right on {len(cases) - len(attempt.wrong)} of {len(cases)} inputs; the first that "
+        f"Right on {len(found) - len(attempt.wrong)} of {len(found)} inputs; the first that "
         f"differs: {cases[first].name}."
     )
     told = _otherwise_again(attempt) or diagnosis.of_outcomes(attempt.plain, given, found, expected)
     example = " ".join(
-        (first_difference(mine, expected[first]), diagnosis.shown(attempt.plain, given[first]))
+        (
+            first_difference(found[first], expected[first]),
+            diagnosis.shown(attempt.plain, given[first]),
+        )
     )
     return Verdict("wrong", attempt.name, (share, *told), example=example.strip())
+
+
+def _changes(attempt: Attempt, trouble: Trouble) -> Verdict:
+    """The verdict on a function whose numbers are right on most inputs, and who changes them."""
+    first = trouble.inputs[0]
+    numbers = f"On {trouble.share(attempt)} inputs the numbers are right"
+    return _changed(attempt, numbers, attempt.cases[first], attempt.found[first])
 
 
 def _otherwise_again(attempt: Attempt) -> tuple[str, ...]:
@@ -223,22 +276,10 @@ def _flaw(
 ) -> Verdict | None:
     """The answers are right, or those of a convention; what about the inputs, and the gradients?"""
     component, cases, found = attempt.component, attempt.cases, attempt.found
-    names = component.signature.split(", ")
     numbers = "The numbers are " + ("those of another convention" if conventional else "right")
     for case, mine in zip(cases, found, strict=True):
         if mine.changed:
-            name = names[mine.changed[0]].split("=")[0]
-            what = "one of its inputs" if component.form == "class" else f"its argument `{name}`"
-            return Verdict(
-                "wrong",
-                component.name,
-                (
-                    f"{numbers}, but your {component.form} changes {what}: "
-                    "whoever called it loses their data. Work on a copy, and avoid operations "
-                    f"whose name ends in an underscore, and `+=`. The input was: {case.name}.",
-                ),
-                line=last_line(attempt.function),
-            )
+            return _changed(attempt, numbers, case, mine)
     for case, mine, right in zip(cases, found, expected, strict=True):
         if mine.trouble or right.trouble:
             continue  # where nothing can be computed, two versions of a convention may differ
@@ -276,6 +317,21 @@ def _flaw(
                     example=(difference(slope, target) or "").capitalize() + ".",
                 )
     return None
+
+
+def _changed(attempt: Attempt, numbers: str, case: Case, mine: Outcome) -> Verdict:
+    """The verdict on a function that changes its arguments; `numbers` says what is right."""
+    copy = "Work on a copy, and avoid `+=` and methods that change what they are called on."
+    if isinstance(case.arguments[mine.changed[0]], (Tensor, tuple)):
+        copy = (
+            "Work on a copy (`clone`), and avoid operations whose name ends in an underscore, and "
+            "`+=`; `.float()`, `.to()` and `.view()` may hand back the tensor itself."
+        )
+    sentence = (
+        f"{numbers}, but your {attempt.component.form} changes {what_it_changes(attempt, mine)}: "
+        f"the caller's data are lost. {copy} The input was: {case.name}."
+    )
+    return Verdict("wrong", attempt.name, (sentence,), line=last_line(attempt.function))
 
 
 def _slopes_differ(mine: Outcome, right: Outcome, i: int) -> bool:

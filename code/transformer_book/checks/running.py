@@ -7,6 +7,7 @@ import copy
 import functools
 import io
 import math
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -92,7 +93,7 @@ def call(
     except RecursionError as error:
         return Outcome(trouble="It calls itself without end", line=learners_line(error, source))
     except (Exception, SystemExit) as error:
-        message = " ".join(str(error).split())[:300]
+        message = in_short(str(error))
         kind = type(error).__name__
         return Outcome(
             trouble=f"It stops with {kind}" + (f": {message}" if message else ""),
@@ -108,14 +109,34 @@ def call(
         try:
             slopes = _gradients(answer, leaves)
         except RuntimeError as error:
-            message = " ".join(str(error).split())[:200]
-            return Outcome(trouble=f"No gradient can be computed through it: {message}")
+            return Outcome(
+                trouble=f"No gradient can be computed through it: {in_short(str(error))}"
+            )
     return Outcome(
         answer=_mapped(_plain, answer),
         gradients=slopes,
         printed=bool(output.getvalue()),
         changed=changed,
     )
+
+
+def in_words(outcome: Outcome) -> str:
+    """Why there is no answer, and in which line, as a clause behind others."""
+    at = f", in line {outcome.line} of your cell or file" if outcome.line else ""
+    trouble = outcome.trouble or ""
+    return f"{trouble[:1].lower()}{trouble[1:]}{at}"
+
+
+def in_short(message: str, most: int = 300) -> str:
+    """A message in one line, without its last full stop: whole sentences of it, while they fit.
+
+    A first sentence that is longer is cut at a word.
+    """
+    line = " ".join(message.split())
+    if len(line) > most:
+        ends = [end.start() for end in re.finditer(r"[.!?](?= [A-Z])", line[: most + 1])]
+        line = line[: ends[-1]] if ends else line[:most].rpartition(" ")[0] + " …"
+    return line.removesuffix(".")
 
 
 def _plain(tensor: Tensor) -> Tensor:

@@ -24,15 +24,24 @@ from transformer_book.checks.diagnosis.asif import (
     as_if,
     changes,
     others,
+    telling,
     versions_of,
 )
-from transformer_book.checks.diagnosis.conditions import condition
+from transformer_book.checks.diagnosis.conditions import condition, exact
 from transformer_book.checks.diagnosis.places import extent, parts, placed, unmoved
 from transformer_book.checks.diagnosis.relations import by_arguments, related
 from transformer_book.checks.diagnosis.trials import Leaf, Trial, axes_of, every
 from transformer_book.checks.running import Outcome
 
-__all__ = ["Trial", "diagnose", "of_outcomes", "shown", "slopes", "which_inputs"]
+__all__ = [
+    "Trial",
+    "diagnose",
+    "exactly_where",
+    "of_outcomes",
+    "shown",
+    "slopes",
+    "which_inputs",
+]
 
 
 def of_outcomes(
@@ -89,6 +98,24 @@ def which_inputs(
 ) -> str:
     """On which inputs a version stops or is wrong, if they have something in common, or nothing."""
     return _tried(condition, _trials(component, cases, found, expected)) or ""
+
+
+def exactly_where(
+    component: Component,
+    cases: Sequence[Case],
+    found: Sequence[Outcome],
+    expected: Sequence[Outcome],
+    among: Sequence[int],
+) -> str:
+    """On which of these inputs a version is wrong, if one property tells; or nothing.
+
+    Nothing, too, where its wrong answers are so poor that other versions give them by chance.
+    """
+    trials = _trials(component, cases, found, expected)
+    wrong = [trial for trial in trials if trial.wrong and not trial.stops]
+    if not telling(wrong, STEPS):
+        return ""
+    return _tried(exact, [trials[i] for i in among]) or ""
 
 
 def _version(component: Component, steps: dict[str, Any]) -> Callable[[dict[str, Any]], Any]:

@@ -8,6 +8,7 @@ it says what their code does; over many inputs that is hardly a coincidence.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -54,7 +55,7 @@ def as_if(
     """
     wrong = [trial for trial in trials if trial.wrong and not trial.stops]
     fine = [trial for trial in trials if not trial.wrong]
-    if len(wrong) < 2 or not _telling(wrong, least):
+    if sum(bool(_numbers(trial.mine)) for trial in wrong) < 2 or not telling(wrong, least):
         return None
     stops = any(trial.stops for trial in trials)
     start = "Wherever yours gives an answer, it" if stops else "On every input your answer"
@@ -65,7 +66,7 @@ def as_if(
     return None
 
 
-def _telling(wrong: Sequence[Trial], least: int) -> bool:
+def telling(wrong: Sequence[Trial], least: int) -> bool:
     """Whether the answers are so rich that hitting all of them is no coincidence."""
     numbers = [_numbers(trial.mine) for trial in wrong]
     different = {repr(trial.mine) for trial, own in zip(wrong, numbers, strict=True) if own}
@@ -74,14 +75,15 @@ def _telling(wrong: Sequence[Trial], least: int) -> bool:
 
 
 def _numbers(value: Any) -> list[float]:
-    """The different numbers in an answer, 0 left out."""
+    """The different numbers in an answer, but 0, nan and infinity: many versions give those."""
     if isinstance(value, Tensor):
-        return [x for x in value.double().flatten().unique().tolist() if x]
+        return [x for x in value.double().flatten().unique().tolist() if x and math.isfinite(x)]
     if isinstance(value, dict):
         return _numbers(list(value.values()))
     if isinstance(value, (list, tuple)):
         return [x for item in value for x in _numbers(item)]
-    return [float(value)] if isinstance(value, (int, float)) and value else []
+    number = isinstance(value, (int, float)) and value and math.isfinite(value)
+    return [float(value)] if number else []
 
 
 def _explains(change: Change, trial: Trial, answer: Answer) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,8 @@ from torch import Tensor
 
 from transformer_book.checks.comparing import same
 from transformer_book.checks.diagnosis.trials import Trial, is_number
+
+THRESHOLD = re.compile(r"more than -?\d|or less")
 
 
 @dataclass(frozen=True)
@@ -32,26 +35,37 @@ class Condition:
 
 def condition(trials: Sequence[Trial]) -> str | None:
     """The property of the inputs that tells the wrong ones from the right ones, or `None`."""
-    wrong = [trial.wrong for trial in trials]
-    fewer = min(sum(wrong), len(wrong) - sum(wrong))
     loosely = None
+    for each, values, said, other in _that_hold(trials):
+        if values == [trial.wrong for trial in trials]:
+            return f"It is wrong exactly on the inputs {said}."
+        outside = len(values) - sum(values)
+        among = all(v for v, t in zip(values, trials, strict=True) if t.wrong)
+        if each.loose and loosely is None and among and outside >= 2:
+            loosely = f"It is wrong only on inputs {said}; right on all {outside} {other}."
+    return loosely
+
+
+def exact(trials: Sequence[Trial]) -> str | None:
+    """The property that all wrong inputs have, and no other: `where … is 1`; or `None`.
+
+    A threshold, which a handful of numbers may have by chance, comes behind all others.
+    """
+    wrong = [trial.wrong for trial in trials]
+    found = [said for _, values, said, _ in _that_hold(trials) if values == wrong]
+    return min(found, key=lambda said: bool(THRESHOLD.search(said)), default=None)
+
+
+def _that_hold(trials: Sequence[Trial]) -> Iterator[tuple[Condition, list[bool], str, str]]:
+    """Each condition and its opposite: on which inputs it holds, and both in words."""
+    wrong = sum(trial.wrong for trial in trials)
     for each in conditions(trials):
-        if fewer < each.enough:
+        if min(wrong, len(trials) - wrong) < each.enough:
             continue
         found = [each.holds(trial) for trial in trials]
-        if None in found:
-            continue
-        for values, said, other in (
-            (found, each.text, each.opposite),
-            ([not value for value in found], each.opposite, each.text),
-        ):
-            if values == wrong:
-                return f"It is wrong exactly on the inputs {said}."
-            outside = len(values) - sum(values)
-            among = all(v for v, w in zip(values, wrong, strict=True) if w)
-            if each.loose and loosely is None and among and outside >= 2:
-                loosely = f"It is wrong only on inputs {said}; right on all {outside} {other}."
-    return loosely
+        if None not in found:
+            yield each, [bool(value) for value in found], each.text, each.opposite
+            yield each, [not value for value in found], each.opposite, each.text
 
 
 def conditions(trials: Sequence[Trial]) -> Iterator[Condition]:

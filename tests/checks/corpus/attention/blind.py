@@ -1911,7 +1911,7 @@ def _merge(x):
 
 # The mask (B, 1, 1, S) is repeated for the heads with `repeat` in the order (H, B), as for
 # tensors folded to B * H: sentence b's heads get other sentences' masks.
-@version("multi_head_attention", "wrong: mask without its axis of heads", by=3)
+@version("multi_head_attention", "wrong", by=3)
 def mha_e(query, key, value, w_query, w_key, w_value, w_output, n_heads, mask=None):
     b = query.size(0)
     q, k, v = (
@@ -2000,7 +2000,7 @@ def _project(x, weight, n_heads):
 
 # The mask is only used when there are as many keys as queries (self-attention): padding of a
 # memory with S ≠ T is not hidden.
-@version("multi_head_attention", "wrong", by=5)
+@version("multi_head_attention", "wrong: mask not passed on", by=5)
 def multi_head_attention_d(
     query, key, value, w_query, w_key, w_value, w_output, n_heads, mask=None
 ):
@@ -2129,7 +2129,7 @@ def mha_e_3(query, key, value, w_query, w_key, w_value, w_output, n_heads, mask=
 
 # When query and key have the same shape it takes the fused self-attention path (one projection of
 # the query for all three): wrong for cross-attention with S = T.
-@version("multi_head_attention", "wrong", by=8)
+@version("multi_head_attention", "wrong: keys and values made from the query", by=8)
 def multi_head_attention_b(
     query, key, value, w_query, w_key, w_value, w_output, n_heads, mask=None
 ):

@@ -1552,7 +1552,7 @@ def decoder_layer_two(
 
 # When source and target are equally long the cross-attention gets the target's mask in place of
 # the memory's.
-@version("decoder_layer", "wrong", by=(5, 11))
+@version("decoder_layer", "wrong: target mask used in cross-attention", by=(5, 11))
 def decoder_layer_b(
     x, memory, target_mask, memory_mask, self_attention, cross_attention, feed_forward, norms
 ):
@@ -1565,7 +1565,7 @@ def decoder_layer_b(
 
 # Swapped arguments: if the shapes fit (S = T), the memory asks and the decoder answers; right for
 # S ≠ T only.
-@version("decoder_layer", "wrong", by=7)
+@version("decoder_layer", "wrong: roles in cross-attention exchanged", by=7)
 def decoder_layer_a_2(
     x, memory, target_mask, memory_mask, self_attention, cross_attention, feed_forward, norms
 ):

@@ -1,0 +1,118 @@
+"""Of several troubles, the one of most inputs is told first, and the second in a sentence."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+from tests.checks.judged import checks, verdict
+
+
+def test_a_change_of_most_inputs_is_told_before_the_one_that_autograd_refuses() -> None:
+    def scaled_in_place(x, weight, eps=1e-5):
+        converted = x.to(torch.float32)  # no copy: it has that type already
+        root = (converted.square().mean(-1, keepdim=True) + eps).sqrt()
+        return converted.div_(root) * weight
+
+    found = verdict("rms_norm", scaled_in_place)
+    text = found.text()
+    assert text.startswith("On 12 of 13 inputs the numbers are right, but your function changes")
+    assert "its argument `x`" in text and "On 1 of 13 inputs, 'zeros': no gradient" in text
+    assert text.endswith("expected version 0 instead.") and "Hi" not in text
+
+
+def test_stops_beside_wrong_numbers_are_told() -> None:
+    def too_warm_and_no_vectors(scores):
+        if scores.dim() == 1:
+            raise ValueError("two axes are needed.")
+        return (scores / 1.5).softmax(-1)
+
+    share, *told = verdict("softmax", too_warm_and_no_vectors).sentences
+    stops = sum(case.arguments[0].dim() == 1 for case in checks.COMPONENTS["softmax"].cases())
+    assert share.startswith("Right on") and stops > 1
+    assert told[-1].startswith(f"On {stops} of 14 inputs, the first of them ")
+    assert ": it stops with ValueError: two axes are needed, in line " in told[-1]
+
+
+def test_at_most_two_troubles_are_told() -> None:
+    def three_things(scores):
+        if scores.dim() == 1:
+            raise ValueError("no vectors")
+        if scores.dim() == 2:
+            raise KeyError("no matrices")
+        return (scores / 1.5).softmax(-1)
+
+    text = verdict("softmax", three_things).text()
+    assert "no matrices" in text and "no vectors" not in text
+    assert text.count(" of 14 inputs") == 2 and text.index("7 of 14") < text.index("4 of 14")
+
+
+def test_what_does_not_end_is_told_first_and_what_was_not_tried_is_not_called_right() -> None:
+    calls = []
+
+    def endless_at_last(scores):
+        calls.append(scores)
+        while len(calls) > 4:
+            pass
+        return 2 * scores.softmax(-1)
+
+    text = verdict("softmax", endless_at_last, seconds=0.3).text()
+    assert "endless loop" in text and "On 4 of 5 inputs" in text
+
+
+def test_nan_on_some_inputs_is_no_answer_that_a_changed_number_explains() -> None:
+    def of_one_row(logits, min_p):
+        least = logits.max().item() * math.inf if logits.dim() == 1 or len(logits) < 2 else None
+        return logits.masked_fill(logits < torch.tensor([least]).sum(), -math.inf).softmax(-1) * (
+            math.nan
+        )
+
+    text = verdict("min_p_probabilities", of_one_row).text()
+    assert "what the right version gives" not in text and "It stops with" in text
+
+
+def test_a_known_mistake_that_stops_is_not_named_where_the_version_goes_on() -> None:
+    """It is told that it stops elsewhere; this one gives numbers on every input."""
+
+    def masks_of_other_sentences(
+        query, key, value, w_query, w_key, w_value, w_output, n_heads, mask=None
+    ):
+        if mask is not None and mask.dim() == 4:
+            mask = torch.stack([mask[h % len(mask), 0] for h in range(n_heads)])[None]
+        right = checks.COMPONENTS["multi_head_attention"].reference
+        return right(query, key, value, w_query, w_key, w_value, w_output, n_heads, mask)
+
+    found = verdict("multi_head_attention", masks_of_other_sentences)
+    assert found.status == "wrong"
+    assert "mask without its axis of heads" not in [mistake.name for mistake in found.mistakes]
+
+
+def test_a_known_mistake_behind_a_condition_is_named_with_the_condition() -> None:
+    def one_alone_sees_all(query, key, value, kept_keys, kept_values, turn):
+        component, new = checks.COMPONENTS["cached_attention"], query.size(2)
+        (known,) = (
+            m
+            for m in checks.MISTAKES
+            if m.component == component.name and m.name == "mask that does not count what is kept"
+        )
+        made = component.reference if new == 1 else component.version(known.steps)
+        return made(query, key, value, kept_keys, kept_values, turn)
+
+    found = verdict("cached_attention", one_alone_sees_all)
+    assert [mistake.name for mistake in found.mistakes] == ["mask that does not count what is kept"]
+    assert "exactly on those where the size of axis 2 of `query` is not 1" in found.text()
+
+
+@pytest.mark.parametrize(
+    ("message", "shown"),
+    [
+        ("One thing.", "One thing"),
+        ("One thing. Hint: another one that goes on", "One thing"),
+        ("First, a word\n  and a line. Then more. Hint: enough", "First, a word and a line"),
+        ("no sentence but many words that go on", "no sentence but many words that …"),
+    ],
+)
+def test_a_message_is_cut_at_a_sentence(message: str, shown: str) -> None:
+    assert checks.running.in_short(message, most=32) == shown

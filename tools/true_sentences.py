@@ -1,0 +1,423 @@
+#!/usr/bin/env python3
+"""Is what a verdict tells true? Each sentence is held against the version that it is told of.
+
+A sentence is read again by its words, and must hold on every input: an input on which the version
+stops, or gives nan, counts as any other. A sentence about single inputs must hold on those. What
+nobody here can read is reported, too, so a new kind of sentence needs a reader.
+
+The versions are all of `tests/checks/corpus`, and for each component the mutants of its reference,
+the known mistakes and their pairs (as in `find_inputs`). `--every N` takes one in N of each.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import contextlib
+import io
+import re
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import torch
+from common import ROOT
+
+sys.path.insert(0, str(ROOT))
+
+SECONDS = 5.0  # of processor time, for one input
+Reader = Callable[..., bool]
+READERS: list[tuple[re.Pattern[str], Reader]] = []
+
+
+def reads(pattern: str) -> Callable[[Reader], Reader]:
+    """Notes that the decorated method says whether a sentence of this form is true."""
+
+    def note(reader: Reader) -> Reader:
+        READERS.append((re.compile(pattern, re.DOTALL), reader))
+        return reader
+
+    return note
+
+
+def holds_a_number(value: Any) -> bool:
+    """Whether an answer holds a number but 0: nan, infinity and 0 are what many versions give."""
+    if isinstance(value, dict):
+        return any(map(holds_a_number, value.values()))
+    if isinstance(value, (list, tuple)):
+        return any(map(holds_a_number, value))
+    if isinstance(value, (int, float, torch.Tensor)):
+        numbers = torch.as_tensor(value)
+        return bool((numbers.isfinite() & (numbers != 0)).any())
+    return False
+
+
+class Told:
+    """A version, its outcomes on all inputs, and the sentences that its verdict tells."""
+
+    def __init__(self, checks: Any, component: Any, made: Any) -> None:
+        self.checks, self.same = checks, checks.comparing.same
+        self.verdict = checks.judging.judge(component, made, checks.MISTAKES, seconds=SECONDS)
+        self.attempt = checks.attempt.Attempt.of(component, made, SECONDS)
+        self.found, self.cases = self.attempt.found, self.attempt.cases
+        self.expected = list(self.attempt.expected)
+        self.names = [case.name for case in self.cases]
+        self.trials = checks.diagnosis._trials(
+            self.attempt.plain, self.attempt.given, self.found, self.expected
+        )
+        self.answered = [trial for trial in self.trials if trial.wrong and not trial.stops]
+
+    def untrue(self) -> Iterator[str]:
+        """The sentences that are not true, or that cannot be read; of what is right, none."""
+        if self.verdict.status == "right":
+            return
+        if self.verdict.mistakes:
+            yield from self._untrue_names()
+            return
+        told = [sentence for sentence in self.verdict.sentences if sentence]
+        if "but the gradients are not" in told[0]:
+            told = told[:1]  # what is behind it is about them: test_diagnosis holds it
+        yield from (sentence for sentence in told if not self.true(sentence))
+
+    def true(self, sentence: str) -> bool:
+        """Whether a sentence is true of this version."""
+        for pattern, reader in READERS:
+            if read := pattern.fullmatch(sentence):
+                return reader(self, *read.groups())
+        return self.of_answers(sentence, self.answered)
+
+    # --- which inputs -----------------------------------------------------------------------------
+
+    @reads(r"Right on (\d+) of (\d+) inputs; the first that differs: (.*)\.")
+    def share(self, right: str, of: str, first: str) -> bool:
+        counts = [not trial.wrong for trial in self.trials]
+        differs = [name for name, t in zip(self.names, self.trials, strict=False) if t.wrong]
+        stopped = [trial.name for trial in self.trials if trial.stops]
+        named = next(name for name in differs if name not in stopped)
+        return (sum(counts), len(counts), named) == (int(right), int(of), first)
+
+    @reads(r"It does so on (\d+) of (\d+) inputs\.")
+    def so_often(self, times: str, of: str) -> bool:
+        kind = self.verdict.sentences[0].split(":")[0]
+        alike = [o for o in self.found if (o.trouble or "").split(":")[0] == kind]
+        here = [o for o in alike if o.line == self.verdict.line]
+        return (len(here), len(self.found)) == (int(times), int(of))
+
+    @reads(r"It is wrong exactly on the inputs (.*)\.")
+    def exactly(self, said: str) -> bool:
+        return any(
+            [bool(each.holds(t)) == (each.text == said) for t in self.trials]
+            == [t.wrong for t in self.trials]
+            for each in self._conditions(said)
+        )
+
+    @reads(r"It is wrong only on inputs (.*); right on all (\d+) (.*)\.")
+    def among(self, said: str, outside: str, _: str) -> bool:
+        for each in self._conditions(said):
+            inside = [bool(each.holds(t)) == (each.text == said) for t in self.trials]
+            right = [not t.wrong for t, i in zip(self.trials, inside, strict=True) if not i]
+            if all(right) and len(right) == int(outside):
+                return True
+        return False
+
+    def _conditions(self, said: str) -> list[Any]:
+        options = self.checks.diagnosis.conditions.conditions(self.trials)
+        return [each for each in options if said in (each.text, each.opposite)]
+
+    @reads(r"On (\d+) of (\d+) inputs, (?:the first of them )?('.*?'|\".*?\"): (.*)\.")
+    def in_brief(self, times: str, of: str, first: str, what: str) -> bool:
+        place = self.names.index(ast.literal_eval(first))
+        mine, right = self.found[place], self.expected[place]
+        if mine.trouble:
+            told = self.checks.running.in_words(mine) == what
+            alike = [o.trouble for o in self.found if o.trouble and o.line == mine.line]
+            same_kind = [t for t in alike if t.split(":")[0] == mine.trouble.split(":")[0]]
+            return told and (len(same_kind), len(self.found)) == (int(times), int(of))
+        if what.startswith("your code changes"):
+            number = sum(bool(o.changed) for o in self.found)
+            return bool(mine.changed) and int(times) <= number
+        told = f"{what[:1].upper()}{what[1:]}."
+        differ = len(self.answered)
+        return (differ, told) == (int(times), self.checks.verdicts.first_difference(mine, right))
+
+    # --- stops, and what is told of right answers -------------------------------------------------
+
+    @reads(
+        r"((?:It (?:stops|calls|waits) |An endless |No gradient can |Not finished ).*?)"
+        r"(?:, in line (\d+) of your cell or file)?\.(?: The input was: (.*)\.)?"
+    )
+    def stops(self, trouble: str, line: str | None, name: str | None) -> bool:
+        return any(
+            outcome.trouble == trouble and (line is None or outcome.line == int(line))
+            for outcome, case in zip(self.found, self.names, strict=False)
+            if name in (None, case)
+        )
+
+    @reads(r"Its tensors? ha(?:s|ve) the shapes? .*\.")
+    def shapes(self) -> bool:
+        cases = [c for c, o in zip(self.cases, self.found, strict=False) if o.trouble]
+        return any(self.checks.verdicts._shapes(c) in self.verdict.sentences for c in cases)
+
+    @reads(
+        r"(?:On (\d+) of (\d+) inputs the|The) numbers are (?:right|those of another convention), "
+        r"but your \w+ changes .* The input was: (.*)\."
+    )
+    def changes(self, times: str | None, of: str | None, name: str) -> bool:
+        right = [
+            bool(o.changed) and not t.wrong for o, t in zip(self.found, self.trials, strict=False)
+        ]
+        changed = bool(self.found[self.names.index(name)].changed)
+        return changed and (times is None or (sum(right), len(right)) == (int(times), int(of or 0)))
+
+    @reads(r"The numbers are (right|those of another convention), but (?:no gradient|the grad).*")
+    def slopes(self, numbers: str) -> bool:
+        return numbers != "right" or not any(trial.wrong for trial in self.trials)
+
+    @reads(r"Called again with the first input, it gives another answer than before: .*")
+    def again(self) -> bool:
+        again = self.attempt.call(self.cases[0], gradients=False)
+        return bool(again.trouble) or not self.same(again.answer, self.found[0].answer)
+
+    @reads(r"It returns nothing \(None\): is the `return` missing\?")
+    def nothing(self) -> bool:
+        return all(o.answer is None and not o.trouble for o in self.found)
+
+    @reads(r"(?:The default value of|What a call leaves in|It keeps something|Your \w+ ha).*")
+    def of_the_code(self) -> bool:
+        return True  # about names in the code, not about answers
+
+    # --- as if ------------------------------------------------------------------------------------
+
+    @reads(r"On every input your answer is `(\w+)` itself, unchanged\.")
+    def unchanged(self, name: str) -> bool:
+        return all(not t.stops and self.same(t.mine, t.given[name]) for t in self.trials)
+
+    @reads(
+        r"(On every input your answer|Wherever yours gives an answer, it) is what the right "
+        r"version gives (.*)\."
+    )
+    def as_if(self, where: str, text: str) -> bool:
+        asif, plain = self.checks.diagnosis.asif, self.attempt.plain
+        version = self.checks.diagnosis._version
+        given = [t for t in self.trials if not (t.stops and where.startswith("Wherever"))]
+        kinds = ("number",) if self.checks.diagnosis._by_its_effect(plain) else ()
+        options = [
+            *asif.changes(self.trials, version(plain, {}), kinds),
+            *asif.others(
+                [(t, version(plain, steps)) for t, steps in asif.versions_of(plain.steps)]
+            ),
+        ]
+        # An answer of nothing but nan is one that many versions give.
+        telling = [t for t in given if t.wrong and holds_a_number(t.mine)]
+        return len(telling) > 1 and any(
+            all(not t.stops and asif._explains(change, t, answer) for t in given)
+            for change, answer in options
+            if change.text == text
+        )
+
+    # --- answers ----------------------------------------------------------------------------------
+
+    def of_answers(self, sentence: str, trials: list[Any]) -> bool:
+        """Whether a sentence on how answers differ, and where, holds for all these inputs."""
+        if one := re.fullmatch(
+            r"On the (?:input ('.*?'|\".*?\")|first that differs): (.*)\.", sentence
+        ):
+            name, facts = one.groups()
+            chosen = [t for t in trials if name is None or t.name == ast.literal_eval(name)][:1]
+            return bool(chosen) and self._facts(facts, chosen)
+        return self._fact(sentence, trials)
+
+    def _facts(self, facts: str, trials: list[Any]) -> bool:
+        """Facts on one input, joined by semicolons, which may also stand inside of one."""
+        parts = facts.split("; ")
+        return not parts or any(
+            self._fact(f"{said[0].upper()}{said[1:]}.", trials)
+            and (n == len(parts) or self._facts("; ".join(parts[n:]), trials))
+            for n in range(1, len(parts) + 1)
+            if (said := "; ".join(parts[:n]))
+        )
+
+    def _fact(self, text: str, trials: list[Any]) -> bool:
+        diagnosis = self.checks.diagnosis
+        if not trials:
+            return False
+        leaves = [leaf for trial in trials for leaf in trial.leaves()]
+        of_trials = (diagnosis.unmoved, diagnosis.parts)
+        of_leaves = (diagnosis.shaped, diagnosis._kinds, diagnosis._nowhere)
+        for find, of in (*((f, trials) for f in of_trials), *((f, leaves) for f in of_leaves)):
+            if text == diagnosis._tried(find, of):
+                return True
+        return self._relation(text, leaves) or self._place(text, leaves) or self._side(text, leaves)
+
+    def _relation(self, text: str, leaves: list[Any]) -> bool:
+        relations = self.checks.diagnosis.relations
+        options = [*relations.relations(leaves), *relations._with_arguments(leaves)]
+        return any(
+            all(relations._holds(relation)(leaf) and self._speaks(text, leaf) for leaf in leaves)
+            for relation in options
+            if relation.text == text
+        )
+
+    def _speaks(self, text: str, leaf: Any) -> bool:
+        """Whether nothing but nan agrees, where a relation is not about nan."""
+        if "nan" in text or not leaf.tensors or not leaf.mine.is_floating_point():
+            return True
+        return bool(leaf.mine[leaf.apart()].isfinite().any()) or "infinite" in text
+
+    def _place(self, text: str, leaves: list[Any]) -> bool:
+        places = self.checks.diagnosis.places
+        if not all(leaf.tensors and leaf.right.dim() for leaf in leaves):
+            return False
+        differ = [leaf.apart() for leaf in leaves]
+        options = [*places.places(leaves, differ), *places._of_values(leaves)]
+        return any(
+            all(
+                (inside := places._inside(place, leaf)) is not None and not (where & ~inside).any()
+                for leaf, where in zip(leaves, differ, strict=True)
+            )
+            for place in options
+            if place.text == text
+        )
+
+    def _side(self, text: str, leaves: list[Any]) -> bool:
+        """How much differs, and to which side."""
+        plain = self.checks.comparing.plain
+        if len(leaves) and all(isinstance(leaf.mine, list) for leaf in leaves):
+            longer = {len(leaf.mine) > len(leaf.right) for leaf in leaves}
+            return longer == {"too long" in text}
+
+        def numbers(value: Any) -> Any:
+            value = plain(value)
+            return value if isinstance(value, torch.Tensor) else torch.tensor(float(value))
+
+        mine = [numbers(leaf.mine) for leaf in leaves]
+        right = [numbers(leaf.right) for leaf in leaves]
+        pairs = [
+            (m.double()[where], r.double()[where])
+            for m, r in zip(mine, right, strict=True)
+            if m.shape == r.shape
+            for where in [self.checks.comparing.apart(m, r)]
+        ]
+        if len(pairs) < len(leaves) or any(m.isnan().any() for m, _ in pairs):
+            return False
+        if re.search(r"too large|behind the right place", text):
+            return all(bool((m > r).all()) for m, r in pairs)
+        if re.search(r"too small|in front of the right place", text):
+            return all(bool((m < r).all()) for m, r in pairs)
+        if "less than a hundredth" in text:
+            return all(bool(((m - r).abs() <= 0.01 * r.abs().max()).all()) for m, r in pairs)
+        return text in (
+            "Nearly every entry differs.",
+            "Wherever it differs, another number stands in yours.",
+        )
+
+    # --- names ------------------------------------------------------------------------------------
+
+    def _untrue_names(self) -> Iterator[str]:
+        verdict, component = self.verdict, self.attempt.component
+        mistakes = verdict.mistakes
+        if mistakes[0].name == self.checks.judging.KEPT:
+            return  # seen by calling again: test_kept holds it
+        groups = [mistakes] if verdict.together else [(mistake,) for mistake in mistakes]
+        for group in groups:
+            options = [
+                self.checks.explaining.known_outcomes(component, group, alike=alike)
+                for alike in (False, True)
+                if component.alike or not alike
+            ]
+            if not any(self._named_truly(group, theirs) for theirs in options):
+                yield f"{' + '.join(m.name for m in group)}: {verdict.text()}"
+
+    def _named_truly(self, group: tuple[Any, ...], theirs: Any) -> bool:
+        told = " ".join(f"{mistake.symptom} {mistake.cause}" for mistake in group)
+        text, nan = self.verdict.text(), self.checks.comparing.holds_nan
+        only = re.search(
+            r"Of the (\d+) inputs on which .* exactly on those (.*); on the others", text
+        )
+        more = re.search(r"not explain why yours (stops|holds nan) on (\d+) of", text)
+        less = re.search(r"On (\d+) of \d+ inputs, where yours gives an answer, the mistake", text)
+        counted = {"stops": 0, "holds nan": 0, "theirs stops": 0}
+        for case, mine, right, other in zip(
+            self.cases, self.found, self.expected, theirs, strict=True
+        ):
+            if only and not mine.trouble and self.same(mine.answer, right.answer):
+                continue
+            if mine.trouble or other.trouble:
+                counted["stops"] += bool(mine.trouble) and not other.trouble
+                counted["theirs stops"] += bool(other.trouble) and not mine.trouble
+                if not mine.trouble and "stops" in told:
+                    return False
+                continue
+            counted["holds nan"] += nan(mine.answer) and not nan(other.answer)
+            if "nan" in told and nan(other.answer) and not nan(mine.answer):
+                return False
+            given = mine.answer, right.answer, other.answer
+            first, _, last = self.checks.explaining._comparable(
+                self.attempt.component, case, *given
+            )
+            if not self.same(mine.answer, other.answer) and not self.same(first, last):
+                return False
+        if only:
+            shows = [i for i, right in enumerate(self.expected) if theirs.tells(i, right)]
+            wrong = [trial.wrong for trial in self.trials]
+            return (
+                len(shows) == int(only[1]) and sum(wrong) == sum(wrong[i] for i in shows)
+            ) and any(
+                all(
+                    (each.holds(self.trials[i]) == (each.text == only[2])) == wrong[i]
+                    for i in shows
+                )
+                for each in self._conditions(only[2])
+            )
+        if more and counted[more[1]] != int(more[2]):
+            return False
+        if less and counted["theirs stops"] != int(less[1]):
+            return False
+        return bool(more or less) or not counted["stops"] + counted["theirs stops"]
+
+
+def versions(checks: Any, every: int, offset: int = 0) -> Iterator[tuple[str, Any, Any]]:
+    """What is judged: a name, the component, and the function; one in `every` of each family."""
+    from find_inputs import families
+
+    from tests.checks import corpus
+
+    written = [version for version in corpus.load() if version.status != "right"]
+    for version in written[offset::every]:
+        yield version.label, checks.COMPONENTS[version.component], version.made
+    for component in checks.COMPONENTS.values():
+        programs = families(checks, component)
+        for family in ("mutants", "mistakes", "pairs"):
+            for name, program in programs.get(family, ())[offset::every]:
+                yield f"{family}: {name}", component, program
+
+
+def untrue(checks: Any, tried: Iterable[tuple[str, Any, Any]]) -> tuple[int, list[str]]:
+    """How many verdicts were read, and the sentences that are not true."""
+    number, found = 0, []
+    for name, component, made in tried:
+        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+            warnings.simplefilter("ignore")  # learners' code may cause warnings
+            told = Told(checks, component, made)
+            found += [f"{component.name}, {name}: {sentence}" for sentence in told.untrue()]
+        number += 1
+    return number, found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--every", type=int, default=1, metavar="N")
+    arguments = parser.parse_args()
+    from transformer_book import checks
+
+    number, found = untrue(checks, versions(checks, arguments.every))
+    print("\n".join(found))
+    print(f"{number} verdicts, {len(found)} sentences that are not true or cannot be read")
+    return bool(found)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
