@@ -24,6 +24,7 @@ from nbconvert import SlidesExporter
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from normalise_notebooks import tags, text_of
+from questions import FOLDED, PREDICT
 
 sys.path.append(str(ROOT / "book" / "extension"))
 from transformer_book_math import mathml
@@ -37,8 +38,6 @@ SENTENCES = 2
 LONGEST_LEAD = 40  # words before a formula
 NO_SLIDES = ("Your turn",)
 LINK = re.compile(r"\[([^\[\]]*)\]\(([^()]*)\)")
-PREDICT = re.compile(r"^> \*\*Predict first\.\*\*.*?(?=^(?!>)|\Z)", re.MULTILINE | re.DOTALL)
-OPTION = re.compile(r"<details>\s*(?:> ?)*\s*<summary>(.*?)</summary>(.*?)</details>", re.DOTALL)
 FORMULA = re.compile(r"^\$\$.+?\$\$$", re.MULTILINE | re.DOTALL)
 
 
@@ -92,7 +91,7 @@ def question(text: str) -> tuple[str, str] | None:
         return None
     quoted = re.sub(r"^> ?", "", found[0], flags=re.MULTILINE)
     asked = quoted.partition("<details>")[0].strip()
-    options = OPTION.findall(quoted)
+    options = FOLDED.findall(quoted)
     listed = "\n".join(f"* {without_links(summary.strip())}" for summary, _ in options)
     notes = "\n\n".join(
         f"**{without_links(summary.strip())}** {without_links(' '.join(answer.split()))}"

@@ -49,6 +49,11 @@ PACKAGES: list[tuple[str, str, dict[str, str]]] = [
             "LICENSE.txt": "minisearch/LICENSE",
         },
     ),
+    (
+        "ts-fsrs",
+        "5.4.2",
+        {"dist/index.umd.js": "ts-fsrs/ts-fsrs.js", "LICENSE": "ts-fsrs/LICENSE"},
+    ),
     ("axe-core", "4.14.1", {"axe.min.js": TESTS, "LICENSE": TESTS + "LICENSE-axe"}),
 ]
 

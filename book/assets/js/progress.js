@@ -1,0 +1,150 @@
+/* "Your progress": what is due for review by FSRS (ts-fsrs), the chapters, and what to do with all of it. */
+(function () {
+  "use strict";
+  const place = document.querySelector(".progress-place");
+  const memory = window.bookMemory;
+  const questions = window.bookQuestions;
+  const AT_ONCE = 12; // about five minutes
+  const scheduler = window.FSRS.fsrs({ enable_fuzz: false, enable_short_term: false });
+
+  function element(tag, attributes, ...children) {
+    const made = Object.assign(document.createElement(tag), attributes);
+    made.append(...children);
+    return made;
+  }
+
+  /** When a question is due: its card after all answers, in their order. */
+  function due(log) {
+    let card = window.FSRS.createEmptyCard(new Date(log[0][0]));
+    for (const [at, grade] of log) card = scheduler.next(card, new Date(at), grade).card;
+    return card.due.getTime();
+  }
+
+  const answered = () => Object.entries(memory.state().answers).filter(([id, log]) => id in questions && log.length);
+
+  function queue() {
+    const now = Date.now();
+    return answered()
+      .map(([id, log]) => [due(log), id])
+      .filter(([at]) => at <= now)
+      .sort(([a], [b]) => a - b)
+      .map(([, id]) => id);
+  }
+
+  const problem = element("p", { className: "progress-problem" });
+  problem.setAttribute("role", "status");
+  const today = element("div", {});
+  const chapters = element("div", { className: "pst-scrollable-table-container" });
+
+  /** One question after the other, until nothing is due or it is enough for a day. */
+  function review() {
+    let n = 0;
+    const count = element("p", {});
+    count.tabIndex = -1;
+    const next = element("button", { type: "button", textContent: "Next question" });
+    const box = element("div", { className: "box box-predict" });
+
+    function step(focus) {
+      const left = queue();
+      const end = !left.length || n === AT_ONCE;
+      if (end) {
+        const more = left.length ? " More is due; go on when you like." : "";
+        const all = Object.keys(memory.state().answers).length;
+        const text = n || all ? "Nothing is due now: what you have answered comes back when you are about to forget it." : "";
+        count.textContent = n && left.length ? `That is enough for a day.${more}` : text || "Answer questions in the chapters; they come back here when it is time.";
+        today.replaceChildren(count, ...(left.length ? [next] : []));
+        if (left.length) n = 0;
+      } else {
+        const id = left[0];
+        const { page, title, html } = questions[id];
+        count.textContent = left.length === 1 ? "1 question is due." : `${left.length} questions are due.`;
+        box.innerHTML = html; // of the book's own bank
+        const link = element("a", { href: `../${page}.html`, textContent: title });
+        next.hidden = true;
+        today.replaceChildren(count, box, element("p", { className: "progress-from" }, "From ", link), next);
+        window.bookWake(box, () => {
+          n += 1;
+          next.hidden = false;
+        }, true);
+      }
+      if (focus) count.focus();
+    }
+    next.addEventListener("click", () => {
+      next.hidden = false;
+      step(true);
+    });
+    step(false);
+  }
+
+  function table() {
+    const { read, answers } = memory.state();
+    const pages = new Map();
+    for (const [id, { page, title }] of Object.entries(questions)) {
+      const row = pages.get(page) ?? { title, n: 0, answered: 0, right: 0 };
+      pages.set(page, row);
+      row.n += 1;
+      const log = answers[id];
+      if (!log?.length) continue;
+      row.answered += 1;
+      row.right += log.at(-1)[1] === 3;
+    }
+    const cells = (tag, ...texts) => element("tr", {}, ...texts.map((text) => element(tag, {}, text)));
+    const rows = [...pages].map(([page, row]) =>
+      cells("td", element("a", { href: `../${page}.html`, textContent: row.title }), read[page] ? "yes" : "", `${row.answered} of ${row.n}`, String(row.right)),
+    );
+    const head = element("thead", {}, cells("th", "chapter", "read", "answered", "right, or known"));
+    chapters.replaceChildren(element("table", { className: "table" }, head, element("tbody", {}, ...rows)));
+    chapters.tabIndex = 0;
+    problem.textContent = memory.problem();
+  }
+
+  function keep() {
+    const said = element("p", {});
+    said.setAttribute("role", "status");
+    const button = (text, act) => {
+      const made = element("button", { type: "button", textContent: text });
+      made.addEventListener("click", act);
+      return made;
+    };
+    const save = button("Save as a file", () => {
+      const address = URL.createObjectURL(new Blob([memory.exported()], { type: "application/json" }));
+      element("a", { href: address, download: "transformers-progress.json" }).click();
+      setTimeout(() => URL.revokeObjectURL(address), 1000);
+      said.textContent = "The file is saved.";
+    });
+    const file = element("input", { type: "file", accept: ".json,application/json" });
+    file.addEventListener("change", async () => {
+      if (!file.files.length) return;
+      said.textContent = memory.imported(await file.files[0].text()) || "The file is added to what was here.";
+      file.value = "";
+      review();
+    });
+    const sure = element("span", { hidden: true });
+    const remove = button("Delete everything", () => {
+      sure.hidden = false;
+      sure.querySelector("button").focus();
+    });
+    sure.append(
+      button("Yes, delete it", () => {
+        memory.forget();
+        sure.hidden = true;
+        said.textContent = "Everything is deleted.";
+        remove.focus();
+        review();
+      }),
+      " ",
+      button("Keep it", () => {
+        sure.hidden = true;
+        remove.focus();
+      }),
+    );
+    const label = element("label", {}, "Add a file: ", file);
+    return element("div", { className: "progress-keep" }, save, label, remove, sure, said);
+  }
+
+  const heading = (text) => element("h2", {}, text);
+  place.replaceChildren(problem, heading("Due today"), today, heading("Chapters"), chapters, heading("Save, add, delete"), keep());
+  review();
+  table();
+  memory.listen(table);
+})();

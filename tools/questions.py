@@ -1,0 +1,229 @@
+#!/usr/bin/env python3
+"""The question bank, read from the notebooks: every *Predict first* and every *Ask yourself*.
+
+The notebooks are the only source. A question of a box *Predict first* is answered by choosing: its
+options are folded, and the explanation of the right one begins with "Yes". A question of a section
+*Ask yourself* is folded over its answer. Where that is one number, a comment in it says so, and how
+far off an answer may be:
+
+    <!-- number: 1.75, within 0.005 -->
+
+The script writes the bank as JSON: texts as Markdown, summaries as HTML. A question's id is its
+chapter, its cell's id and its number in the cell: 09/ask-yourself/3. The build of the website
+(book/extension/transformer_book_questions.py) reads notebooks with the same functions.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from functools import cache
+from html import escape
+from pathlib import Path
+
+from common import ROOT, notebooks
+from core_path import QUESTIONS
+from markdown_it import MarkdownIt
+from mdit_py_plugins.dollarmath import dollarmath_plugin
+from normalise_notebooks import text_of
+
+OUTPUT = ROOT / "_build" / "questions"
+PREDICT = re.compile(r"^> \*\*Predict first\.\*\*.*?(?=^(?!>)|\Z)", re.MULTILINE | re.DOTALL)
+FOLDED = re.compile(
+    r"<details>\s*(?:> ?)*\s*<summary>(?P<summary>.*?)</summary>(?P<inside>.*?)</details>",
+    re.DOTALL,
+)
+NUMBER = re.compile(r"<!-- number: (?P<value>\S+), within (?P<within>\S+) -->\s*")
+RIGHT = re.compile(r"Yes\b")
+REMARK = re.compile(r"<!--.*?-->", re.DOTALL)
+TITLE = re.compile(r"^# (?:\d+\. )?(.+)$", re.MULTILINE)
+NAMED = re.compile(r"(\d\d)_")
+
+
+@dataclass(frozen=True)
+class Option:
+    """An answer that one may choose: its text in HTML, whether it is right, and why (Markdown)."""
+
+    text: str
+    right: bool
+    why: str
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question of a notebook. It is answered by its options, by a number, or in thought.
+
+    text: Markdown of a *Predict first*, HTML of an *Ask yourself* (a summary).
+    note: what stands below the options.
+    """
+
+    id: str
+    page: str
+    title: str
+    text: str
+    options: tuple[Option, ...] = ()
+    note: str = ""
+    answer: str = ""
+    number: float | None = None
+    within: float = 0.0
+
+    @property
+    def kind(self) -> str:
+        if self.options:
+            return "choice"
+        return "open" if self.number is None else "number"
+
+    def faults(self) -> list[str]:
+        """What is wrong with its form: empty for a question that can be asked."""
+        found = []
+        if not self.text:
+            found.append("it asks nothing")
+        if self.answer or not self.options:
+            if not self.answer:
+                found.append("it has no answer")
+            return found
+        if len(self.options) < 2:
+            found.append("it has one option only")
+        n_right = sum(option.right for option in self.options)
+        if n_right != 1:
+            found.append(f"{n_right} of its options are right, not one")
+        if len({option.text for option in self.options}) < len(self.options):
+            found.append("two of its options are the same")
+        found += [f"{option.text!r} is not explained" for option in self.options if not option.why]
+        return found
+
+    def details(self) -> Iterator[tuple[str, dict[str, str]]]:
+        """The summary of each of its folds, in order, and the attributes that the page needs."""
+        if not self.options:
+            told = {"data-question": self.id}
+            if self.number is not None:
+                told |= {"data-number": f"{self.number:g}", "data-within": f"{self.within:g}"}
+            yield self.text, told
+        for place, option in enumerate(self.options):
+            told = {"data-question": self.id, "data-option": str(place)}
+            yield option.text, told | ({"data-right": ""} if option.right else {})
+
+
+def chapter_of(path: Path) -> str:
+    """What stands for a page in ids: a chapter's number, another page's name."""
+    found = NAMED.match(path.stem)
+    return found[1] if found else path.stem
+
+
+def predictions(source: str) -> Iterator[dict]:
+    """The parts of each box *Predict first* of a cell."""
+    for box in PREDICT.finditer(source):
+        text = re.sub(r"^> ?", "", box[0], flags=re.MULTILINE)
+        asked, _, _ = text.removeprefix("**Predict first.**").partition("<details>")
+        folds = list(FOLDED.finditer(text))
+        options = []
+        for fold in folds:
+            why = fold["inside"].strip()
+            options.append(Option(fold["summary"].strip(), RIGHT.match(why) is not None, why))
+        note = text[folds[-1].end() :].strip() if folds else ""
+        yield {"text": asked.strip(), "options": tuple(options), "note": note}
+
+
+def asked(source: str) -> Iterator[dict]:
+    """The parts of each question of a cell *Ask yourself*."""
+    for fold in FOLDED.finditer(source):
+        inside, told = fold["inside"], {}
+        if number := NUMBER.search(inside):
+            told = {"number": float(number["value"]), "within": float(number["within"])}
+        answer = REMARK.sub("", inside).strip()
+        yield {"text": fold["summary"].strip(), "answer": answer, **told}
+
+
+def questions_of(path: Path, root: Path = ROOT) -> Iterator[Question]:
+    """The questions of a notebook, in the order of its cells."""
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    title = TITLE.search(text_of(cells[0]["source"])) if cells else None
+    page = path.relative_to(root).with_suffix("").as_posix()
+    for cell in cells:
+        if cell["cell_type"] != "markdown":
+            continue
+        source = text_of(cell["source"])
+        read = asked if source.startswith(QUESTIONS) else predictions
+        for number, parts in enumerate(read(source), 1):
+            yield Question(
+                f"{chapter_of(path)}/{cell['id']}/{number}",
+                page,
+                title[1] if title else "",
+                **parts,
+            )
+
+
+def bank(paths: list[Path] | None = None) -> list[Question]:
+    """The questions of all notebooks of the book, or of these."""
+    return [each for path in paths or notebooks() for each in questions_of(path)]
+
+
+# --- as HTML --------------------------------------------------------------------------------------
+
+
+@cache
+def renderer(formula: Callable[[str, bool], str]) -> MarkdownIt:
+    """Markdown as notebooks have it, in HTML; `formula` sets TeX: (tex, on a line for itself)."""
+    made = MarkdownIt("commonmark").enable("table").use(dollarmath_plugin)
+    made.add_render_rule(
+        "math_inline", lambda _, tokens, i, *rest: formula(tokens[i].content, False)
+    )
+    made.add_render_rule(
+        "math_block", lambda _, tokens, i, *rest: f"<p>{formula(tokens[i].content, True)}</p>\n"
+    )
+    return made
+
+
+def tex(body: str, display: bool) -> str:
+    r"""A formula as MathJax reads it: \(x\), and \[x\] on its own line."""
+    opens, closes = (r"\[", r"\]") if display else (r"\(", r"\)")
+    return escape(f"{opens}{body.strip()}{closes}", quote=False)
+
+
+def as_html(text: str, page: str, site: str, formula: Callable[[str, bool], str] = tex) -> str:
+    """Markdown of a page in HTML; its links lead to the pages of `site`, an address with a slash.
+
+    A line of HTML is a piece of Markdown, too.
+    """
+    made = renderer(formula).render(REMARK.sub("", text)).strip()
+    folder = page.rpartition("/")[0]
+
+    def led(found: re.Match) -> str:
+        target, mark, anchor = found[1].partition("#")
+        if "://" in target:
+            return found[0]
+        parts = (f"{folder}/{target}" if target else f"{page}.html").split("/")
+        while ".." in parts:
+            place = parts.index("..")
+            del parts[place - 1 : place + 1]
+        path = re.sub(r"\.(?:ipynb|md)$", ".html", "/".join(parts))
+        return f'href="{site}{path}{mark}{anchor}"'
+
+    return re.sub(r'href="([^"]*)"', led, made)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.parse_args()
+    found = bank()
+    wrong = [f"{each.id}: {fault}" for each in found for fault in each.faults()]
+    if wrong:
+        print("\n".join(wrong))
+        return 1
+    OUTPUT.mkdir(parents=True, exist_ok=True)
+    data = [{"kind": each.kind, **asdict(each)} for each in found]
+    (OUTPUT / "bank.json").write_text(
+        json.dumps(data, ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
+    )
+    print(f"{len(found)} questions in _build/questions/bank.json")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
