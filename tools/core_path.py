@@ -28,6 +28,7 @@ from pathlib import Path
 from common import CHAPTERS, notebooks
 from normalise_notebooks import tags, text_of
 from notebook_runner import Failure, execute_all, tell
+from questions import QUESTIONS
 
 FURTHER = "Further: "
 HEADING = re.compile(r"^(#{1,6}) +(.+?) *$", re.MULTILINE)
@@ -36,7 +37,6 @@ WORDS_A_MINUTE = 100  # with a pencil in the hand, and a look at every output
 HEART = 23  # the last chapter of it
 # How a cell begins that is not for reading: an exercise, what to try in an explorer, the questions
 # at a chapter's end, and a drawing, whose caption counts as little as that of a figure.
-QUESTIONS = ("## Ask yourself", "### Further: more questions")
 DONE = ("> **Your turn", "> **Try it", "![", *QUESTIONS)
 
 

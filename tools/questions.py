@@ -26,12 +26,12 @@ from html import escape
 from pathlib import Path
 
 from common import ROOT, notebooks
-from core_path import QUESTIONS
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from normalise_notebooks import text_of
 
 OUTPUT = ROOT / "_build" / "questions"
+QUESTIONS = ("## Ask yourself", "### Further: more questions")
 PREDICT = re.compile(r"^> \*\*Predict first\.\*\*.*?(?=^(?!>)|\Z)", re.MULTILINE | re.DOTALL)
 FOLDED = re.compile(
     r"<details>\s*(?:> ?)*\s*<summary>(?P<summary>.*?)</summary>(?P<inside>.*?)</details>",

@@ -90,6 +90,7 @@ TOC = {
         for name in (
             "book/talk",
             "book/how_to_read",
+            "book/progress",
             "book/prerequisites",
             "book/notation",
             "chapters/07_scratch",
@@ -118,6 +119,7 @@ def executed(cells: list) -> str:
 
 def write_scratch_book(root: Path) -> None:
     shutil.copytree(ROOT / "book", root / "book", ignore=shutil.ignore_patterns("__pycache__"))
+    (root / "tools").symlink_to(ROOT / "tools")  # from which the book's extension reads questions
     shutil.copy(ROOT / "_config.yml", root)
     shutil.copy(ROOT / "requirements.txt", root)
     for name in (

@@ -7,7 +7,8 @@ import time
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
+from questions import bank
 
 from tests.site.accessibility import violations
 from transformer_book.atomic_files import read_json
@@ -112,6 +113,37 @@ def test_without_storage_one_sentence_says_so(site, serve, visit, begin: str, sa
     box.locator("summary").first.click()
     expect(box.locator(".question-told")).to_contain_text(says)
     assert [each for each in seen.problems if "/_static/js/" in each] == []
+
+
+@pytest.mark.parametrize(
+    ("begin", "says"),
+    [(NO_STORAGE, "keep nothing"), ("", "open from a folder")],
+    ids=["private", "folder"],
+)
+def test_your_progress_says_what_does_not_work(site: Path, visit, begin: str, says: str) -> None:
+    seen = visit(f"{site.as_uri()}/{PROGRESS}", begin=begin)
+    expect(seen.page.locator(".progress-problem")).to_contain_text(says)
+    expect(seen.page.locator(".progress-place tr")).to_have_count(
+        len({each.page for each in bank()}) + 1
+    )
+    assert [each for each in seen.problems if "/_static/js/" in each] == []
+
+
+def test_a_finger_answers(site: Path, serve, reading_browser: Browser) -> None:
+    with reading_browser.new_context(
+        viewport={"width": 360, "height": 700}, has_touch=True, is_mobile=True
+    ) as context:
+        page = context.new_page()
+        page.goto(f"{serve(site)}/{CHAPTER}")
+        box = page.locator(".box-predict:visible").first
+        box.locator("details[data-right] > summary").tap()
+        expect(box.locator(".question-told")).to_contain_text("Right.")
+        box.locator(".question-again").tap()
+        box.locator("details:not([data-right]) > summary").first.tap()
+        expect(box.locator(".question-told")).to_contain_text("Not right.")
+        assert [
+            sorted(entry[1] for entry in log) for log in remembered(page)["answers"].values()
+        ] == [[1, 3]]
 
 
 def test_what_was_read_is_marked_and_the_landing_page_leads_back(site, serve, visit) -> None:

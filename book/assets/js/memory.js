@@ -11,6 +11,8 @@
   const FORBIDDEN = "This browser lets the page keep nothing, so this is forgotten when you leave.";
   const FULL = "This browser has no room left for it, so this is forgotten when you leave.";
 
+  const FOLDER = "The book is open from a folder: some browsers then keep what each of its pages remembers apart, and this page cannot see it.";
+
   const PAGE = /^[a-z]+\/[\w-]+$/;
   const ID = /^[\w-]+\/[\w-]+\/\d+$/;
   const isTime = (value) => Number.isFinite(value) && value > 0 && value < 8e15;
@@ -95,7 +97,7 @@
 
   window.bookMemory = {
     state: () => look().state,
-    problem: () => look().problem,
+    problem: () => look().problem || (location.protocol === "file:" ? FOLDER : ""),
     listen: (each) => listeners.push(each),
     answer: (id, grade, chosen) => change(({ answers }) => (answers[id] ??= []).push([Date.now(), grade, chosen])),
     read: (page) => change((state) => (state.read[page] ??= Date.now())),

@@ -16,18 +16,12 @@
     return made;
   }
 
-  function teller(text) {
-    const made = element("p", { className: "question-told", textContent: text });
-    made.setAttribute("role", "status");
-    return made;
-  }
-
   const lastOf = (id) => memory.state().answers[id]?.at(-1);
   const withProblem = (text, problem) => (problem ? `${text} ${problem}` : text);
 
   /** The options of one question. */
   function choose(id, folds, answered, fresh) {
-    const told = teller("");
+    const told = element("output", { className: "question-told" });
     folds[0].before(told);
     const again = element("button", { type: "button", className: "question-again", textContent: "Answer again" });
     folds.at(-1).after(again);
@@ -92,7 +86,7 @@
 
   /** An answer that is folded, and perhaps a number that can be typed. */
   function think(id, fold, answered, fresh) {
-    const told = teller("");
+    const told = element("output", { className: "question-told" });
     const buttons = element("span", { className: "question-grades" });
     const rate = element("div", { className: "question-rate" }, element("span", {}, "Did you know it? "), buttons);
     const typed = "number" in fold.dataset;
