@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -185,7 +186,7 @@ def _confirmed(
             if not mine.trouble and "stops" in told:
                 return False
             excused += bool(theirs.trouble) != bool(mine.trouble)
-            telling += stops and not right.trouble
+            telling += stops and not right.trouble and _for_one_reason(mine, theirs)
             continue
         if how != LOOSELY:
             if mine.cannot_equal(theirs) or not same(mine.answer, theirs.answer):
@@ -239,6 +240,17 @@ def _left(component: Component, found: Sequence[Outcome], theirs: Sequence[Outco
     return (
         f"On {other} of {of} inputs, where yours gives an answer, the mistake as we know it stops."
     )
+
+
+def _for_one_reason(mine: Outcome, theirs: Outcome) -> bool:
+    """Whether two versions stop with the same kind of exception, over the same numbers.
+
+    How the shapes are put into words depends on the operation that does not fit.
+    """
+    told = [outcome.trouble or "" for outcome in (mine, theirs)]
+    kinds = [text.partition(":")[0] for text in told]
+    numbers = [sorted(re.findall(r"\d+", text)) for text in told]
+    return kinds[0] == kinds[1] and numbers[0] == numbers[1]
 
 
 def _nowhere(mine: Any, theirs: Any) -> bool:

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from transformer_book.checks.comparing import difference
 from transformer_book.checks.components import Case, Component, Mistake
-from transformer_book.checks.running import Outcome
+from transformer_book.checks.running import Outcome, in_words
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,8 @@ def of_mistakes(
 ) -> Verdict:
     """The verdict on what known mistakes explain; `wrong` are the places of the wrong answers."""
     first = next((i for i in wrong if not found[i].trouble), wrong[0])
-    example = first_difference(found[first], expected[first])
+    example = f"{in_words(found[first])}." if found[first].trouble else ""
+    example = example or first_difference(found[first], expected[first])
     if example:
         example = f"On the input {cases[first].name!r}: {example[0].lower()}{example[1:]}"
     told = tuple(itertools.chain(*explained))

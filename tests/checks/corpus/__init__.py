@@ -1,7 +1,8 @@
 """What people write: right and wrong versions of the checked functions, with what is said of each.
 
 A folder holds a family of ideas: `right.py` and `wrong.py` are what we wrote, `blind.py` is what
-others wrote who had read the docstrings of the checks alone. Each version has one decorator:
+others wrote who had read the docstrings of the checks alone; `reports.py` rebuilds what people
+reported in public, in our own code, and says when. Each version has one decorator:
 
     @version("softmax", "right", "with a loop")
     @version("softmax", "wrong: softmax over the queries")

@@ -76,6 +76,8 @@ def _holds(relation: Relation) -> Callable[[Leaf], bool]:
             found = relation.predict(leaf)
         except Exception:
             return False
+        if not relation.plain and _no_number(leaf):
+            return False
         if found is None or not is_number(leaf.mine):
             mine = leaf.mine
             if isinstance(found, Tensor) and found.dtype == torch.float64:
@@ -87,6 +89,14 @@ def _holds(relation: Relation) -> Callable[[Leaf], bool]:
         return math.isclose(plain(leaf.mine), plain(found), rel_tol=1e-3, abs_tol=1e-12)
 
     return holds
+
+
+def _no_number(leaf: Leaf) -> bool:
+    """Whether nothing but nan and infinity differs, which many relations give."""
+    if not leaf.tensors or not leaf.mine.is_floating_point():
+        return False
+    differs = leaf.apart()
+    return bool(differs.any()) and not bool(leaf.mine[differs].isfinite().any())
 
 
 def relations(leaves: Sequence[Leaf]) -> Iterator[Relation]:

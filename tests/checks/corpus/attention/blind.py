@@ -1911,7 +1911,9 @@ def _merge(x):
 
 # The mask (B, 1, 1, S) is repeated for the heads with `repeat` in the order (H, B), as for
 # tensors folded to B * H: sentence b's heads get other sentences' masks.
-@version("multi_head_attention", "wrong", by=3)
+@version(
+    "multi_head_attention", "wrong: heads stacked sentence by sentence, masks head by head", by=3
+)
 def mha_e(query, key, value, w_query, w_key, w_value, w_output, n_heads, mask=None):
     b = query.size(0)
     q, k, v = (
@@ -2072,7 +2074,7 @@ def mha_e_2(query, key, value, w_query, w_key, w_value, w_output, n_heads, mask=
 
 # The queries are projected with the keys' weight (copy and paste); the queries' own weight is
 # never used.
-@version("multi_head_attention", "wrong", by=6)
+@version("multi_head_attention", "wrong: queries projected with the key's weight", by=6)
 class MultiHeadAttentionG(nn.Module):
     def __init__(self, d_model, n_heads):
         super().__init__()

@@ -443,7 +443,7 @@ def label_smoothed_loss_d(logits, target, smoothing):
 
 # The Annotated Transformer: spread over V - 2 tokens, none for padding, and a KL divergence,
 # smaller by the entropy of the smoothed target.
-@version("label_smoothed_loss", "wrong", by=3)
+@version("label_smoothed_loss", "wrong: divergence from a distribution over V − 2 words", by=3)
 def label_smoothed_loss_b(logits, target, smoothing):
     real = target != 0
     logp = torch.log_softmax(logits[real], -1)
@@ -499,7 +499,7 @@ def label_smoothed_loss_b_2(logits, target, smoothing):
 
 # The Kullback-Leibler divergence, from which the entropy of the smoothed target is missing: right
 # for a smoothing of 0 only.
-@version("label_smoothed_loss", "wrong", by=5)
+@version("label_smoothed_loss", "wrong: divergence in place of the smoothed loss", by=5)
 def label_smoothed_loss_d_3(logits, target, smoothing):
     V = logits.shape[-1]
     goal = (1 - smoothing) * F.one_hot(target, V).to(logits.dtype) + smoothing / V
@@ -527,7 +527,7 @@ def label_smoothed_loss_f(logits, target, smoothing):
 
 
 # ε is shared among V − 2 tokens, neither the right one nor padding, as another text does.
-@version("label_smoothed_loss", "wrong", by=(6, 11, 12, 13))
+@version("label_smoothed_loss", "wrong: smoothing shared among V − 2 words", by=(6, 11, 12, 13))
 def label_smoothed_loss_a_2(logits, target, smoothing):
     logp = F.log_softmax(logits, -1)
     v = logits.shape[-1]
@@ -1359,7 +1359,9 @@ def accumulated_update_f(optimizer, scheduler, parts, compute_loss):
 
 
 # Divided by 4, the number of parts in the example.
-@version("accumulated_update", "wrong", by=(1, 2, 3, 5, 6, 11))
+@version(
+    "accumulated_update", "wrong: divided by a fixed number of parts, 4", by=(1, 2, 3, 5, 6, 11)
+)
 def accumulated_update_h(optimizer, scheduler, parts, compute_loss):
     optimizer.zero_grad()
     for part in parts:
@@ -1429,7 +1431,7 @@ def accumulated_update_b_3(optimizer, scheduler, parts, compute_loss):
 
 # The loss is divided by the number of examples in a part (len(part)), not by the number of parts;
 # right only where the two are equal.
-@version("accumulated_update", "wrong", by=8)
+@version("accumulated_update", "wrong: divided by a fixed number of parts, 2", by=8)
 def accumulated_update_b_4(optimizer, scheduler, parts, compute_loss):
     optimizer.zero_grad(set_to_none=True)
     for part in parts:

@@ -29,11 +29,13 @@ def multi_head_pipeline(
     s, query, key, value, w_query, w_key, w_value, w_output, n_heads, mask=None
 ):
     w_key, w_value = s.key_weight(w_query, w_key), s.value_weight(w_key, w_value)  # (D, D)
+    asking = s.asking(query, key)  # (B, T, D)
     key, value = s.sources(query, key, value)  # (B, S, D)
-    q = s.split_query(s.project_query(query, w_query, n_heads), n_heads, key)  # (B, H, T, K)
+    w_asking = s.asking_weight(w_query, w_key)  # (D, D)
+    q = s.split_query(s.project_query(asking, w_asking, n_heads), n_heads, key)  # (B, H, T, K)
     k = s.split(s.project(key, w_key, n_heads), n_heads)  # (B, H, S, K)
     v = s.split(s.project(value, w_value, n_heads), n_heads)  # (B, H, S, K)
-    heads = attention_pipeline(s, q, k, v, s.mask(mask))  # (B, H, T, K)
+    heads = attention_pipeline(s, q, k, v, s.mask(mask, q))  # (B, H, T, K)
     return s.output(s.merge(heads), w_output)  # (B, T, D)
 
 
@@ -124,12 +126,14 @@ MULTI_HEAD = Component(
         "project_query": lambda x, weight, n_heads: x @ weight.T,
         "project": lambda x, weight, n_heads: x @ weight.T,
         **ATTENTION.steps,
+        "asking": lambda query, key: query,
         "sources": lambda query, key, value: (key, value),
+        "asking_weight": lambda w_query, w_key: w_query,
         "key_weight": lambda w_query, w_key: w_key,
         "value_weight": lambda w_key, w_value: w_value,
         "split_query": lambda x, n_heads, key: x.unflatten(-1, (n_heads, -1)).transpose(1, 2),
         "split": lambda x, n_heads: x.unflatten(-1, (n_heads, -1)).transpose(1, 2),
-        "mask": lambda mask: mask,
+        "mask": lambda mask, query: mask,
         "merge": lambda heads: heads.transpose(1, 2).flatten(-2),
         "output": lambda x, weight: x @ weight.T,
     },
@@ -302,7 +306,7 @@ def scaled_by_d_model(query: Tensor, value: Tensor) -> float:
     symptom="The mask changes nothing.",
     cause="It is not handed to the attention of the heads.",
 )
-def mask_lost(mask: Tensor | None) -> None:
+def mask_lost(mask: Tensor | None, query: Tensor) -> None:
     return None
 
 
@@ -315,7 +319,7 @@ def mask_lost(mask: Tensor | None) -> None:
     section="PyTorch's modules mean the opposite",
     chapter=8,
 )
-def mask_inverted(mask: Tensor | None) -> Tensor | None:
+def mask_inverted(mask: Tensor | None, query: Tensor) -> Tensor | None:
     return None if mask is None else ~mask
 
 
@@ -373,7 +377,7 @@ def first_head_repeated(x: Tensor, weight: Tensor, n_heads: int) -> Tensor:
     section="How a mask spreads",
     chapter=8,
 )
-def heads_axis_lost(mask: Tensor | None) -> Tensor | None:
+def heads_axis_lost(mask: Tensor | None, query: Tensor) -> Tensor | None:
     return mask[:, 0] if mask is not None and mask.dim() == 4 else mask
 
 
@@ -463,8 +467,83 @@ def one_wide_head(x: Tensor, n_heads: int) -> Tensor:
     symptom="Every sentence has the mask of the first one.",
     cause="mask[0] is the mask of one sentence: hand over all of them.",
 )
-def first_mask_for_all(mask: Tensor | None) -> Tensor | None:
+def first_mask_for_all(mask: Tensor | None, query: Tensor) -> Tensor | None:
     return mask[:1] if mask is not None and mask.dim() == 4 else mask
+
+
+@mistake(
+    "mask",
+    "heads stacked head by head, masks sentence by sentence",
+    met=("batch", 0),
+    symptom="With more than one sentence, heads get the mask of another sentence.",
+    cause="Heads and sentences are one axis of H · B, all sentences of head 0 first, and the masks "
+    "lie the other way round, as `repeat_interleave` lays them: repeat them with `repeat`, or keep "
+    "heads and sentences as two axes.",
+    section="How a mask spreads",
+    chapter=8,
+)
+def masks_by_sentence(mask: Tensor | None, query: Tensor) -> Tensor | None:
+    if mask is None or mask.dim() < 4:
+        return mask
+    n_heads = query.size(1)
+    rows = mask[:, 0].repeat_interleave(n_heads, dim=0)  # (B · H, T, S)
+    return rows.unflatten(0, (n_heads, -1)).transpose(0, 1)  # (B, H, T, S)
+
+
+@mistake(
+    "mask",
+    "heads stacked sentence by sentence, masks head by head",
+    met=("batch", 0),
+    symptom="With more than one sentence, a sentence's heads get masks of different sentences.",
+    cause="Heads and sentences are one axis of B · H, all heads of sentence 0 first, and `repeat` "
+    "lays the masks the other way round: repeat them with `repeat_interleave`, or keep heads and "
+    "sentences as two axes.",
+    section="How a mask spreads",
+    chapter=8,
+)
+def masks_by_head(mask: Tensor | None, query: Tensor) -> Tensor | None:
+    if mask is None or mask.dim() < 4:
+        return mask
+    n_heads = query.size(1)
+    return mask[:, 0].repeat(n_heads, 1, 1).unflatten(0, (-1, n_heads))  # (B, H, T, S)
+
+
+@mistake(
+    "scale",
+    "scores scaled by the number of heads",
+    symptom="The sharpness of the weights changes with the number of heads.",
+    cause="The scores are divided by the root of the number of heads: divide them by the root of "
+    "d_head, the width of one head.",
+)
+def scaled_by_heads(query: Tensor, value: Tensor) -> float:
+    return 1 / math.sqrt(query.size(1))
+
+
+@mistake(
+    "asking_weight",
+    "queries projected with the key's weight",
+    symptom="The weight of the queries does not matter.",
+    cause="The queries are projected with w_key: use w_query.",
+)
+def key_weight_for_queries(w_query: Tensor, w_key: Tensor) -> Tensor:
+    return w_key
+
+
+@mistake(
+    "asking",
+    "queries, keys and values all made from the projected keys",
+    symptom="The arguments `query` and `value` do not matter, nor do their weights; with more or "
+    "fewer queries than keys it stops.",
+    cause="One line was copied: queries, keys and values are all the keys, projected by w_key. "
+    "Project `query` by w_query, `key` by w_key, and `value` by w_value.",
+    steps={
+        "asking_weight": lambda w_query, w_key: w_key,
+        "sources": lambda query, key, value: (key, key),
+        "value_weight": lambda w_key, w_value: w_key,
+    },
+)
+def all_from_the_projected_keys(query: Tensor, key: Tensor) -> Tensor:
+    return key.reshape(query.shape)
 
 
 IN_SEVERAL_HEADS = (

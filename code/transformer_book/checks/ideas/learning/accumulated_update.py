@@ -185,6 +185,25 @@ def schedule_first(optimizer: Optimizer, scheduler: Any) -> None:
     optimizer.step()
 
 
+def of_a_fixed_number(number: int, more: str = "") -> None:
+    """Note as a mistake: the loss of a part is divided by this, however many parts there are."""
+    mistake(
+        "share",
+        f"divided by a fixed number of parts, {number}",
+        symptom=f"With {number} parts it is right; with fewer, the gradient is too short, and with "
+        "more too long.",
+        cause=f"Each loss is divided by {number}, however many parts there are: the last batch of "
+        f"an epoch may have fewer. Divide by len(parts).{more}",
+        section="A mean of means is not the mean",
+        chapter=15,
+    )(lambda loss, parts: loss / number)
+
+
+of_a_fixed_number(2, " (`len(part)` is 2 if a part is a pair of inputs and targets.)")
+of_a_fixed_number(4)
+of_a_fixed_number(8)
+
+
 @mistake(
     "share",
     "divided by the size of a part",

@@ -200,6 +200,19 @@ def over_positions(logits: Tensor) -> Tensor:
 
 @mistake(
     "log_p",
+    "logits reshaped where two axes must be exchanged",
+    met=("flat", 0),
+    symptom="A position's logits are a stretch of numbers of several positions.",
+    cause="F.cross_entropy wants (B, V, T), and `reshape` or `view` to that shape moves no number: "
+    "write logits.transpose(1, 2), or flatten the first two axes to (B · T, V).",
+)
+def reshaped_over_words(logits: Tensor) -> Tensor:
+    batch, length, words = logits.shape
+    return logits.reshape(batch, words, length).transpose(1, 2).log_softmax(dim=-1)
+
+
+@mistake(
+    "log_p",
     "log-softmax without dim",
     symptom="The probabilities sum to one over the sentences of the batch, not over the "
     "vocabulary.",

@@ -13,7 +13,7 @@ def smoothed_pipeline(s, logits, target, smoothing):
     log_p = s.log_p(logits)  # (B, T, V)
     nll = -log_p.gather(2, target[..., None]).squeeze(2)  # (B, T)
     losses = s.mix(nll, s.spread(log_p, nll), smoothing)  # (B, T)
-    return s.average(losses, s.real(target))
+    return s.average(s.entropy(losses, log_p, smoothing), s.real(target))
 
 
 SMOOTHED = Component(
@@ -27,6 +27,7 @@ SMOOTHED = Component(
         "log_p": lambda logits: logits.log_softmax(dim=-1),
         "spread": lambda log_p, nll: -log_p.mean(dim=-1),
         "mix": lambda nll, spread, epsilon: (1 - epsilon) * nll + epsilon * spread,
+        "entropy": lambda losses, log_p, epsilon: losses,
         "real": lambda target: target != 0,
         "average": lambda losses, real: losses[real].mean(),
     },
@@ -68,6 +69,61 @@ mistake = mistakes_in(SMOOTHED)
 )
 def among_the_wrong(log_p: Tensor, nll: Tensor) -> Tensor:
     return (-log_p.sum(dim=-1) - nll) / (log_p.size(-1) - 1)
+
+
+def entropy_of(right: float, other: float, others: int) -> float:
+    """The entropy, in nats, of a distribution with one probability apart and all others equal."""
+    shares = torch.tensor([right, *[other] * others], dtype=torch.float64)
+    return -float(torch.special.xlogy(shares, shares).sum())
+
+
+def less_the_smoothed_target(losses: Tensor, log_p: Tensor, epsilon: float) -> Tensor:
+    others = epsilon / log_p.size(-1)
+    return losses - entropy_of(1 - epsilon + others, others, log_p.size(-1) - 1)
+
+
+def among_all_but_two(log_p: Tensor, nll: Tensor) -> Tensor:
+    return (-log_p[..., 1:].sum(dim=-1) - nll) / (log_p.size(-1) - 2)
+
+
+@mistake(
+    "entropy",
+    "divergence in place of the smoothed loss",
+    met=("score", 0),
+    symptom="The loss is smaller, by a number that depends on ε and V alone.",
+    cause="KLDivLoss subtracts the entropy of the smoothed target. The gradients are the same, but "
+    "the value cannot be compared with a cross-entropy: add the entropy, or take the mean of "
+    "−log p.",
+)
+def divergence(losses: Tensor, log_p: Tensor, epsilon: float) -> Tensor:
+    return less_the_smoothed_target(losses, log_p, epsilon)
+
+
+@mistake(
+    "spread",
+    "smoothing shared among V − 2 words",
+    met=("score", 0),
+    symptom="ε is shared among V − 2 words: the right one and the padding get none of it.",
+    cause="That is the Annotated Transformer's distribution; here it is shared among all V. Losses "
+    "that are to be compared must share it alike.",
+)
+def all_but_two(log_p: Tensor, nll: Tensor) -> Tensor:
+    return among_all_but_two(log_p, nll)
+
+
+@mistake(
+    "entropy",
+    "divergence from a distribution over V − 2 words",
+    met=("score", 0),
+    symptom="The loss is smaller: it is the divergence from a smoothed target that leaves padding "
+    "out.",
+    cause="This is the Annotated Transformer's loss: ε is shared among V − 2 words, and KLDivLoss "
+    "subtracts the target's entropy. Share ε among all V, and take the mean of −log p.",
+    steps={"spread": among_all_but_two},
+)
+def divergence_from_all_but_two(losses: Tensor, log_p: Tensor, epsilon: float) -> Tensor:
+    others = log_p.size(-1) - 2
+    return losses - entropy_of(1 - epsilon, epsilon / others, others)
 
 
 @mistake(

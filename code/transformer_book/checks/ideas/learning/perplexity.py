@@ -123,6 +123,20 @@ def no_power(loss: float) -> float:
 
 @mistake(
     "average",
+    "the running sum divided in every pass",
+    symptom="The earlier a batch comes, the less it counts: the result is too small.",
+    cause="The division stands inside of the loop, so what was added before is divided again and "
+    "again: divide once, behind the loop.",
+)
+def divided_in_the_loop(losses: Sequence[float], counts: Sequence[int]) -> float:
+    total = 0.0
+    for loss, n in zip(losses, counts, strict=True):
+        total = (total + loss * n) / sum(counts)
+    return total
+
+
+@mistake(
+    "average",
     "sums divided by the number of batches",
     symptom="The result is far too large, and grows with the batches' size.",
     cause="The losses were multiplied by their tokens: divide by the number of tokens.",

@@ -330,6 +330,37 @@ def never_ends(finished: list[Hypothesis], kept: list[Hypothesis]) -> list[Hypot
     return finished
 
 
+def cut_at_the_end(tokens: list[int]) -> list[int]:
+    return tokens[: tokens.index(EOS)] if EOS in tokens else tokens
+
+
+@mistake(
+    "living",
+    "hypotheses go on behind <eos>",
+    symptom="Every hypothesis grows to max_length, and is ranked by what it says behind its end, "
+    "too.",
+    cause="A hypothesis that ends with <eos> is finished: put it aside with its score, and let "
+    "only the others grow.",
+    section="When may it stop?",
+    steps={"aside": lambda finished, kept: finished, "without_end": cut_at_the_end},
+)
+def none_finished(kept: list[Hypothesis]) -> list[Hypothesis]:
+    return kept
+
+
+@mistake(
+    "living",
+    "hypotheses go on behind <eos>, and all of it is given back",
+    symptom="The answer has words behind its end: every hypothesis grows to max_length.",
+    cause="A hypothesis that ends with <eos> is finished: put it aside with its score, and let "
+    "only the others grow.",
+    section="When may it stop?",
+    steps={"aside": lambda finished, kept: finished, "without_end": lambda tokens: tokens},
+)
+def none_finished_nor_cut(kept: list[Hypothesis]) -> list[Hypothesis]:
+    return kept
+
+
 @mistake(
     "steps",
     "beam search one step too short",

@@ -197,6 +197,19 @@ def unshifted(scores: Tensor, kept: Tensor) -> Tensor:
 
 
 @mistake(
+    "hide",
+    "mask as wide as the new tokens alone",
+    symptom="It stops with several new tokens behind kept ones; one alone, or none kept, works.",
+    cause="The mask is (t, t), and the scores are (t, P + t): what is kept has its columns, too. "
+    "Make it of t rows and P + t columns, with tril(P).",
+    stops=True,
+)
+def new_columns_only(scores: Tensor, kept: Tensor) -> Tensor:
+    later = torch.ones(scores.size(-2), scores.size(-2)).triu(1).bool()  # (t, t)
+    return scores.masked_fill(later, -math.inf)
+
+
+@mistake(
     "keep_keys",
     "cache not extended",
     met=("nonsense", 10),

@@ -108,6 +108,33 @@ def values_repeated(x: Tensor, n_heads: int) -> Tensor:
 
 @mistake(
     "share_keys",
+    "keys and values repeated along the sequence",
+    symptom="It stops wherever the heads of keys and values are fewer than those of the queries.",
+    cause="They are repeated over dim=2, the positions, and there are as few heads as before: "
+    "repeat them over dim=1, the heads.",
+    steps={"share_values": lambda x, n_heads: repeated_positions(x, n_heads)},
+    stops=True,
+)
+def repeated_positions(x: Tensor, n_heads: int) -> Tensor:
+    return x.repeat_interleave(n_heads // x.size(1), dim=2)
+
+
+@mistake(
+    "share_keys",
+    "keys and values not repeated",
+    symptom="It stops wherever there are several heads of keys and values, and fewer than those "
+    "of the queries.",
+    cause="Each head of keys and values serves H / G heads of queries: repeat it, with "
+    "`repeat_interleave` over dim=1.",
+    steps={"share_values": lambda x, n_heads: x},
+    stops=True,
+)
+def not_repeated(x: Tensor, n_heads: int) -> Tensor:
+    return x
+
+
+@mistake(
+    "share_keys",
     "keys and values averaged over their heads",
     symptom="All query heads read the same keys and values.",
     cause="The heads of keys and values are averaged into one: each group keeps its own.",

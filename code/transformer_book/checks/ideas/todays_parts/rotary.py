@@ -116,6 +116,37 @@ def neighbours_together(first: Tensor, second: Tensor, x: Tensor) -> Tensor:
     return interleaved(first, second, x)
 
 
+def turned_by_two(first: Tensor, second: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+    """As it should be, but each of a pair with an angle of its own."""
+    return first * a.cos() - second * a.sin(), first * b.sin() + second * b.cos()
+
+
+@mistake(
+    "turn",
+    "angles laid out for neighbours, halves turned",
+    symptom="The two features of a pair are turned by different angles, and vectors do not keep "
+    "their length.",
+    cause="`repeat_interleave` gives neighbours one angle, and what is turned are features i and "
+    "i + K/2: lay the angles out as the pairs are, `torch.cat([angles, angles], dim=-1)`.",
+)
+def angles_of_neighbours(first: Tensor, second: Tensor, angles: Tensor) -> tuple[Tensor, Tensor]:
+    return turned_by_two(first, second, *angles.repeat_interleave(2, dim=-1).chunk(2, dim=-1))
+
+
+@mistake(
+    "turn",
+    "angles laid out for halves, neighbours turned",
+    symptom="The two features of a pair are turned by different angles, and vectors do not keep "
+    "their length.",
+    cause="The angles lie one row behind the other, for pairs of i and i + K/2, and what is turned "
+    "are neighbours: turn halves, or lay the angles out with `repeat_interleave`.",
+    steps={"pair": lambda x: (x[..., 0::2], x[..., 1::2]), "join": interleaved},
+)
+def angles_of_halves(first: Tensor, second: Tensor, angles: Tensor) -> tuple[Tensor, Tensor]:
+    full = torch.cat([angles, angles], dim=-1)
+    return turned_by_two(first, second, full[..., 0::2], full[..., 1::2])
+
+
 @mistake(
     "turn",
     "turned clockwise",

@@ -1,0 +1,66 @@
+"""What people reported in public, rebuilt on 2026-11-28 from the descriptions, in our own code."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from tests.checks.corpus import version
+
+
+@version("multi_head_attention", "wrong: heads stacked head by head, masks sentence by sentence")
+def heads_in_front_of_the_batch(
+    query, key, value, w_query, w_key, w_value, w_output, n_heads, mask=None
+):
+    def stacked(x, weight):
+        parts = (x @ weight.mT).chunk(n_heads, dim=-1)  # one (B, T, K) for each head
+        return torch.cat(parts, dim=0)
+
+    q, k, v = stacked(query, w_query), stacked(key, w_key), stacked(value, w_value)
+    hidden = torch.zeros(len(q), query.size(1), key.size(1))
+    if mask is not None:
+        rows = mask.squeeze(1) if mask.dim() == 4 else mask.expand(len(query), -1, -1)
+        rows = torch.stack([row for row in rows for _ in range(n_heads)])
+        hidden = hidden.masked_fill(~rows, float("-inf"))
+    weights = torch.baddbmm(hidden, q, k.mT, alpha=q.size(-1) ** -0.5).softmax(-1)
+    return torch.cat((weights @ v).chunk(n_heads, dim=0), dim=-1) @ w_output.mT
+
+
+@version("multi_head_attention", "wrong: queries, keys and values all made from the projected keys")
+def one_projection_for_three(
+    query, key, value, w_query, w_key, w_value, w_output, n_heads, mask=None
+):
+    sentences, length, width = query.shape
+
+    def in_heads(x, n):
+        return x.view(sentences, n, n_heads, width // n_heads).permute(0, 2, 1, 3)
+
+    keys = torch.nn.functional.linear(key, w_key)
+    q, k, v = in_heads(keys, length), in_heads(keys, key.size(1)), in_heads(keys, key.size(1))
+    scores = torch.einsum("bhtk,bhsk->bhts", q, k) / (width // n_heads) ** 0.5
+    if mask is not None:
+        scores = torch.where(mask, scores, torch.tensor(-1e9))
+    mixed = torch.einsum("bhts,bhsk->bthk", scores.softmax(dim=3), v)
+    return mixed.reshape(sentences, length, width) @ w_output.T
+
+
+@version("multi_head_attention", "wrong: scores scaled by the number of heads")
+class ScaledByHeads(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.query = nn.Linear(d_model, d_model, bias=False)
+        self.key = nn.Linear(d_model, d_model, bias=False)
+        self.value = nn.Linear(d_model, d_model, bias=False)
+        self.output = nn.Linear(d_model, d_model, bias=False)
+
+    def forward(self, query, key, value, mask=None):
+        heads = []
+        parts = [m(x).chunk(self.n_heads, dim=-1) for m, x in (
+            (self.query, query), (self.key, key), (self.value, value))]  # fmt: skip
+        for q, k, v in zip(*parts, strict=True):
+            scores = torch.bmm(q, k.transpose(1, 2)) / torch.tensor(float(self.n_heads)).sqrt()
+            if mask is not None:
+                scores = scores.masked_fill(~(mask[:, 0] if mask.dim() > 3 else mask), -1e30)
+            heads.append(torch.softmax(scores, dim=-1) @ v)
+        return self.output(torch.cat(heads, dim=-1))
