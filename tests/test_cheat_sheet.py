@@ -14,6 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.testing import assert_close
 
+from transformer_book import backwards
 from transformer_book.attention import MultiHeadAttention, scaled_dot_product_attention
 from transformer_book.decoder import Decoder, DecoderLayer
 from transformer_book.decoder_only import DecoderOnly, DecoderOnlyConfig
@@ -91,6 +92,7 @@ NAMES = {
     "padding_mask": padding_mask,
     "causal_mask": causal_mask,
     "target_mask": target_mask,
+    "backwards": backwards,
 }
 
 
@@ -127,10 +129,14 @@ def test_every_table_is_held_by_a_test() -> None:
         "setting",
         "`MultiHeadAttention`",
         "`DecoderLayer`",
+        "backward call",
     ]
 
 
-@pytest.mark.parametrize(("call", "gives"), TABLES["call"])
+CALLS = [*TABLES["call"], *((call, shapes) for call, _, shapes in TABLES["backward call"])]
+
+
+@pytest.mark.parametrize(("call", "gives"), CALLS)
 def test_a_call_gives_what_the_page_says(call: str, gives: str) -> None:
     result = run(code(call)[0], namespace())
     results = result if isinstance(result, tuple) else (result,)

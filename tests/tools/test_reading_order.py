@@ -12,7 +12,7 @@ from normalise_notebooks import text_of
 
 PATHS = [path for path in notebooks() if path.parent == CHAPTERS]
 EACH = pytest.mark.parametrize("path", [pytest.param(path, id=path.stem) for path in PATHS])
-LAST = 28  # the number of the book's last chapter, written or not
+LAST = 29  # the number of the book's last chapter, written or not
 NUMBERS = r"(?:half|a|an|one|two|three|four|five|\d+)"
 TIME = re.compile(
     rf"^\*\*Time:\*\* \d+ minutes for the core, \d+ for all of it; "
