@@ -10,7 +10,8 @@ repository. Beside them it writes, into ``_static/model/rules/``:
   JavaScript's notation.
 
 ``{talk}`` is the place where one talks to a model; chapters link to it. Only a page with that
-directive loads its script and its style.
+directive loads its script and its style. ``{bench}`` is the place where one trains a model
+(``book/assets/bench/``), in the same way.
 
 ``{translating} captions-de-en`` with a sentence shows how the model translates it: a row of cells
 for each word that it says, dark where it looks. The package computes it while the site is built;
@@ -53,7 +54,7 @@ from transformer_book.translator import Translator
 from transformer_book.widgets.talk import EXAMPLES, answers, described
 
 PACKAGE = pretrained.FOLDER.parent
-TALK = "book/talk"
+OWN = ("book/talk", "book/bench")  # what they show stands in their address
 MODULES = Path(__file__).parents[1] / "assets" / "model"
 FILES = ("config.json", "source_vocabulary.json", "target_vocabulary.json", "model.safetensors")
 END = "(end)"  # what the page shows for <eos>
@@ -247,6 +248,17 @@ class TalkDirective(SphinxDirective):
         return [nodes.raw("", place, format="html")]
 
 
+class BenchDirective(SphinxDirective):
+    """``{bench}``: the place where one trains a model."""
+
+    has_content = False
+
+    def run(self) -> list[nodes.Node]:
+        self.env.metadata[self.env.docname]["bench"] = True
+        words = "The bench is about to appear here: it needs JavaScript."
+        return [nodes.raw("", f'<div class="bench-place">{words}</div>', format="html")]
+
+
 def looked_at(name: str, text: str) -> dict[str, Any]:
     """What a model says for a sentence, and where it looks at each word of it.
 
@@ -356,7 +368,7 @@ def sentence_models(page: Path, shown: set[str]) -> dict[str, Any]:
 
 
 def load_only_there(app: Sphinx, page: str, template: str, context: dict, doctree) -> None:
-    """Scripts and styles of the page that talks, and of those whose explorers take a sentence."""
+    """Scripts and styles of the pages that talk and train, and of explorers with a sentence."""
     shown = {place["name"] for place in doctree.findall(Place)} if doctree else set()
     if explorers := sentence_models(Path(app.srcdir) / f"{page}.ipynb", shown):
         about = sanitize_script_content(json.dumps({"explorers": explorers}))
@@ -370,10 +382,14 @@ def load_only_there(app: Sphinx, page: str, template: str, context: dict, doctre
         app.add_js_file("model/talk-loader.js", loading_method="defer")
         for style in ("shared", "beam", "talk"):
             app.add_css_file(f"model/widgets/{style}.css")
+    if app.env.metadata.get(page, {}).get("bench"):
+        app.add_js_file("bench/loader.js", loading_method="defer")
+        app.add_css_file("model/widgets/shared.css")
+        app.add_css_file("bench/bench.css")
 
 
 class OwnPage(SphinxTransform):
-    """Links of chapters to the page lead to this site's own one: they work where it lies.
+    """Links of chapters to such a page lead to this site's own one: they work where it lies.
 
     In a notebook they are absolute, since only so the query survives everywhere.
     """
@@ -381,13 +397,13 @@ class OwnPage(SphinxTransform):
     default_priority = 470
 
     def apply(self, **kwargs) -> None:
-        start = f"{self.config.html_baseurl}{TALK}.html"
+        pages = {f"{self.config.html_baseurl}{name}.html": f"{name}.html" for name in OWN}
         for link in self.document.findall(nodes.reference):
             # MyST has escaped the address, and the writer does it again.
             address, mark, query = unescape(link.get("refuri", "")).partition("?")
-            if mark and address == start:
+            if mark and address in pages:
                 up = "../" * self.env.docname.count("/")
-                link["refuri"] = f"{up}{TALK}.html?{query}"
+                link["refuri"] = f"{up}{pages[address]}?{query}"
 
 
 # --- the same in two languages --------------------------------------------------------------------
@@ -519,6 +535,7 @@ def write_files(app: Sphinx, exception: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict:
     app.add_directive("talk", TalkDirective)
+    app.add_directive("bench", BenchDirective)
     app.add_directive("translating", TranslatingDirective)
     app.add_directive("beside", BesideDirective)
     app.add_transform(OwnPage)

@@ -1,0 +1,181 @@
+"""The bench in a real browser: a tiny model learns, is broken, is brought back, and is taken along."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.site.accessibility import NARROW, until_scrollable, violations, width_of
+from tests.site.conftest import Tab, Visit
+from transformer_book.translator import Translator
+
+PAGE = "book/bench.html"
+TINY = {"min_length": 2, "max_length": 4, "d_model": 16, "d_ff": 32, "batch_size": 16}
+LEARNS = TINY | {"warmup": 10, "learning_rate": 0.01, "updates": 200}
+BREAKS = LEARNS | {"d_model": 64, "optimizer": "sgd", "learning_rate": 1, "clip_norm": 0}
+BREAKS |= {"norm": "none", "warmup": 0, "schedule": "constant", "score_scale": 1}
+
+
+@pytest.fixture
+def bench(site: Path, serve, browser: Browser) -> Iterator[Callable[..., Visit]]:
+    """A function that opens the bench with settings in its address, in a browser that computes."""
+    tabs = []
+
+    def opened(*, width: int = 1280, scheme: str = "light", **settings) -> Visit:
+        tabs.append(Tab(browser))
+        seen = tabs[-1].visit(f"{serve(site)}/{PAGE}?{urlencode(settings)}", width, scheme, [])
+        seen.page.locator(".bench").wait_for()
+        return seen
+
+    yield opened
+    for tab in tabs:
+        tab.context.close()
+
+
+def press(page: Page, name: str) -> None:
+    page.get_by_role("button", name=name, exact=True).click()
+
+
+def told(page: Page) -> str:
+    return page.locator(".bench .told").inner_text()
+
+
+def until(page: Page, words: str) -> None:
+    page.locator(".bench .told", has_text=words).wait_for()
+
+
+def value_of(page: Page, setting: str) -> str:
+    return page.locator(f'[data-setting="{setting}"] select option:checked').inner_text()
+
+
+def choose(page: Page, setting: str, words: str) -> None:
+    row = page.locator(f'[data-setting="{setting}"]')
+    row.evaluate("e => (e.closest('details').open = true)")
+    row.locator("select").select_option(label=words)
+
+
+def right(page: Page) -> int:
+    """The share of validation pairs that come out exactly right, in per cent."""
+    return int(told(page).split("% exactly right")[0].split()[-1])
+
+
+def test_a_model_learns_and_python_says_what_it_says(bench, tmp_path: Path, tell) -> None:
+    seen = bench(**LEARNS)
+    page = seen.page
+    assert value_of(page, "d_model") == "16" and value_of(page, "updates") == "200"
+    page.locator(".bench .size", has_text="parameters. About").wait_for()
+    page.get_by_role("button", name="Train", exact=True).press("Enter")
+    until(page, "Finished after 200 updates")
+    tell(f"a tiny model in Chromium: {told(page)}")
+    assert right(page) > 40
+    assert "Finished after 200 updates" in page.locator(".bench > .status").inner_text()
+    drawn = page.locator(".bench .curves").first.get_attribute("aria-label")
+    assert drawn.startswith("Curves of the loss. Validation: A: 0.")
+    assert page.locator(".bench .curves .dot.lane-0").count() == 2 * 9
+    assert page.locator(".bench .norms tbody tr").count() == 6
+    assert page.locator(".bench .attention svg .weight").count() > 3
+    rows = page.locator(".bench .answers tbody tr")
+    sources, said = (
+        [row.locator("th, td").nth(i).inner_text() for row in rows.all()] for i in (0, 2)
+    )
+    with page.expect_download() as download:
+        press(page, "Save the model")
+    with zipfile.ZipFile(download.value.path()) as packed:
+        packed.extractall(tmp_path)
+    translator = Translator.from_pretrained(tmp_path)
+    assert [translator.translate(source, beam_size=1) for source in sources] == said
+    before = told(page).split("On pairs")[1]
+    page.locator(".bench .file").set_input_files(tmp_path / "model.safetensors")
+    until(page, "Paused after update 0")  # the same weights, a new run
+    assert told(page).split("On pairs")[1] == before
+    choose(page, "d_model", "32")
+    page.locator(".bench .file").set_input_files(tmp_path / "model.safetensors")
+    notice = page.locator(".bench > .notice", has_text="choose the sizes of that run first")
+    notice.wait_for()
+    assert seen.problems == []
+
+
+def test_what_is_not_a_number_is_said_and_the_last_good_state_is_there(bench) -> None:
+    seen = bench(**BREAKS)
+    press(seen.page, "Train")
+    until(seen.page, "is not a number. The last good state is kept")
+    assert "not a number" in seen.page.locator(".bench > .status").inner_text()
+    press(seen.page, "Back")
+    until(seen.page, "Paused after update 0 of 200")
+    choose(seen.page, "learning_rate", "0.0003")
+    choose(seen.page, "score_scale", "1/√d_k")
+    press(seen.page, "One update")
+    until(seen.page, "Paused after update 1 of 200")
+    assert seen.problems == []
+
+
+def test_a_switch_in_a_run_asks_first_and_can_be_taken_back(bench) -> None:
+    seen = bench(**LEARNS | {"updates": 8000})
+    page = seen.page
+    press(page, "Train")
+    until(page, "On pairs that it never sees")
+    choose(page, "causal", "off")
+    assert "causal=false" in page.url
+    page.get_by_role("radio", name="It falls, and the answers stay wrong all the same.").check()
+    until(page, "You said of “causal mask: off”")
+    assert page.locator(".bench .curves .switched").count() == 2
+    press(page, "Pause")
+    until(page, "Paused after update")
+    until(page, "What came: after update")
+    states = page.get_by_role("combobox", name="a kept state")
+    (kept,) = states.locator("option", has_text="before “causal mask: off”").all()
+    update = int(kept.get_attribute("value"))
+    states.select_option(str(update))
+    press(page, "Back")
+    until(page, f"Paused after update {update} of 8000")
+    page.wait_for_function("!location.search.includes('causal')")
+    assert value_of(page, "causal") == "hides the future"
+    assert page.locator(".bench .legend li").count() == 2  # what came after it is kept as a curve
+    assert seen.problems == []
+
+
+def test_two_settings_train_side_by_side(bench) -> None:
+    seen = bench(**LEARNS | {"updates": 50, "beside": 1, "b.positions": "none", "go": 1})
+    page = seen.page
+    until(page, "Setting B: finished after 50 updates")
+    until(page, "Setting A: finished after 50 updates")
+    assert "B differs: positions: none." in page.locator(".bench .whose").inner_text()
+    assert page.locator(".bench .answers thead th").all_inner_texts()[-2:] == ["A says", "B says"]
+    assert page.locator(".bench .curves .dot.lane-1").count() == 2 * 3
+    press(page, "Take the second setting away")
+    assert "beside" not in page.url
+    assert seen.problems == []
+
+
+def test_what_an_address_has_wrong_is_said(bench) -> None:
+    seen = bench(norm="sideways", go=0)
+    assert "“sideways” is no value of norm" in seen.page.locator(".bench > .notice").inner_text()
+    press(seen.page, "Save as a recipe")
+    choose(seen.page, "norm", "none")
+    press(seen.page, "Save as a recipe")
+    notice = seen.page.locator(".bench > .notice").inner_text()
+    assert (
+        notice == "The package has no models without layer norm: there is no recipe for this run."
+    )
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_run_can_be_read_by_everybody(scheme: str, bench) -> None:
+    """On a telephone, with all groups unfolded, two settings, a question and a kept curve."""
+    asked = LEARNS | {"updates": 5, "beside": 1, "b.norm": "post", "go": 1}
+    seen = bench(width=NARROW, scheme=scheme, **asked)
+    page = seen.page
+    until(page, "Setting B: finished after 5 updates")
+    until(page, "Setting A: finished after 5 updates")
+    press(page, "Keep this curve")
+    choose(page, "causal", "off")
+    page.locator(".bench details").evaluate_all("all => all.forEach(e => (e.open = true))")
+    until_scrollable(page)
+    assert width_of(page) == NARROW
+    assert violations(page) == []
+    assert seen.problems == []

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""Train in PyTorch what the bench trains in the browser, and record the curves that it shows.
+
+The recipe of each run is the one that the page itself would save (`book/assets/bench/export.js`,
+run by node). Of each run it records, every 50 updates, the validation loss and the share of 200
+validation pairs that come out exactly right.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from browser_parity import node
+from common import ROOT
+
+BENCH = ROOT / "book" / "assets" / "bench"
+RECORD = BENCH / "recorded.json"
+PAIRS = 200
+EVERY = 50
+TASKS = ("copy", "reverse")
+# Each alone, and nothing: by the names of the bench's settings.
+CHANGES: list[dict[str, Any]] = [
+    {},
+    {"score_scale": 1},
+    {"n_heads": 1},
+    {"causal": False},
+    {"positions": "learned"},
+    {"positions": "none"},
+    {"scale_embeddings": False},
+    {"tie_embeddings": "decoder"},
+    {"tie_embeddings": "all"},
+    {"residual": False},
+    {"norm": "post"},
+    {"feed_forward": False},
+    {"dropout": 0.1},
+    {"label_smoothing": 0.1},
+    {"warmup": 0},
+    {"clip_norm": 0},
+    {"initialization": "xavier"},
+]
+ASK = """
+const [bench, settings] = process.argv.slice(1);
+const { recipe_toml } = await import(`${bench}/export.js`);
+const { START } = await import(`${bench}/settings.js`);
+console.log(recipe_toml({ ...START, ...JSON.parse(settings) }));
+"""
+
+
+def recipe_of(settings: dict[str, Any]) -> str:
+    """The TOML that the page saves for these settings, the others as where the bench begins."""
+    command = [node(), "--no-warnings", "--input-type=module", "-e", ASK]
+    command += [BENCH.as_uri(), json.dumps(settings)]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def record(settings: dict[str, Any]) -> dict[str, Any]:
+    """Train one recipe: `settings` and `points`, [update, validation loss, share right]."""
+    from transformer_book.experiment import Experiment
+    from transformer_book.recipes import load_recipe
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "recipe.toml"
+        path.write_text(recipe_of(settings), encoding="utf-8")
+        experiment = Experiment(load_recipe(path))
+    trainer = experiment.trainer()
+    pairs = experiment.task.pairs("validation", n=min(PAIRS, experiment.recipe.data.validation))
+    sources, targets = zip(*((" ".join(p.source), " ".join(p.target)) for p in pairs), strict=True)
+    points = []
+    while not trainer.finished:
+        trainer.fit(updates=EVERY)
+        found = experiment.translator(trainer.model).search(sources)
+        right = sum(each.text == target for each, target in zip(found, targets, strict=True))
+        loss = trainer.history[-1]["validation_loss"]
+        points.append([trainer.update, round(loss, 4), round(right / len(pairs), 3)])
+    return {"settings": settings, "points": points}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--record", type=Path, default=RECORD, help="the file to write")
+    parser.add_argument("--only", type=int, help="only so many runs of each task, to try it")
+    options = parser.parse_args()
+    import torch
+
+    torch.set_num_threads(1)
+    runs = []
+    for task in TASKS:
+        for change in CHANGES[: options.only]:
+            runs.append(record({"task": task, **change}))
+            print(runs[-1]["settings"], runs[-1]["points"][-1], flush=True)
+    lines = ",\n".join(json.dumps(run) for run in runs)
+    options.record.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
