@@ -3,7 +3,8 @@
 
 The recipe of each run is the one that the page itself would save (`book/assets/bench/export.js`,
 run by node). Of each run it records, every 50 updates, the validation loss and the share of 200
-validation pairs that come out exactly right.
+validation pairs that come out exactly right. What is recorded already is not repeated, so this can
+be stopped and started again.
 """
 
 from __future__ import annotations
@@ -27,21 +28,21 @@ TASKS = ("copy", "reverse")
 CHANGES: list[dict[str, Any]] = [
     {},
     {"score_scale": 1},
-    {"n_heads": 1},
     {"causal": False},
-    {"positions": "learned"},
     {"positions": "none"},
+    {"residual": False},
+    {"warmup": 0},
+    {"norm": "post"},
+    {"n_heads": 1},
+    {"feed_forward": False},
+    {"initialization": "xavier"},
+    {"clip_norm": 0},
+    {"dropout": 0.1},
+    {"label_smoothing": 0.1},
+    {"positions": "learned"},
     {"scale_embeddings": False},
     {"tie_embeddings": "decoder"},
     {"tie_embeddings": "all"},
-    {"residual": False},
-    {"norm": "post"},
-    {"feed_forward": False},
-    {"dropout": 0.1},
-    {"label_smoothing": 0.1},
-    {"warmup": 0},
-    {"clip_norm": 0},
-    {"initialization": "xavier"},
 ]
 ASK = """
 const [bench, settings] = process.argv.slice(1);
@@ -85,18 +86,24 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--record", type=Path, default=RECORD, help="the file to write")
-    parser.add_argument("--only", type=int, help="only so many runs of each task, to try it")
+    parser.add_argument("--only", type=int, help="only so many changes, to try it")
     options = parser.parse_args()
     import torch
 
+    from transformer_book.atomic_files import write_atomically
+
     torch.set_num_threads(1)
-    runs = []
-    for task in TASKS:
-        for change in CHANGES[: options.only]:
-            runs.append(record({"task": task, **change}))
-            print(runs[-1]["settings"], runs[-1]["points"][-1], flush=True)
-    lines = ",\n".join(json.dumps(run) for run in runs)
-    options.record.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+    text = options.record.read_text(encoding="utf-8") if options.record.exists() else "[]"
+    runs = json.loads(text)
+    for change in CHANGES[: options.only]:
+        for task in TASKS:
+            settings = {"task": task, **change}
+            if any(run["settings"] == settings for run in runs):
+                continue
+            runs.append(record(settings))
+            print(settings, runs[-1]["points"][-1], flush=True)
+            lines = ",\n".join(json.dumps(run) for run in runs)
+            write_atomically(options.record, f"[\n{lines}\n]\n".encode())
 
 
 if __name__ == "__main__":

@@ -49,8 +49,8 @@ def until(page: Page, words: str) -> None:
     page.locator(".bench .told", has_text=words).wait_for()
 
 
-def value_of(page: Page, setting: str) -> str:
-    return page.locator(f'[data-setting="{setting}"] select option:checked').inner_text()
+def value_of(page: Page, setting: str) -> str | None:
+    return page.locator(f'[data-setting="{setting}"] select option:checked').text_content()
 
 
 def choose(page: Page, setting: str, words: str) -> None:
@@ -91,7 +91,7 @@ def test_a_model_learns_and_python_says_what_it_says(bench, tmp_path: Path, tell
     assert [translator.translate(source, beam_size=1) for source in sources] == said
     before = told(page).split("On pairs")[1]
     page.locator(".bench .file").set_input_files(tmp_path / "model.safetensors")
-    until(page, "Paused after update 0")  # the same weights, a new run
+    until(page, "Paused after update 0 of 200. On pairs")  # the same weights, a new run
     assert told(page).split("On pairs")[1] == before
     choose(page, "d_model", "32")
     page.locator(".bench .file").set_input_files(tmp_path / "model.safetensors")
