@@ -1,15 +1,23 @@
 #!/usr/bin/env python3
-"""How fast the model in the browser is, beside PyTorch, for one sentence: printed as JSON.
+"""How fast the model in the browser is, beside PyTorch: printed as JSON.
 
-For each model, once it is loaded, in Chromium with the built site, medians of several rounds:
+For each model, once it is loaded, for one sentence, in Chromium with the built site, medians of
+several rounds:
 
 * first_token_ms: from the question to the first token, messages to and from the worker included;
 * greedy_tokens_per_s: of the worker's greedy search, as the page runs it;
 * beam_5_s: beam search with five beams, the modules run by themselves.
 
+With --bench, of training instead:
+
+* gflops: of `matmul_transposed`, the product of two matrices, in one worker;
+* seconds: until 95 % of the bench's validation pairs are copied exactly, from where the bench
+  begins, and the updates until then.
+
 Beside each the same of the package in PyTorch, on one thread. Measure on a quiet machine.
 
   make site && python tools/browser_speed.py
+  make site && python tools/browser_speed.py --bench
 """
 
 from __future__ import annotations
@@ -82,6 +90,78 @@ MEASURE = """async ([name, text, rounds, beams]) => {
 }"""
 
 
+SIZES = (320, 128, 128)  # rows, outputs, inputs: a batch's positions, and a layer
+ENOUGH = 0.95
+TRAIN = """async ([sizes, enough]) => {
+    const base = new URL("../_static/", location.href);
+    const worker = (source) => new Worker(source, {type: "module"});
+    const answer = (from, wanted) => new Promise((resolve, reject) => {
+        from.onerror = () => reject(new Error("the worker could not be started"));
+        from.onmessage = ({data}) => {
+            if (data.is === "failed") reject(new Error(data.message));
+            else if (wanted(data)) resolve(data);
+        };
+    });
+    const program = `
+        const {matmul_transposed} = await import("${new URL("model/tensors.js", base)}");
+        const [N, M, K] = ${JSON.stringify(sizes)};
+        const random = (n) => Float32Array.from({length: n}, () => Math.random() - 0.5);
+        const [a, b] = [random(N * K), random(M * K)];
+        const rates = [];
+        for (let round = 0; round < 7; round += 1) {
+            const began = performance.now();
+            for (let turn = 0; turn < 40; turn += 1) matmul_transposed(a, b, N, M, K);
+            rates.push((40 * 2 * N * M * K) / (performance.now() - began) / 1e6);
+        }
+        self.postMessage({rates: rates.slice(2)});`;
+    const product = worker(URL.createObjectURL(new Blob([program], {type: "text/javascript"})));
+    const {rates} = await answer(product, () => true);
+    product.terminate();
+    const {START} = await import(new URL("bench/settings.js", base));
+    const bench = worker(new URL("bench/worker.js", base));
+    const began = performance.now();
+    bench.postMessage({act: "new", settings: START});
+    bench.postMessage({act: "go"});
+    let right = 0;
+    const last = await answer(bench, ({is, exact_match}) => {
+        if (is === "seen") right = exact_match;
+        return right >= enough || is === "stopped";
+    });
+    bench.terminate();
+    return {rates, right, updates: last.update, seconds: (performance.now() - began) / 1000};
+}"""
+
+
+def training_in_browser(page: Page) -> dict[str, object]:
+    """What Chromium needs to train, in a worker as the page does."""
+    found = page.evaluate(TRAIN, [SIZES, ENOUGH])
+    return {
+        "gflops": round(statistics.median(found["rates"]), 2),
+        "right": found["right"],
+        "updates": found["updates"],
+        "seconds": round(found["seconds"], 1),
+    }
+
+
+def training_in_pytorch() -> dict[str, object]:
+    """The same with the package: the recipe that the page saves, measured as often."""
+    import torch
+    from record_bench import measured
+
+    n_rows, n_outputs, n_inputs = SIZES
+    a, b = torch.randn(n_rows, n_inputs), torch.randn(n_outputs, n_inputs)
+    seconds = median_seconds(lambda: [torch.mm(a, b.T) for _ in range(40)], 5) / 40
+    began = time.perf_counter()
+    runs = measured({}, every=25)
+    update, _, right = next(each for each in runs if each[2] >= ENOUGH or each[0] >= 600)
+    return {
+        "gflops": round(2 * n_rows * n_outputs * n_inputs / seconds / 1e9, 2),
+        "right": right,
+        "updates": update,
+        "seconds": round(time.perf_counter() - began, 1),
+    }
+
+
 def in_browser(page: Page, name: str, rounds: int) -> dict[str, object]:
     """What Chromium needs, medians over the rounds; the first one warms up."""
     found = page.evaluate(MEASURE, [name, SENTENCES[name], rounds + 1, BEAMS])
@@ -132,6 +212,7 @@ def main() -> None:
     )
     parser.add_argument("--models", nargs="*", default=pretrained.names(), help="default: all")
     parser.add_argument("--rounds", type=int, default=5, help="of which the median is taken")
+    parser.add_argument("--bench", action="store_true", help="measure training instead")
     parser.add_argument("--site", type=Path, default=ROOT / "_build" / "html")
     options = parser.parse_args()
     unknown = sorted(set(options.models) - set(SENTENCES))
@@ -148,7 +229,9 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=installed_chromium(), args=ALONE)
         page = browser.new_page()
         page.goto(f"{base}book/talk.html")
-        for name in options.models:
+        if options.bench:
+            found = {"browser": training_in_browser(page), "pytorch": training_in_pytorch()}
+        for name in [] if options.bench else options.models:
             found[name] = {
                 "sentence": SENTENCES[name],
                 "browser": in_browser(page, name, options.rounds),
@@ -156,7 +239,8 @@ def main() -> None:
             }
         version = browser.version
         browser.close()
-    about = {"chromium": version, "torch": torch.__version__, "models": found}
+    kind = "bench" if options.bench else "models"
+    about = {"chromium": version, "torch": torch.__version__, kind: found}
     print(json.dumps(about, indent=1, ensure_ascii=False))
 
 

@@ -13,6 +13,7 @@ import argparse
 import json
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -59,26 +60,23 @@ def recipe_of(settings: dict[str, Any]) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
-def record(settings: dict[str, Any]) -> dict[str, Any]:
-    """Train one recipe: `settings` and `points`, [update, validation loss, share right]."""
+def measured(settings: dict[str, Any], every: int = EVERY) -> Iterator[tuple[int, float, float]]:
+    """Train one recipe: at times the update, the validation loss, the share that is right."""
     from transformer_book.experiment import Experiment
     from transformer_book.recipes import load_recipe
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "recipe.toml"
         path.write_text(recipe_of(settings), encoding="utf-8")
-        experiment = Experiment(load_recipe(path))
+        experiment = Experiment(load_recipe(path, [f"training.validate_every={every}"]))
     trainer = experiment.trainer()
     pairs = experiment.task.pairs("validation", n=min(PAIRS, experiment.recipe.data.validation))
     sources, targets = zip(*((" ".join(p.source), " ".join(p.target)) for p in pairs), strict=True)
-    points = []
     while not trainer.finished:
-        trainer.fit(updates=EVERY)
+        trainer.fit(updates=every)
         found = experiment.translator(trainer.model).search(sources)
         right = sum(each.text == target for each, target in zip(found, targets, strict=True))
-        loss = trainer.history[-1]["validation_loss"]
-        points.append([trainer.update, round(loss, 4), round(right / len(pairs), 3)])
-    return {"settings": settings, "points": points}
+        yield trainer.update, trainer.history[-1]["validation_loss"], right / len(pairs)
 
 
 def main() -> None:
@@ -100,7 +98,8 @@ def main() -> None:
             settings = {"task": task, **change}
             if any(run["settings"] == settings for run in runs):
                 continue
-            runs.append(record(settings))
+            points = [[n, round(loss, 4), round(right, 3)] for n, loss, right in measured(settings)]
+            runs.append({"settings": settings, "points": points})
             print(settings, runs[-1]["points"][-1], flush=True)
             lines = ",\n".join(json.dumps(run) for run in runs)
             write_atomically(options.record, f"[\n{lines}\n]\n".encode())
