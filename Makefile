@@ -10,7 +10,7 @@ READY := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help book test check where site serve slides pdf epub chapters results models assignments benchmarks pins
+.PHONY: help book test check where site serve slides pdf epub questions chapters results models assignments benchmarks pins
 
 help: ## list the targets
 	@echo "Transformers, Cell by Cell"
@@ -45,6 +45,10 @@ pdf: $(READY) ## print the book into one PDF, in _build/paper: some minutes; nee
 
 epub: $(READY) ## make an EPUB of the book, in _build/paper
 	@$(RUN) tools/paper.py epub
+
+questions: $(READY) ## write the questions for Moodle, Canvas and Anki, in _build/questions
+	@$(RUN) tools/questions.py
+	@$(RUN) tools/questions_export.py
 
 chapters: $(READY) ## link, execute and normalise the chapters in place
 	@$(RUN) tools/setup_cell.py --write
@@ -81,7 +85,7 @@ $(PEERS)/.installed: requirements.txt benchmarks/requirements.txt pyproject.toml
 # The processor's torch needs none of the packages for graphics cards, which the index offers Linux.
 pins: $(READY) ## refresh the exact pins in requirements.txt from the ranges of pyproject.toml
 	@$(RUN) -m pip install --quiet uv
-	@$(RUN) -m uv pip compile pyproject.toml --extra book --extra course --extra test --upgrade \
+	@$(RUN) -m uv pip compile pyproject.toml --extra book --extra course --extra questions --extra test --upgrade \
 		--python-version 3.11 --no-annotate --no-header --quiet --output-file $(VENV)/pins
 	@(grep '^#' requirements.txt; grep -vE '^(nvidia-|triton|cuda-)' $(VENV)/pins) > $(VENV)/new
 	@mv $(VENV)/new requirements.txt

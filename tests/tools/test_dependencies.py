@@ -27,7 +27,7 @@ LISTS = {
     "book/prerequisites.ipynb": (),
     "book/twelve_recipes.ipynb": (),
     "book/extension": ("book",),
-    "tools": ("book",),
+    "tools": ("book", "questions"),
     "tests": ("test", "book", "course"),  # they look at everything
     "conftest.py": ("test",),
     "benchmarks": ("benchmarks",),
