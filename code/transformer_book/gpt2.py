@@ -10,6 +10,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from transformer_book.decoder_only import DecoderOnlyConfig
+from transformer_book.harmless_settings import without_harmless
 
 # Of the whole model, then of one layer: the name in a GPT-2 checkpoint, and the book's.
 MODEL_NAMES = {
@@ -48,36 +49,6 @@ _SUPPORTED = {
     "scale_attn_by_inverse_layer_idx": False,
     "add_cross_attention": False,
 }
-# Without influence on the logits: how the model was made and saved, its special tokens, the heads
-# of other tasks, and the precision in which attention is computed.
-_IGNORED = {
-    "_name_or_path",
-    "architectures",
-    "bos_token_id",
-    "chunk_size_feed_forward",
-    "dtype",
-    "eos_token_id",
-    "gradient_checkpointing",
-    "id2label",
-    "initializer_range",
-    "is_encoder_decoder",
-    "label2id",
-    "output_attentions",
-    "output_hidden_states",
-    "pad_token_id",
-    "problem_type",
-    "reorder_and_upcast_attn",
-    "return_dict",
-    "summary_activation",
-    "summary_first_dropout",
-    "summary_proj_to_labels",
-    "summary_type",
-    "summary_use_proj",
-    "task_specific_params",
-    "torch_dtype",
-    "transformers_version",
-    "use_cache",
-}
 
 
 def config_from_gpt2(settings: Mapping[str, Any]) -> DecoderOnlyConfig:
@@ -91,7 +62,7 @@ def config_from_gpt2(settings: Mapping[str, Any]) -> DecoderOnlyConfig:
     for name in _NEEDED:
         if name not in settings:
             raise ValueError(f"The settings of the GPT-2 model lack {name!r}.")
-    settings = {name: value for name, value in settings.items() if name not in _IGNORED}
+    settings = without_harmless(settings)
     for name, supported in _SUPPORTED.items():
         value = settings.pop(name, supported)
         if value != supported:

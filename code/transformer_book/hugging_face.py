@@ -17,6 +17,7 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor
 
+from transformer_book.architectures import check_memory
 from transformer_book.atomic_files import read_json
 from transformer_book.checkpoint_settings import FAMILIES, config_from_checkpoint, family_of
 from transformer_book.decoder_only import DecoderOnly, DecoderOnlyConfig
@@ -74,6 +75,17 @@ def load_model(folder: str | Path, settings: Any = None) -> DecoderOnly:
     weights = renamed(
         {n: tensor for n, tensor in read_weights(folder) if not COMPUTED.fullmatch(n)}
     )
+    return assembled(config, weights)
+
+
+def assembled(config: DecoderOnlyConfig, weights: dict[str, Tensor]) -> DecoderOnly:
+    """The model of this configuration with these weights, in evaluation mode; nothing is copied.
+
+    Raises:
+        ValueError: a weight is missing, of another shape, or left over; the model is larger than
+            this machine's memory.
+    """
+    check_memory(config)
     with torch.device("meta"):  # shapes without numbers
         model = DecoderOnly(config)
     _check_weights(model, weights, config)

@@ -9,6 +9,7 @@ from typing import Any
 from torch import Tensor
 
 from transformer_book.decoder_only import DecoderOnlyConfig, todays
+from transformer_book.harmless_settings import without_harmless
 
 # Of the whole model, then of one layer: the name in a Llama checkpoint, and the book's.
 MODEL_NAMES = {
@@ -43,30 +44,6 @@ _SUPPORTED = {
     "attention_bias": False,
     "mlp_bias": False,
 }
-# Without influence on the logits: how the model was made and saved, and its special tokens.
-_IGNORED = {
-    "_name_or_path",
-    "architectures",
-    "bos_token_id",
-    "chunk_size_feed_forward",
-    "dtype",
-    "eos_token_id",
-    "id2label",
-    "initializer_range",
-    "is_encoder_decoder",
-    "is_llama_config",
-    "label2id",
-    "output_attentions",
-    "output_hidden_states",
-    "pad_token_id",
-    "pretraining_tp",
-    "problem_type",
-    "return_dict",
-    "rope_interleaved",
-    "torch_dtype",
-    "transformers_version",
-    "use_cache",
-}
 
 
 def config_from_llama(settings: Mapping[str, Any]) -> DecoderOnlyConfig:
@@ -78,7 +55,7 @@ def config_from_llama(settings: Mapping[str, Any]) -> DecoderOnlyConfig:
     for name in _NEEDED:
         if name not in settings:
             raise ValueError(f"The settings of the Llama model lack {name!r}.")
-    settings = {name: value for name, value in settings.items() if name not in _IGNORED}
+    settings = without_harmless(settings)
     rope = dict(settings.pop("rope_parameters", None) or {})
     scaling = settings.pop("rope_scaling", None) or {}
     kinds = {rope.pop("rope_type", None), scaling.get("rope_type"), scaling.get("type")}
@@ -121,6 +98,23 @@ def config_from_llama(settings: Mapping[str, Any]) -> DecoderOnlyConfig:
     return config
 
 
+def paired_by_halves(weight: Tensor, n_heads: int) -> Tensor:
+    r"""The rows of a query or key weight whose heads pair neighbours, ordered for halves.
+
+    $$\text{new row } m\tfrac{K}{2} + i \;=\; \text{old row } 2i + m, \qquad m \in \{0, 1\}$$
+
+    in each head of $K$ rows. Rotary positions then turn the same pairs, features $i$ and $i + K/2$.
+
+    Args:
+        weight: `(H·K, D)`, or a bias `(H·K,)`.
+        n_heads: $H$.
+
+    Source: Su et al. (2024) pair neighbours; `transformers` pairs halves.
+    """
+    pairs = weight.unflatten(0, (n_heads, -1, 2))  # (H, K/2, 2, D)
+    return pairs.transpose(1, 2).flatten(0, 2)  # (H·K, D)
+
+
 def weights_from_llama(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """The weights of a Llama checkpoint under the book's names; no number changes.
 
@@ -131,7 +125,12 @@ def weights_from_llama(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def book_name(name: str) -> str:
-    """What the book calls the weight that a Llama checkpoint calls `name`."""
+    """What the book calls the weight that a Llama checkpoint calls `name`.
+
+    A model without an output projection is saved without the prefix `model.`.
+    """
+    if name.partition(".")[0] in ("embed_tokens", "layers", "norm"):
+        name = "model." + name
     found = re.fullmatch(r"model\.layers\.(\d+)\.(.+)", name)
     if found and found[2] in LAYER_NAMES:
         return f"layers.{found[1]}.{LAYER_NAMES[found[2]]}"
