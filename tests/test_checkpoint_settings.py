@@ -109,3 +109,43 @@ def test_the_lacking_part_is_named(family):
         ValueError, match=f"of the kind '{family}': that has .+; the book's model can"
     ):
         config_from_checkpoint({"model_type": family})
+
+
+# What `transformers` writes, in any version, for any task, and what changes no function.
+HARMLESS = {
+    "_name_or_path": "somebody/something",
+    "_attn_implementation_autoset": True,
+    "architectures": ["AnyClass"],
+    "auto_map": {"AutoModel": "file.Class"},
+    "bos_token_id": 1,
+    "decoder_start_token_id": 3,
+    "tokenizer_class": "AnyTokenizer",
+    "torch_dtype": "bfloat16",
+    "transformers_version": "6.0.0",
+    "adapter_version": "1",
+    "id2label": {"0": "good"},
+    "num_labels": 2,
+    "classifier_dropout": 0.1,
+    "problem_type": "regression",
+    "output_scores": True,
+    "return_dict": True,
+    "use_cache": False,
+    "initializer_range": 0.041,
+    "pretraining_tp": 2,
+    "gradient_checkpointing": True,
+}
+
+
+@pytest.mark.parametrize("settings", (GPT2, LLAMA), ids=("gpt2", "llama"))
+def test_harmless_settings_are_known_as_a_kind(settings):
+    assert config_from_checkpoint(settings | HARMLESS) == config_from_checkpoint(settings)
+    # Their likes that change the function are not.
+    for name, value in {
+        "is_encoder_decoder": True,
+        "quantization_config": {"bits": 4},
+        "sliding_window": 64,
+        "use_sliding_window": True,
+        "logit_scale": 0.1,
+    }.items():
+        with pytest.raises(ValueError, match=name):
+            config_from_checkpoint(settings | {name: value})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import types
+from importlib import import_module
 
 import pytest
 import torch
@@ -12,6 +13,8 @@ from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
 
+from transformer_book.atomic_files import read_json
+from transformer_book.checkpoint_settings import config_from_checkpoint
 from transformer_book.gpt2 import split_stacked, weights_from_gpt2
 from transformer_book.hugging_face import INDEX, WEIGHTS, load_model, open_model, read_weights
 from transformer_book.llama import weights_from_llama
@@ -314,3 +317,24 @@ def test_a_stack_by_hand():
     assert key.tolist() == [[2, 102], [3, 103]]
     assert value.tolist() == [[4, 104], [5, 105]]
     assert [bias.tolist() for bias in biases] == [[0, 1], [2, 3], [4, 5]]
+
+
+CLASSES = [
+    (module, name)
+    for module in ("llama", "gpt2")
+    for name in import_module(f"transformers.models.{module}.modeling_{module}").__all__
+    if not name.endswith("PreTrainedModel")
+]
+
+
+@pytest.mark.parametrize(("module", "name"), CLASSES, ids=lambda given: given)
+def test_folders_of_all_their_classes(module, name, tmp_path):
+    """The settings of each are known; those without another task's head are opened, too."""
+    made = getattr(import_module(f"transformers.models.{module}.modeling_{module}"), name)
+    made(theirs_of(module).config).save_pretrained(tmp_path)
+    assert config_from_checkpoint(read_json(tmp_path / "config.json")).vocab_size == 10
+    if name in ("LlamaForCausalLM", "GPT2LMHeadModel", "GPT2Model"):
+        load_model(tmp_path)
+    else:  # one sentence: which weight is not the language model's, or which one it lacks
+        with pytest.raises(ValueError, match=r"is not a weight of|lacks a weight"):
+            load_model(tmp_path)

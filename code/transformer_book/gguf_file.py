@@ -276,7 +276,7 @@ def _tokenizer(about: dict[str, Any]) -> Tokenizer:
     )
     try:
         pairs = [tuple(merge.split(" ")) for merge in merges]
-        vocabulary = {token: i for i, token in enumerate(tokens)}
+        vocabulary: dict[str, int] = {token: i for i, token in enumerate(tokens)}
         tokenizer = Tokenizer(models.BPE(vocabulary, pairs))
         never_cut = [
             AddedToken(token, special=kind == CONTROL, normalized=False)
@@ -302,6 +302,6 @@ def decode_q4_1(blocks: UInt8[Tensor, "B 20"]) -> Float[Tensor, "B 32"]:
 
     Source: the format of llama.cpp, as the library `gguf` reads it.
     """
-    step, least = blocks[:, :4].contiguous().view(torch.float16).float().split(1, dim=1)  # (B, 1)
+    step, least = blocks[:, :4].view(torch.float16).float().split(1, dim=1)  # (B, 1)
     lower, upper = blocks[:, 4:] & 15, blocks[:, 4:] >> 4  # (B, 16)
     return step * torch.cat([lower, upper], dim=1) + least

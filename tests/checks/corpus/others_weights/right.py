@@ -1,5 +1,9 @@
 """Right versions of others weights, as people write them: none of these may be refused."""
 
+import struct
+from itertools import pairwise
+
+import numpy as np
 import torch
 
 from tests.checks.corpus import version
@@ -79,3 +83,82 @@ def paired_loop(weight, n_heads):
             new[h * width + i] = weight[h * width + 2 * i]
             new[h * width + i + width // 2] = weight[h * width + 2 * i + 1]
     return new
+
+
+# --- decode_q4_1 ----------------------------------------------------------------------------------
+
+
+@version("decode_q4_1", "right", "number by number")
+def q4_loop(blocks):
+    rows = []
+    for block in blocks.tolist():
+        d, m = struct.unpack("<ee", bytes(block[:4]))
+        low = [d * (byte % 16) + m for byte in block[4:]]
+        high = [d * (byte // 16) + m for byte in block[4:]]
+        rows.append(low + high)
+    return torch.tensor(rows)
+
+
+@version("decode_q4_1", "right", "as numpy reads the fields")
+def q4_fields(blocks):
+    kind = np.dtype([("d", "<f2"), ("m", "<f2"), ("qs", "u1", 16)])
+    fields = np.frombuffer(blocks.numpy().tobytes(), kind)
+    q = (fields["qs"][:, None, :] >> np.array([0, 4], np.uint8)[:, None]) & 15
+    numbers = fields["d"].astype("f4")[:, None] * q.reshape(len(q), 32).astype("f4")
+    return torch.from_numpy(numbers + fields["m"].astype("f4")[:, None])
+
+
+@version("decode_q4_1", "right", "each number written in its place")
+def q4_places(blocks):
+    out = torch.zeros(len(blocks), 32)
+    halves = blocks[:, :4].clone().view(torch.half).float()
+    for j in range(16):
+        byte = blocks[:, 4 + j].int()
+        out[:, j] = halves[:, 0] * (byte & 0x0F) + halves[:, 1]
+        out[:, j + 16] = halves[:, 0] * (byte >> 4) + halves[:, 1]
+    return out
+
+
+# --- merge_tokens ---------------------------------------------------------------------------------
+
+
+@version("merge_tokens", "right", "as GPT-2's first program wrote it")
+def bpe_while(tokens, ranks):
+    word = tuple(tokens)
+    while len(word) > 1:
+        pairs = {(word[i], word[i + 1]) for i in range(len(word) - 1)}
+        best = min(pairs, key=lambda pair: ranks.get(pair, float("inf")))
+        if best not in ranks:
+            break
+        first, second = best
+        new, i = [], 0
+        while i < len(word):
+            if word[i] == first and i + 1 < len(word) and word[i + 1] == second:
+                new.append(first + second)
+                i += 2
+            else:
+                new.append(word[i])
+                i += 1
+        word = tuple(new)
+    return list(word)
+
+
+@version("merge_tokens", "right", "one join at a time, the leftmost of the lowest rank")
+def bpe_one(tokens, ranks):
+    left = list(tokens)
+    while True:
+        found = [(ranks[p], i) for i, p in enumerate(pairwise(left)) if p in ranks]
+        if not found:
+            return left
+        i = min(found)[1]
+        left[i : i + 2] = [left[i] + left[i + 1]]
+
+
+@version("merge_tokens", "right", "calls itself")
+def bpe_recursive(tokens, ranks):
+    known = sorted((pair for pair in pairwise(tokens) if pair in ranks), key=ranks.get)
+    if not known:
+        return tokens
+    a, b = known[0]
+    i = next(i for i in range(len(tokens)) if tokens[i] == a and tokens[i + 1 : i + 2] == [b])
+    return bpe_recursive([*tokens[:i], a + b, *tokens[i + 2 :]], ranks)

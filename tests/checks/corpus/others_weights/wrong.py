@@ -1,5 +1,8 @@
 """Wrong versions of others weights: each makes the mistake that is named."""
 
+import struct
+from itertools import pairwise
+
 import torch
 
 from tests.checks.corpus import version
@@ -132,3 +135,216 @@ def pb_columns(weight, n_heads):
     k = weight.size(1) // n_heads
     order = [h * k + i for h in range(n_heads) for i in [*range(0, k, 2), *range(1, k, 2)]]
     return weight[:, order]
+
+
+# --- decode_q4_1 ----------------------------------------------------------------------------------
+
+
+def q4_parts(blocks):
+    halves = blocks[:, :4].clone().view(torch.half).float()
+    packed = blocks[:, 4:].int()
+    return halves[:, :1], halves[:, 1:], packed
+
+
+@version("decode_q4_1", "wrong: step and least number exchanged")
+def q4_exchanged(blocks):
+    m, d, packed = q4_parts(blocks)
+    return d * torch.cat([packed % 16, packed // 16], 1) + m
+
+
+@version("decode_q4_1", "wrong: half precision read as bfloat16")
+def q4_bfloat16(blocks):
+    halves = blocks[:, :4].clone().view(torch.bfloat16).float()
+    packed = blocks[:, 4:].int()
+    return halves[:, :1] * torch.cat([packed % 16, packed // 16], 1) + halves[:, 1:]
+
+
+@version("decode_q4_1", "wrong: bytes of the header the wrong way round")
+def q4_big(blocks):
+    rows = []
+    for block in blocks.tolist():
+        d, m = struct.unpack(">ee", bytes(block[:4]))
+        rows.append([d * (b & 15) + m for b in block[4:]] + [d * (b >> 4) + m for b in block[4:]])
+    return torch.tensor(rows)
+
+
+@version("decode_q4_1", "wrong: header read as whole numbers")
+def q4_whole(blocks):
+    rows = []
+    for block in blocks.tolist():
+        d, m = struct.unpack("<hh", bytes(block[:4]))
+        rows.append([d * (b & 15) + m for b in block[4:]] + [d * (b >> 4) + m for b in block[4:]])
+    return torch.tensor(rows).float()
+
+
+@version("decode_q4_1", "wrong: upper four bits first")
+def q4_upper(blocks):
+    d, m, packed = q4_parts(blocks)
+    return torch.cat([packed // 16, packed % 16], 1) * d + m
+
+
+@version("decode_q4_1", "wrong: the two numbers of a byte taken for neighbours")
+def q4_neighbours(blocks):
+    d, m, packed = q4_parts(blocks)
+    q = torch.zeros(len(blocks), 32)
+    q[:, 0::2], q[:, 1::2] = packed & 15, packed >> 4
+    return d * q + m
+
+
+@version("decode_q4_1", "wrong: upper four bits not shifted")
+def q4_unshifted(blocks):
+    d, m, packed = q4_parts(blocks)
+    return torch.cat([packed & 0x0F, packed & 0xF0], 1) * d + m
+
+
+@version("decode_q4_1", "wrong: lower four bits not cut out")
+def q4_unmasked(blocks):
+    d, m, packed = q4_parts(blocks)
+    return torch.cat([packed, packed >> 4], 1) * d + m
+
+
+@version("decode_q4_1", "wrong: least number forgotten")
+def q4_no_least(blocks):
+    d, _, packed = q4_parts(blocks)
+    return torch.cat([packed & 15, packed >> 4], 1) * d
+
+
+@version("decode_q4_1", "wrong: least number taken away")
+def q4_minus(blocks):
+    d, m, packed = q4_parts(blocks)
+    return torch.cat([packed & 15, packed >> 4], 1) * d - m
+
+
+@version("decode_q4_1", "wrong: least number multiplied by the step, too")
+def q4_both(blocks):
+    d, m, packed = q4_parts(blocks)
+    return (torch.cat([packed & 15, packed >> 4], 1) + m) * d
+
+
+@version("decode_q4_1", "wrong: eight taken away, as the format Q4_0 has it")
+def q4_zero(blocks):
+    d, m, packed = q4_parts(blocks)
+    return (torch.cat([packed & 15, packed >> 4], 1) - 8) * d + m
+
+
+@version("decode_q4_1", "wrong: four bits taken for a signed number")
+def q4_signed(blocks):
+    d, m, packed = q4_parts(blocks)
+    q = torch.cat([packed & 15, packed >> 4], 1)
+    return torch.where(q >= 8, q - 16, q) * d + m
+
+
+# --- merge_tokens ---------------------------------------------------------------------------------
+
+
+def merge_by(choose, join=None):
+    """The loop of merges with another choice of the pair, or another join."""
+
+    def merge(tokens, ranks):
+        word = list(tokens)
+        for _ in tokens:
+            pairs = list(pairwise(word))
+            pair = choose(pairs, ranks)
+            if pair is None:
+                return word
+            word = (join or every)(word, pair)
+        return word
+
+    return merge
+
+
+def every(word, pair):
+    new = []
+    while word:
+        n = 2 if tuple(word[:2]) == pair else 1
+        new.append("".join(word[:n]))
+        word = word[n:]
+    return new
+
+
+def the_lowest(pairs, ranks):
+    return min((p for p in pairs if p in ranks), key=ranks.get, default=None)
+
+
+version("merge_tokens", "wrong: the last learned merge first")(
+    merge_by(
+        lambda pairs, ranks: max((p for p in pairs if p in ranks), key=ranks.get, default=None)
+    )
+)
+version("merge_tokens", "wrong: the leftmost pair first")(
+    merge_by(lambda pairs, ranks: ([p for p in pairs if p in ranks] or [None])[0])
+)
+version("merge_tokens", "wrong: the most frequent pair of the word first")(
+    merge_by(
+        lambda pairs, ranks: min(
+            (p for p in pairs if p in ranks),
+            key=lambda p: (-pairs.count(p), ranks[p]),
+            default=None,
+        )
+    )
+)
+version("merge_tokens", "wrong: the longest token first")(
+    merge_by(
+        lambda pairs, ranks: min(
+            (p for p in pairs if p in ranks),
+            key=lambda p: (-len(p[0] + p[1]), ranks[p]),
+            default=None,
+        )
+    )
+)
+version("merge_tokens", "wrong: rank 0 taken for no rank")(
+    merge_by(lambda pairs, ranks: min(filter(ranks.get, pairs), key=ranks.get, default=None))
+)
+version("merge_tokens", "wrong: pairs of single letters only")(
+    merge_by(
+        lambda pairs, ranks: the_lowest([p for p in pairs if len(p[0]) == len(p[1]) == 1], ranks)
+    )
+)
+version("merge_tokens", "wrong: unknown pairs joined, too")(
+    merge_by(lambda pairs, ranks: min(pairs, key=lambda p: ranks.get(p, 10**6), default=None))
+)
+
+
+@version("merge_tokens", "wrong: order of the two ignored")
+def bpe_either(tokens, ranks):
+    word = list(tokens)
+    while True:
+        found = [
+            (min(ranks.get((a, b), 99), ranks.get((b, a), 99)), i)
+            for i, (a, b) in enumerate(pairwise(word))
+            if (a, b) in ranks or (b, a) in ranks
+        ]
+        if not found:
+            return word
+        i = min(found)[1]
+        word[i : i + 2] = [word[i] + word[i + 1]]
+
+
+@version("merge_tokens", "wrong: joined from right to left")
+def bpe_right(tokens, ranks):
+    word = list(tokens)
+    while (pair := the_lowest(list(pairwise(word)), ranks)) is not None:
+        i = len(word) - 2
+        while i >= 0:
+            if (word[i], word[i + 1]) == pair:
+                word[i : i + 2] = ["".join(pair)]
+            i -= 1
+    return word
+
+
+@version("merge_tokens", "wrong: a space put between the two")
+def bpe_space(tokens, ranks):
+    word = list(tokens)
+    while (pair := the_lowest(list(pairwise(word)), ranks)) is not None:
+        i = list(pairwise(word)).index(pair)
+        word[i : i + 2] = [" ".join(pair)]
+    return word
+
+
+@version("merge_tokens", "wrong: what stands behind the pair is lost")
+def bpe_lost(tokens, ranks):
+    word = list(tokens)
+    while (pair := the_lowest(list(pairwise(word)), ranks)) is not None:
+        i = list(pairwise(word)).index(pair)
+        word = [*word[:i], "".join(pair)]
+    return word

@@ -1,0 +1,228 @@
+"""Byte-pair merges (chapter 28): the right steps, the inputs, and the known mistakes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+from transformer_book.checks.components import Case, Component, mistakes_in
+
+Pair = tuple[str, str]
+Ranks = Mapping[Pair, int]
+
+
+def merge_cases() -> Sequence[Case]:
+    def ranks(*merges: str) -> Ranks:
+        return {(first, second): i for i, (first, second) in enumerate(map(str.split, merges))}
+
+    hugs = ranks("u g", "h ug", "g s", "hug s")
+    return (
+        Case("nothing to merge", (["x", "y"], ranks("a b"))),
+        Case("one merge", (["a", "b"], ranks("a b"))),
+        Case("the word hugs", ([*"hugs"], hugs)),
+        Case("the word bugs", ([*"bugs"], hugs)),
+        Case("the lower rank stands further right", ([*"abc"], ranks("b c", "a b"))),
+        Case("three alike", ([*"aaa"], ranks("a a"))),
+        Case("five alike, merged twice", ([*"aaaaa"], ranks("a a", "aa aa"))),
+        Case("the pair twice in a word", ([*"abxab"], ranks("x a", "a b"))),
+        Case("a frequent pair of a high rank", ([*"ababc"], ranks("b c", "a b"))),
+        Case("a space is a letter", (["Ġ", *"dog"], ranks("o g", "Ġ d", "Ġd og"))),
+        Case("second and first", ([*"ba"], ranks("a b"))),
+        Case("a long pair of a high rank", ([*"abcd"], ranks("a b", "b c", "c d", "ab cd"))),
+        Case("a merge that spoils another", ([*"xyz"], ranks("x y", "xy w", "y z"))),
+        Case("a longer pair of a higher rank", ([*"abcd"], ranks("a b", "c d", "ab c"))),
+        Case("a longer pair further right", ([*"dcab"], ranks("a b", "d c", "c ab"))),
+        Case("three beside one", ([*"abcdef"], ranks("a b", "ab c", "d e", "abc d"))),
+        Case("turned round, and as learned", ([*"babab"], ranks("a b"))),
+        Case("both turned round", ([*"zyx"], ranks("y z", "x y"))),
+        Case("three alike, twice", ([*"aaaxaaa"], ranks("a a"))),
+        Case("a pair that comes three times", ([*"ababxabx"], ranks("x a", "b x", "a b"))),
+    )
+
+
+def lowest(tokens: list[str], ranks: Ranks) -> Pair | None:
+    pairs = [pair for pair in pairwise(tokens) if pair in ranks]
+    return min(pairs, key=ranks.__getitem__, default=None)
+
+
+def joined(tokens: list[str], pair: Pair) -> list[str]:
+    new, i = [], 0
+    while i < len(tokens):
+        found = tuple(tokens[i : i + 2]) == pair
+        new.append("".join(pair) if found else tokens[i])
+        i += 2 if found else 1
+    return new
+
+
+def merged(s, tokens: list[str], ranks: Ranks) -> list[str]:
+    tokens = list(tokens)
+    # A wrong step must not go on for ever: each merge takes a token away.
+    for _ in range(len(tokens)):
+        pair = s.lowest(tokens, ranks)
+        if pair is None:
+            break
+        tokens = s.joined(tokens, pair)
+    return tokens
+
+
+MERGE_TOKENS = Component(
+    name="merge_tokens",
+    chapter=28,
+    order=4,
+    section="Further: Merges, by hand",
+    signature="tokens, ranks",
+    pipeline=merged,
+    steps={"lowest": lowest, "joined": joined},
+    cases=merge_cases,
+    returns="the tokens of a word after all merges, a list of strings: as long as some neighbours "
+    "are a pair in `ranks`, the pair of the lowest rank is joined, from left to right wherever it "
+    "stands",
+    differentiable=False,
+    done_by="tokenize",
+    met="nonsense",
+)
+
+# --- known mistakes ------------------------------------------------------------------------------
+
+mistake = mistakes_in(MERGE_TOKENS)
+
+
+@mistake(
+    "lowest",
+    "the last learned merge first",
+    symptom="Words are cut where a later merge was possible before an earlier one.",
+    cause="The merges are done in the order in which they were learned: lowest rank first.",
+)
+def highest(tokens: list[str], ranks: Ranks) -> Pair | None:
+    pairs = [pair for pair in pairwise(tokens) if pair in ranks]
+    return max(pairs, key=ranks.__getitem__, default=None)
+
+
+@mistake(
+    "lowest",
+    "the leftmost pair first",
+    symptom="A pair further left is joined although one of a lower rank stands further right.",
+    cause="Look at all pairs of the word, and take the one of the lowest rank.",
+)
+def leftmost(tokens: list[str], ranks: Ranks) -> Pair | None:
+    return next((p for p in pairwise(tokens) if p in ranks), None)
+
+
+@mistake(
+    "lowest",
+    "the most frequent pair of the word first",
+    symptom="A pair that comes twice in the word is joined before one of a lower rank.",
+    cause="Counting belongs to the training; a word is merged by the ranks alone.",
+)
+def most_frequent(tokens: list[str], ranks: Ranks) -> Pair | None:
+    counted = Counter(p for p in pairwise(tokens) if p in ranks)
+    return min(counted, key=lambda pair: (-counted[pair], ranks[pair]), default=None)
+
+
+@mistake(
+    "lowest",
+    "the longest token first",
+    symptom="A long token is made although a pair of a lower rank was there.",
+    cause="The length does not matter: take the pair of the lowest rank.",
+)
+def longest(tokens: list[str], ranks: Ranks) -> Pair | None:
+    pairs = [pair for pair in pairwise(tokens) if pair in ranks]
+    return max(pairs, key=lambda pair: (len("".join(pair)), -ranks[pair]), default=None)
+
+
+@mistake(
+    "lowest",
+    "rank 0 taken for no rank",
+    symptom="The very first merge is never done.",
+    cause="Zero is a rank: ask `pair in ranks`, not whether `ranks.get(pair)` is true.",
+)
+def no_zero(tokens: list[str], ranks: Ranks) -> Pair | None:
+    pairs = [pair for pair in pairwise(tokens) if ranks.get(pair)]
+    return min(pairs, key=ranks.__getitem__, default=None)
+
+
+@mistake(
+    "lowest",
+    "pairs of single letters only",
+    symptom="Tokens of three letters and more never come.",
+    cause="What was merged is a token like others, and may be merged again.",
+)
+def letters_only(tokens: list[str], ranks: Ranks) -> Pair | None:
+    letters = [token if len(token) == 1 else "" for token in tokens]
+    return lowest(letters, ranks)
+
+
+@mistake(
+    "lowest",
+    "order of the two ignored",
+    symptom="b a is joined although only a b was learned.",
+    cause="A pair has a first and a second: (b, a) is not (a, b).",
+)
+def either_order(tokens: list[str], ranks: Ranks) -> Pair | None:
+    both = {**{(b, a): rank for (a, b), rank in ranks.items()}, **ranks}
+    return lowest(tokens, both)
+
+
+@mistake(
+    "lowest",
+    "unknown pairs joined, too",
+    symptom="The whole word becomes one token.",
+    cause="Pairs that are not in the table stay apart: stop when none of them is.",
+)
+def unknown_too(tokens: list[str], ranks: Ranks) -> Pair | None:
+    pairs = pairwise(tokens)
+    return min(pairs, key=lambda pair: ranks.get(pair, len(ranks)), default=None)
+
+
+@mistake(
+    "joined",
+    "joined from right to left",
+    symptom="Of three alike the last two are joined.",
+    cause="Go through the word from left to right.",
+)
+def from_the_right(tokens: list[str], pair: Pair) -> list[str]:
+    turned = joined([token[::-1] for token in tokens[::-1]], (pair[1][::-1], pair[0][::-1]))
+    return [token[::-1] for token in turned[::-1]]
+
+
+@mistake(
+    "joined",
+    "a token used in two pairs",
+    symptom="Of three alike two pairs come out, and the word has grown.",
+    cause="After a join go on behind both tokens.",
+)
+def used_twice(tokens: list[str], pair: Pair) -> list[str]:
+    new, i = [], 0
+    while i < len(tokens):
+        if tuple(tokens[i : i + 2]) == pair:
+            new.append("".join(pair))
+            i += 1 if tuple(tokens[i + 1 : i + 3]) == pair else 2
+        else:
+            new.append(tokens[i])
+            i += 1
+    return new
+
+
+@mistake(
+    "joined",
+    "a space put between the two",
+    symptom="The tokens hold spaces that are not in the word.",
+    cause="The table writes the two with a space between them; the token has none.",
+)
+def with_space(tokens: list[str], pair: Pair) -> list[str]:
+    new = joined(tokens, pair)
+    return [" ".join(pair) if token == "".join(pair) else token for token in new]
+
+
+@mistake(
+    "joined",
+    "what stands behind the pair is lost",
+    symptom="The word ends at its first merge.",
+    cause="Keep the tokens behind the pair.",
+)
+def rest_lost(tokens: list[str], pair: Pair) -> list[str]:
+    for i in range(len(tokens) - 1):
+        if (tokens[i], tokens[i + 1]) == pair:
+            return [*tokens[:i], "".join(pair)]
+    return tokens

