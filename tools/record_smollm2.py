@@ -165,23 +165,24 @@ def rounded(weight: Tensor, bits: int, group: int | None) -> Tensor:
 
 
 def bits(model: Any, text: Tensor) -> list[list[Any]]:
-    """Perplexity on the text with the matrices of all layers rounded; the embedding stays."""
+    """With the matrices of all layers rounded: name, bits, perplexity, share of zeros."""
     matrices = [
         p for name, p in model.named_parameters() if name.startswith("layers") and p.dim() == 2
     ]
     kept = [matrix.data for matrix in matrices]
 
-    def perplexity(change: Callable[[Tensor], Tensor]) -> float:
+    def row(name: str, size: float, change: Callable[[Tensor], Tensor]) -> list[Any]:
         for matrix, data in zip(matrices, kept, strict=True):
             matrix.data = change(data)
         found = math.exp(loss_of(model, text))
         for matrix, data in zip(matrices, kept, strict=True):
             matrix.data = data
-        return round(found, 2)
+        zeros = sum(int((change(data) == 0).sum()) for data in kept)
+        return [name, size, round(found, 2), round(zeros / sum(d.numel() for d in kept), 3)]
 
-    rows: list[list[Any]] = [["as in the file", 5.0, perplexity(lambda w: w)]]
+    rows = [row("as in the file", 5.0, lambda w: w)]
     for name, kind in (("bfloat16", torch.bfloat16), ("float16", torch.float16)):
-        rows.append([name, 16.0, perplexity(lambda w, k=kind: w.to(k).float())])
+        rows.append(row(name, 16.0, lambda w, k=kind: w.to(k).float()))
     for n in (8, 4, 3):
         for name, group in (("matrix", None), ("row", 0), ("64", 64), ("32", 32)):
 
@@ -189,7 +190,7 @@ def bits(model: Any, text: Tensor) -> list[list[Any]]:
                 return rounded(w, n, w.size(1) if group == 0 else group)
 
             size = n + (16 / group if group else 0)
-            rows.append([f"{n} bits, a step for each {name}", size, perplexity(change)])
+            rows.append(row(f"{n} bits, a step for each {name}", size, change))
             print(rows[-1], flush=True)
     return rows
 
