@@ -6,6 +6,7 @@ import random
 from importlib.util import find_spec
 from pathlib import Path
 
+import gguf
 import numpy as np
 import pytest
 import torch
@@ -13,7 +14,6 @@ from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausa
 
 from transformer_book.gguf_file import decode_q4_1, gguf_path, open_gguf
 
-gguf = pytest.importorskip("gguf", reason="gguf is not installed: pip install gguf")
 Q = gguf.GGMLQuantizationType
 
 WORDS = ["<eos>", *"abcdefgh", "Ġ", "ab", "Ġa", "cd"]

@@ -22,6 +22,7 @@ LISTS = {
     "code/transformer_book/course": ("course",),
     # What runs notebooks.
     "code/transformer_book/metered_kernels.py": ("course", "book", "test"),
+    "code/transformer_book/gguf_file.py": ("weights",),
     "code": (),
     "chapters": (),
     "book/prerequisites.ipynb": (),
@@ -50,7 +51,11 @@ NAMES = {"jupyter-book": "jupyter_book", "pytest-xdist": "-n auto"} | {
 }
 NAMES |= {"sphinxcontrib-bibtex": "sphinxcontrib.bibtex", "jupyterlab": "jupyter"}
 # Imported where it is installed; where it is not, one sentence says so, or says where it is shown.
-OPTIONAL = {"code": {"huggingface-hub"}, "chapters": {"transformers"}}
+OPTIONAL = {
+    "code": {"huggingface-hub"},
+    "chapters": {"transformers"},
+    "tools": {"transformers"},  # what `record_smollm2.py` measures beside the book's model
+}
 ELSEWHERE = {"benchmarks": {"ctranslate2": "ctranslate2", "x_transformers": "x-transformers"}}
 
 

@@ -63,7 +63,6 @@ DECODE_Q4_1 = Component(
     "and 1 are the step, 2 and 3 the least number, in half precision; of byte 4 + j the lower four "
     "bits are q of number j, the upper four that of number j + 16",
     differentiable=False,
-    done_by="dequantize",
     met="nonsense",
 )
 

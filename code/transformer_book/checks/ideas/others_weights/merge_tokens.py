@@ -79,7 +79,7 @@ MERGE_TOKENS = Component(
     "are a pair in `ranks`, the pair of the lowest rank is joined, from left to right wherever it "
     "stands",
     differentiable=False,
-    done_by="tokenize",
+    done_by="SubwordTokenizer",
     met="nonsense",
 )
 
