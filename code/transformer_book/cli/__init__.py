@@ -19,6 +19,7 @@ import typer
 
 from transformer_book import __version__
 from transformer_book.cli import (
+    class_report,
     continue_text,
     data,
     evaluate,
@@ -37,6 +38,7 @@ COMMANDS = {  # in the order of the help
     "translate": translate.translate,
     "recipes": shipped.recipes,
     "models": shipped.models,
+    "class-report": class_report.class_report,
 }
 app = typer.Typer(
     add_completion=False,
