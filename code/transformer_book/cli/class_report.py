@@ -57,7 +57,7 @@ def summary(readers: Iterable[dict[str, list[list[Any]]]]) -> dict[str, dict[str
     for answers in readers:
         for name, log in answers.items():
             logs[name].append(log)
-    found = {}
+    found: dict[str, dict[str, Any]] = {}
     for name, told in logs.items():
         wrong = Counter(log[0][2] for log in told if log[0][1] != RIGHT and log[0][2] is not None)
         found[name] = {
