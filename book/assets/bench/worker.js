@@ -100,7 +100,8 @@ function refuse_if_too_large(settings) {
 function estimate(settings) {
   refuse_if_too_large(settings);
   const pairs = Math.min(8, settings.batch_size);
-  const trial = new Run({ ...settings, batch_size: pairs });
+  // With next to no learning rate: a run that will diverge must not do so here.
+  const trial = new Run({ ...settings, batch_size: pairs, learning_rate: 1e-9 });
   let seconds = Infinity;
   for (let turn = 0, began = performance.now(); turn < 5 && performance.now() - began < 600; turn += 1) {
     const start = performance.now();
@@ -144,8 +145,8 @@ const ACTS = {
     try {
       say("estimate", { estimate: estimate(settings) });
     } catch (error) {
-      if (error.constructor !== Error) throw error;
-      say("estimate", { estimate: null, refused: error.message });
+      const own = error.constructor === Error;
+      say("estimate", { estimate: null, refused: own ? error.message : "The time of an update could not be measured." });
     }
   },
   /** The weights as they are, for a file. */
