@@ -62,6 +62,11 @@ EQUIVALENT_BY_REASON = {
             "s.seen(s.causal(real), s.opened(real, prefix)) → s.seen(s.opened(real, prefix), s.causal(real))",
         ),
     ],
+    "the order of two factors does not matter": [
+        ("softmax_backward", "s.dot(d_output, output) → s.dot(output, d_output)"),
+        ("layer_norm_backward", "s.scale(d_output, weight) → s.scale(weight, d_output)"),
+        ("layer_norm_backward", "s.second(normal, d_normal) → s.second(d_normal, normal)"),
+    ],
     "weights of self-attention have as many rows as columns": [
         ("induction_score", "-2 → 2"),
         ("induction_score", "2 → 1"),

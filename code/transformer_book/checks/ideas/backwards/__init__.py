@@ -1,0 +1,1 @@
+"""Ideas of chapter 29: the gradient of every part, by hand."""

@@ -1,0 +1,186 @@
+"""Adam update (chapter 29): the right steps, the inputs, and the known mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from transformer_book.checks.components import Case, Component, mistakes_in
+from transformer_book.checks.given import normal
+
+
+def adam_update_pipeline(
+    s, parameter, gradient, mean, square, update, learning_rate, beta1, beta2, epsilon
+):
+    m = s.first(mean, gradient, beta1)
+    v = s.second(square, gradient, beta2, m)
+    direction = s.corrected(m, update, beta1)
+    length = s.length(s.corrected_square(v, update, beta2), epsilon)
+    return s.step(parameter, learning_rate, direction, length), m, v
+
+
+def adam_update_cases() -> Sequence[Case]:
+    def case(name: str, update: int, seed: int, *settings: float, size: float = 1.0) -> Case:
+        w, gradient, mean = (size * normal(2, 3, seed=seed + i) for i in range(3))
+        square = size**2 * normal(2, 3, seed=seed + 3).square()
+        zero = torch.zeros(2, 3)
+        means = (zero, zero.clone()) if update == 1 else (mean, square)
+        return Case(name, (w, gradient, *means, update, *settings))
+
+    return (
+        case("the first update", 1, 1, 0.1, 0.9, 0.98, 1e-9),
+        case("the second", 2, 5, 0.1, 0.9, 0.98, 1e-9),
+        case("the seventh, other settings", 7, 9, 0.03, 0.8, 0.95, 1e-4),
+        case("a large ε", 3, 13, 0.5, 0.7, 0.9, 0.3),
+        case("another large ε", 5, 17, 0.2, 0.6, 0.99, 0.1),
+        case("large numbers", 4, 21, 1.0, 0.9, 0.999, 1.0, size=4.0),
+    )
+
+
+ADAM_UPDATE = Component(
+    name="adam_update",
+    chapter=29,
+    order=7,
+    section="Adam, on three numbers",
+    signature="parameter, gradient, mean, square, update, learning_rate, beta1, beta2, epsilon",
+    pipeline=adam_update_pipeline,
+    steps={
+        "first": lambda mean, gradient, beta: beta * mean + (1 - beta) * gradient,
+        "second": lambda square, gradient, beta, mean: beta * square + (1 - beta) * gradient**2,
+        "corrected": lambda mean, update, beta: mean / (1 - beta**update),
+        "corrected_square": lambda square, update, beta: square / (1 - beta**update),
+        "length": lambda square, epsilon: square.sqrt() + epsilon,
+        "step": lambda parameter, rate, direction, length: parameter - rate * direction / length,
+    },
+    cases=adam_update_cases,
+    returns="the new parameter, the new running mean of the gradient and that of its square; "
+    "`update` counts from 1",
+    differentiable=False,  # it is a gradient itself
+    met="worse",
+)
+
+# --- known mistakes ------------------------------------------------------------------------------
+
+mistake = mistakes_in(ADAM_UPDATE)
+
+
+@mistake(
+    "first",
+    "1 − β₁ forgotten",
+    symptom="The running mean is a running sum, ten times too large.",
+    cause="Both shares add up to one: β₁ m + (1 - β₁) g.",
+)
+def summed(mean: Tensor, gradient: Tensor, beta: float) -> Tensor:
+    return beta * mean + gradient
+
+
+@mistake(
+    "first",
+    "no running mean of the gradient",
+    symptom="Each step follows the last gradient alone.",
+    cause="Keep a running mean: β₁ m + (1 - β₁) g.",
+)
+def no_momentum(mean: Tensor, gradient: Tensor, beta: float) -> Tensor:
+    return gradient
+
+
+@mistake(
+    "first",
+    "the shares of the running mean exchanged",
+    symptom="The newest gradient counts for nine tenths.",
+    cause="β₁ belongs to the old mean, 1 - β₁ to the new gradient.",
+)
+def shares_exchanged(mean: Tensor, gradient: Tensor, beta: float) -> Tensor:
+    return (1 - beta) * mean + beta * gradient
+
+
+@mistake(
+    "second",
+    "gradient not squared",
+    symptom="The running mean of the squares can be negative: nan.",
+    cause="v is a mean of squares: gradient**2.",
+)
+def not_squared(square: Tensor, gradient: Tensor, beta: float, mean: Tensor) -> Tensor:
+    return beta * square + (1 - beta) * gradient.abs()
+
+
+@mistake(
+    "second",
+    "the mean squared in place of the gradient",
+    symptom="A gradient that changes its sign is not found to be large.",
+    cause="Square each gradient, then average: not the square of the average.",
+)
+def mean_squared(square: Tensor, gradient: Tensor, beta: float, mean: Tensor) -> Tensor:
+    return beta * square + (1 - beta) * mean**2
+
+
+@mistake(
+    "corrected",
+    "mean not corrected for its start at zero",
+    symptom="The first steps are ten times too short.",
+    cause="Divide by 1 - β₁ to the number of the update.",
+)
+def uncorrected(mean: Tensor, update: int, beta: float) -> Tensor:
+    return mean
+
+
+@mistake(
+    "corrected_square",
+    "square not corrected for its start at zero",
+    symptom="The first steps are too long.",
+    cause="Divide by 1 - β₂ to the number of the update.",
+)
+def square_uncorrected(square: Tensor, update: int, beta: float) -> Tensor:
+    return square
+
+
+@mistake(
+    "corrected",
+    "correction of the first update for ever",
+    symptom="From the second update on, the mean is too large.",
+    cause="The power is the number of the update: 1 - β₁**update.",
+)
+def corrected_for_ever(mean: Tensor, update: int, beta: float) -> Tensor:
+    return mean / (1 - beta)
+
+
+@mistake(
+    "length",
+    "ε inside the root of Adam",
+    symptom="With a large ε, the steps are of another size.",
+    cause="ε is added to the root: sqrt(v) + ε.",
+)
+def epsilon_inside(square: Tensor, epsilon: float) -> Tensor:
+    return (square + epsilon).sqrt()
+
+
+@mistake(
+    "length",
+    "root forgotten in Adam",
+    symptom="The step depends on the size of the gradient.",
+    cause="Divide by the root of the mean square.",
+)
+def root_forgotten(square: Tensor, epsilon: float) -> Tensor:
+    return square + epsilon
+
+
+@mistake(
+    "step",
+    "steps uphill",
+    symptom="The loss rises.",
+    cause="The gradient points uphill: subtract the step.",
+)
+def uphill(parameter: Tensor, rate: float, direction: Tensor, length: Tensor) -> Tensor:
+    return parameter + rate * direction / length
+
+
+@mistake(
+    "step",
+    "learning rate forgotten",
+    symptom="Every step is about one.",
+    cause="Multiply the step by the learning rate.",
+)
+def no_rate(parameter: Tensor, rate: float, direction: Tensor, length: Tensor) -> Tensor:
+    return parameter - direction / length

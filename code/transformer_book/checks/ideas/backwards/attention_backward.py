@@ -1,0 +1,186 @@
+"""Attention backward (chapter 29): the right steps, the inputs, and the known mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from transformer_book.checks.components import Case, Component, mistakes_in
+from transformer_book.checks.given import normal
+
+
+def attention_backward_pipeline(s, d_output, query, key, value, weights):
+    weights = s.weights(weights, query, key)  # (B, T, S)
+    d_weights = d_output @ value.mT  # (B, T, S)
+    d_scores = s.scale(s.softmax(d_weights, weights), query, value)  # (B, T, S)
+    d_query, d_key = d_scores @ key, d_scores.mT @ query  # (B, T, K), (B, S, K)
+    return s.order(d_query, d_key, s.value(weights, d_output, d_scores))  # and (B, S, K_v)
+
+
+def attention_backward_cases() -> Sequence[Case]:
+    def case(name: str, *sizes: int, seed: int, hidden: Tensor | None = None) -> Case:
+        b, t, s, k, k_value = sizes
+        query, key = normal(b, t, k, seed=seed), normal(b, s, k, seed=seed + 1)
+        value, d_output = normal(b, s, k_value, seed=seed + 2), normal(b, t, k_value, seed=seed + 3)
+        scores = query @ key.mT / k**0.5  # (B, T, S)
+        if hidden is not None:
+            scores = scores.masked_fill(hidden, -torch.inf)
+        return Case(name, (d_output, query, key, value, scores.softmax(dim=-1)))
+
+    return (
+        case("two words, two keys", 1, 2, 2, 2, 2, seed=1),
+        case("more keys than queries", 2, 3, 5, 4, 6, seed=5),
+        case("causal", 2, 4, 4, 3, 5, seed=9, hidden=torch.ones(4, 4).triu(1).bool()),
+        case("hidden keys", 1, 3, 6, 4, 2, seed=13, hidden=torch.arange(6) > 3),
+        case("the last key is hidden", 2, 4, 3, 5, 3, seed=17, hidden=torch.arange(3) > 1),
+    )
+
+
+ATTENTION_BACKWARD = Component(
+    name="attention_backward",
+    chapter=29,
+    order=3,
+    section="Attention, with a mask",
+    signature="d_output, query, key, value, weights",
+    pipeline=attention_backward_pipeline,
+    steps={
+        "weights": lambda weights, query, key: weights,
+        "softmax": lambda d_weights, weights: (
+            weights * (d_weights - (weights * d_weights).sum(dim=-1, keepdim=True))
+        ),
+        "scale": lambda d_scores, query, value: d_scores / query.size(-1) ** 0.5,
+        "value": lambda weights, d_output, d_scores: weights.mT @ d_output,
+        "order": lambda d_query, d_key, d_value: (d_query, d_key, d_value),
+    },
+    cases=attention_backward_cases,
+    returns="the gradients of query `(B, T, K)`, key `(B, S, K)` and value `(B, S, K_v)`, for "
+    "weights with 1/√K in their scores",
+    differentiable=False,  # it is a gradient itself
+    met="worse",
+)
+
+# --- known mistakes ------------------------------------------------------------------------------
+
+mistake = mistakes_in(ATTENTION_BACKWARD)
+
+
+@mistake(
+    "weights",
+    "weights computed again without the mask",
+    symptom="Hidden keys get gradients.",
+    cause="The mask is in the weights of the forward pass: use those, or mask again.",
+)
+def without_mask(weights: Tensor, query: Tensor, key: Tensor) -> Tensor:
+    return (query @ key.mT / query.size(-1) ** 0.5).softmax(dim=-1)
+
+
+@mistake(
+    "softmax",
+    "softmax's dot product forgotten in attention",
+    symptom="The gradients of a row of scores do not sum to zero.",
+    cause="Subtract, in each row, the dot product of weights and their gradients.",
+)
+def no_dot(d_weights: Tensor, weights: Tensor) -> Tensor:
+    return weights * d_weights
+
+
+@mistake(
+    "softmax",
+    "softmax skipped on the way back",
+    symptom="The gradients of the weights are taken for those of the scores.",
+    cause="Between scores and weights stands the softmax: go back through it.",
+)
+def skipped(d_weights: Tensor, weights: Tensor) -> Tensor:
+    return d_weights
+
+
+@mistake(
+    "softmax",
+    "dot product over the queries in attention",
+    symptom="Each query's gradient depends on the other queries.",
+    cause="The softmax ran over the keys: sum over the last axis.",
+)
+def over_queries(d_weights: Tensor, weights: Tensor) -> Tensor:
+    return weights * (d_weights - (weights * d_weights).sum(dim=-2, keepdim=True))
+
+
+@mistake(
+    "softmax",
+    "only the diagonal of softmax's Jacobian",
+    symptom="Each weight is treated alone, as behind a sigmoid.",
+    cause="A score also lowers all other weights of its row: subtract the dot product.",
+)
+def diagonal(d_weights: Tensor, weights: Tensor) -> Tensor:
+    return weights * (1 - weights) * d_weights
+
+
+@mistake(
+    "scale",
+    "scale forgotten on the way back",
+    symptom="The gradients of queries and keys are too large, by the root of K.",
+    cause="The scores were divided by √K, so their gradients are, too.",
+)
+def not_scaled(d_scores: Tensor, query: Tensor, value: Tensor) -> Tensor:
+    return d_scores
+
+
+@mistake(
+    "scale",
+    "scale once too often",
+    symptom="The gradients of queries and keys are too small, by the root of K.",
+    cause="1/√K stands once in the scores, so once in each gradient.",
+)
+def scaled_twice(d_scores: Tensor, query: Tensor, value: Tensor) -> Tensor:
+    return d_scores / query.size(-1)
+
+
+@mistake(
+    "scale",
+    "multiplied by the root on the way back",
+    symptom="The gradients of queries and keys are too large, by K.",
+    cause="What was divided on the way forward is divided on the way back.",
+)
+def multiplied(d_scores: Tensor, query: Tensor, value: Tensor) -> Tensor:
+    return d_scores * query.size(-1) ** 0.5
+
+
+@mistake(
+    "scale",
+    "scaled by the width of the values",
+    symptom="It is right only if values are as wide as keys.",
+    cause="The scores were divided by the root of the width of queries and keys.",
+)
+def width_of_values(d_scores: Tensor, query: Tensor, value: Tensor) -> Tensor:
+    return d_scores / value.size(-1) ** 0.5
+
+
+@mistake(
+    "value",
+    "values weighted by the gradients of the scores",
+    symptom="The gradient of the values is made of the gradients of the scores.",
+    cause="The output is weights @ value, so the gradient of the values is weights.mT @ d_output.",
+)
+def scores_for_weights(weights: Tensor, d_output: Tensor, d_scores: Tensor) -> Tensor:
+    return d_scores.mT @ d_output
+
+
+@mistake(
+    "value",
+    "values averaged over the queries",
+    symptom="The gradient of the values is too small, by the number of queries.",
+    cause="A value was read by every query: the gradients add.",
+)
+def mean_of_queries(weights: Tensor, d_output: Tensor, d_scores: Tensor) -> Tensor:
+    return weights.mT @ d_output / d_output.size(1)
+
+
+@mistake(
+    "order",
+    "gradients of query and key exchanged",
+    symptom="The first two gradients have changed places.",
+    cause="Return them in the order of the inputs: query, key, value.",
+)
+def exchanged(d_query: Tensor, d_key: Tensor, d_value: Tensor) -> Tensor | tuple:
+    return (d_key, d_query, d_value)

@@ -1,0 +1,217 @@
+"""Layer norm backward (chapter 29): the right steps, the inputs, and the known mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from transformer_book.checks.components import Case, Component, mistakes_in
+from transformer_book.checks.given import normal
+
+
+def layer_norm_backward_pipeline(s, d_output, x, weight, eps=1e-5):
+    deviation = s.deviation(x, eps)  # (B, T, 1)
+    normal = (x - x.mean(dim=-1, keepdim=True)) / deviation  # (B, T, D)
+    d_normal = s.scale(d_output, weight)  # (B, T, D)
+    d_centred = s.combine(d_normal, s.first(d_normal), normal, s.second(normal, d_normal))
+    d_x = s.divide(d_centred, deviation)  # (B, T, D)
+    return d_x, s.weight(d_output, normal, x, d_normal), s.bias(d_output, d_normal)
+
+
+def layer_norm_backward_cases() -> Sequence[Case]:
+    def case(name: str, *shape: int, seed: int, size: float = 1.0, **keywords: float) -> Case:
+        d_output, x = normal(*shape, seed=seed), size * normal(*shape, seed=seed + 1)
+        weight = 1 + 0.5 * normal(shape[-1], seed=seed + 2)
+        return Case(name, (d_output, x, weight), keywords)
+
+    word = torch.tensor([[[15.0, 1.0, 9.0, 7.0]]]), torch.ones(4)
+    return (
+        Case("with a pencil", (torch.tensor([[[2.0, 0.0, 0.0, 2.0]]]), *word)),
+        case("two words", 1, 2, 3, seed=1, size=3),
+        case("two sentences", 2, 3, 5, seed=4, size=0.5),
+        case("as many words as features", 2, 4, 4, seed=7, size=2),
+        case("ε = 0.5", 1, 3, 4, seed=10, eps=0.5),
+        case("ε = 0.1", 2, 2, 6, seed=13, eps=0.1),
+        case("ε = 2", 3, 2, 5, seed=16, eps=2.0),
+    )
+
+
+LAYER_NORM_BACKWARD = Component(
+    name="layer_norm_backward",
+    chapter=29,
+    order=4,
+    section="Layer norm: two means",
+    signature="d_output, x, weight, eps=1e-5",
+    pipeline=layer_norm_backward_pipeline,
+    steps={
+        "deviation": lambda x, eps: (x.var(dim=-1, keepdim=True, unbiased=False) + eps).sqrt(),
+        "scale": lambda d_output, weight: d_output * weight,
+        "first": lambda d_normal: d_normal.mean(dim=-1, keepdim=True),
+        "second": lambda normal, d_normal: (normal * d_normal).mean(dim=-1, keepdim=True),
+        "combine": lambda d_normal, first, normal, second: d_normal - first - normal * second,
+        "divide": lambda d_centred, deviation: d_centred / deviation,
+        "weight": lambda d_output, normal, x, d_normal: (d_output * normal).sum(dim=(0, 1)),
+        "bias": lambda d_output, d_normal: d_output.sum(dim=(0, 1)),
+    },
+    cases=layer_norm_backward_cases,
+    returns="the gradients of x `(B, T, D)`, of the weight and of the bias, both `(D,)`",
+    differentiable=False,  # it is a gradient itself
+    met="worse",
+)
+
+# --- known mistakes ------------------------------------------------------------------------------
+
+mistake = mistakes_in(LAYER_NORM_BACKWARD)
+
+
+@mistake(
+    "first",
+    "the norm's first mean forgotten",
+    symptom="The gradient of x does not sum to zero over the features.",
+    cause="Every feature moves μ: subtract the mean of the gradients of the normalised vector.",
+)
+def no_first(d_normal: Tensor) -> Tensor:
+    return torch.zeros_like(d_normal[..., :1])
+
+
+@mistake(
+    "second",
+    "the norm's second mean forgotten",
+    symptom="The gradient of x changes the length of the vector, which the norm takes away.",
+    cause="Every feature moves the deviation: subtract n times the mean of n * dn.",
+)
+def no_second(normal: Tensor, d_normal: Tensor) -> Tensor:
+    return torch.zeros_like(d_normal[..., :1])
+
+
+@mistake(
+    "combine",
+    "both means of the norm forgotten",
+    symptom="Mean and deviation are treated as constants.",
+    cause="Both depend on x: subtract the mean of dn, and n times the mean of n * dn.",
+)
+def no_means(d_normal: Tensor, first: Tensor, normal: Tensor, second: Tensor) -> Tensor:
+    return d_normal
+
+
+@mistake(
+    "combine",
+    "second mean not multiplied by n",
+    symptom="The second mean is subtracted from every feature alike.",
+    cause="A larger deviation shrinks each feature in proportion: subtract n times the second "
+    "mean.",
+)
+def n_forgotten(d_normal: Tensor, first: Tensor, normal: Tensor, second: Tensor) -> Tensor:
+    return d_normal - first - second
+
+
+@mistake(
+    "combine",
+    "second mean added",
+    symptom="The second mean has the wrong sign.",
+    cause="A larger deviation makes the normalised vector smaller: subtract.",
+)
+def second_added(d_normal: Tensor, first: Tensor, normal: Tensor, second: Tensor) -> Tensor:
+    return d_normal - first + normal * second
+
+
+@mistake(
+    "first",
+    "sum in place of the first mean",
+    symptom="What is subtracted is too large, by the number of features.",
+    cause="μ is a mean, so each feature moves it by 1/D: mean, not sum.",
+)
+def first_sum(d_normal: Tensor) -> Tensor:
+    return d_normal.sum(dim=-1, keepdim=True)
+
+
+@mistake(
+    "second",
+    "sum in place of the second mean",
+    symptom="What is subtracted along n is too large, by the number of features.",
+    cause="The variance is a mean, so each feature moves it by a part of 1/D: mean, not sum.",
+)
+def second_sum(normal: Tensor, d_normal: Tensor) -> Tensor:
+    return (normal * d_normal).sum(dim=-1, keepdim=True)
+
+
+@mistake(
+    "scale",
+    "γ forgotten in the gradient of x",
+    symptom="The gradient of x does not know the weight.",
+    cause="On the way back to x, the gradient is multiplied by γ first.",
+)
+def no_gamma(d_output: Tensor, weight: Tensor) -> Tensor:
+    return d_output
+
+
+@mistake(
+    "divide",
+    "not divided by the deviation",
+    symptom="The gradient of x has the wrong size.",
+    cause="The vector was divided by its deviation: divide the gradient, too.",
+)
+def not_divided(d_centred: Tensor, deviation: Tensor) -> Tensor:
+    return d_centred
+
+
+@mistake(
+    "divide",
+    "divided by the variance on the way back",
+    symptom="The gradient of x is divided by the deviation twice.",
+    cause="Divide by the deviation once; n is normalised already.",
+)
+def divided_twice(d_centred: Tensor, deviation: Tensor) -> Tensor:
+    return d_centred / deviation**2
+
+
+@mistake(
+    "deviation",
+    "ε forgotten on the way back",
+    symptom="The argument eps changes nothing.",
+    cause="The root holds σ² + ε, on both ways.",
+)
+def no_eps(x: Tensor, eps: float) -> Tensor:
+    return x.var(dim=-1, keepdim=True, unbiased=False).sqrt()
+
+
+@mistake(
+    "weight",
+    "γ's gradient from the raw input",
+    symptom="The gradient of the weight is made of x, not of the normalised vector.",
+    cause="γ multiplies the normalised vector: sum d_output * n.",
+)
+def raw(d_output: Tensor, normal: Tensor, x: Tensor, d_normal: Tensor) -> Tensor:
+    return (d_output * x).sum(dim=(0, 1))
+
+
+@mistake(
+    "weight",
+    "γ multiplied into its own gradient",
+    symptom="The gradient of the weight contains the weight.",
+    cause="d_output belongs here, not γ * d_output.",
+)
+def own_gamma(d_output: Tensor, normal: Tensor, x: Tensor, d_normal: Tensor) -> Tensor:
+    return (d_normal * normal).sum(dim=(0, 1))
+
+
+@mistake(
+    "weight",
+    "γ's gradient averaged",
+    symptom="The gradient of the weight is too small, by the number of rows.",
+    cause="γ serves every row: the gradients add.",
+)
+def gamma_mean(d_output: Tensor, normal: Tensor, x: Tensor, d_normal: Tensor) -> Tensor:
+    return (d_output * normal).mean(dim=(0, 1))
+
+
+@mistake(
+    "bias",
+    "γ multiplied into the gradient of β",
+    symptom="The gradient of the bias contains the weight.",
+    cause="β is added after γ: its gradient is the sum of d_output.",
+)
+def gamma_in_beta(d_output: Tensor, d_normal: Tensor) -> Tensor:
+    return d_normal.sum(dim=(0, 1))

@@ -1,0 +1,153 @@
+"""Linear backward (chapter 29): the right steps, the inputs, and the known mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from transformer_book.checks.components import Case, Component, mistakes_in
+from transformer_book.checks.given import normal
+
+
+def linear_backward_pipeline(s, d_output, x, weight):
+    return s.input(d_output, x, weight), s.weight(d_output, x), s.bias(d_output)
+
+
+def linear_backward_cases() -> Sequence[Case]:
+    def case(name: str, *sizes: int, seed: int) -> Case:
+        b, t, m, n = sizes
+        given = normal(b, t, n, seed=seed), normal(b, t, m, seed=seed + 1)
+        return Case(name, (*given, normal(n, m, seed=seed + 2)))
+
+    return (
+        case("one sentence of two words", 1, 2, 2, 3, seed=1),
+        case("two sentences", 2, 3, 4, 5, seed=4),
+        case("more sentences than words", 4, 2, 3, 2, seed=7),
+        case("as many outputs as inputs", 2, 3, 4, 4, seed=10),
+    )
+
+
+LINEAR_BACKWARD = Component(
+    name="linear_backward",
+    chapter=29,
+    order=1,
+    section="A linear layer",
+    signature="d_output, x, weight",
+    pipeline=linear_backward_pipeline,
+    steps={
+        "input": lambda d_output, x, weight: d_output @ weight,
+        "weight": lambda d_output, x: d_output.flatten(0, 1).T @ x.flatten(0, 1),
+        "bias": lambda d_output: d_output.flatten(0, 1).sum(dim=0),
+    },
+    cases=linear_backward_cases,
+    returns="the gradients of x `(B, T, M)`, of the weight `(N, M)` and of the bias `(N,)`",
+    differentiable=False,  # it is a gradient itself
+    met="worse",
+)
+
+# --- known mistakes ------------------------------------------------------------------------------
+
+mistake = mistakes_in(LINEAR_BACKWARD)
+
+
+@mistake(
+    "input",
+    "multiplied by the input, too",
+    symptom="The gradient of x has the right signs only where x is positive.",
+    cause="The derivative of a product does not contain the factor itself: d_output @ weight.",
+)
+def times_x(d_output: Tensor, x: Tensor, weight: Tensor) -> Tensor:
+    return (d_output @ weight) * x
+
+
+@mistake(
+    "input",
+    "a mean over the outputs",
+    symptom="The gradient of x is too small, by the number of outputs.",
+    cause="Each output adds its share: a sum, which the matrix product takes.",
+)
+def mean_outputs(d_output: Tensor, x: Tensor, weight: Tensor) -> Tensor:
+    return d_output @ weight / len(weight)
+
+
+@mistake(
+    "weight",
+    "gradient of the weight transposed",
+    symptom="The gradient of the weight is (M, N), and with M = N it fits and is wrong.",
+    cause="The weight is (outputs, inputs): d_output.T @ x, not x.T @ d_output.",
+)
+def turned(d_output: Tensor, x: Tensor) -> Tensor:
+    return x.flatten(0, 1).T @ d_output.flatten(0, 1)
+
+
+@mistake(
+    "weight",
+    "gradient of the weight averaged over the rows",
+    symptom="The gradient of the weight is too small, by the number of rows.",
+    cause="The weight was used in every row, so the gradients add. If the loss is a mean, that "
+    "is in d_output.",
+)
+def averaged(d_output: Tensor, x: Tensor) -> Tensor:
+    return d_output.flatten(0, 1).T @ x.flatten(0, 1) / (x.size(0) * x.size(1))
+
+
+@mistake(
+    "weight",
+    "gradient of the weight overwritten",
+    symptom="Only the last row counts in the gradient of the weight.",
+    cause="The weight was used in every row: add, where a loop assigns.",
+)
+def last_row(d_output: Tensor, x: Tensor) -> Tensor:
+    return torch.outer(d_output[-1, -1], x[-1, -1])
+
+
+@mistake(
+    "weight",
+    "one gradient of the weight for each sentence",
+    symptom="The gradient of the weight still has the axis of the batch.",
+    cause="All sentences share the weight: add over them, too.",
+)
+def per_sentence(d_output: Tensor, x: Tensor) -> Tensor:
+    return d_output.mT @ x
+
+
+@mistake(
+    "bias",
+    "gradient of the bias averaged",
+    symptom="The gradient of the bias is too small, by the number of rows.",
+    cause="The bias was added in every row, so the gradients add.",
+)
+def bias_mean(d_output: Tensor) -> Tensor:
+    return d_output.mean(dim=(0, 1))
+
+
+@mistake(
+    "bias",
+    "gradient of the bias not summed",
+    symptom="The gradient of the bias has an entry for each row.",
+    cause="One bias serves all rows: sum over all axes but the last.",
+)
+def bias_rows(d_output: Tensor) -> Tensor:
+    return d_output
+
+
+@mistake(
+    "bias",
+    "gradient of the bias summed over the features",
+    symptom="The gradient of the bias has an entry for each position, not for each output.",
+    cause="Sum over batch and positions; the last axis stays.",
+)
+def bias_features(d_output: Tensor) -> Tensor:
+    return d_output.sum(dim=-1)
+
+
+@mistake(
+    "bias",
+    "gradient of the bias summed over the sentences only",
+    symptom="The gradient of the bias still has the axis of the positions.",
+    cause="All positions share the bias: sum over both axes.",
+)
+def bias_batch(d_output: Tensor) -> Tensor:
+    return d_output.sum(dim=0)
