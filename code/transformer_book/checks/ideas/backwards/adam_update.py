@@ -43,6 +43,7 @@ ADAM_UPDATE = Component(
     name="adam_update",
     chapter=29,
     order=7,
+    done_by="adam_step",
     section="Adam, on three numbers",
     signature="parameter, gradient, mean, square, update, learning_rate, beta1, beta2, epsilon",
     pipeline=adam_update_pipeline,
