@@ -100,7 +100,11 @@ EQUIVALENT_BY_REASON = {
         ("cached_attention", "-2 → 2"),
         ("top_p_probabilities", "-1 → 1"),
         ("min_p_probabilities", "-1 → 1"),
+        ("repetition_penalty", "-1 → 1"),
     ],
+    "0 divided is 0 multiplied": [("repetition_penalty", "logits > 0 → logits >= 0")],
+    "less often than never is never": [("repetition_penalty", "0 → -1")],
+    "a number may stay in its tensor until the end": [("evaluation_loss", "loss.item() → loss")],
     "all entries of that axis agree, or there is only one": [
         ("cached_attention", "2 → 3"),
         ("average_checkpoints", "0 → -1"),

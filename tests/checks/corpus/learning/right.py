@@ -439,3 +439,46 @@ def average_lerp(checkpoints):
         for name, tensor in average.items():
             tensor.lerp_(checkpoint[name], 1 / i)
     return average
+
+
+# --- evaluation_loss ------------------------------------------------------------------------------
+
+
+@version("evaluation_loss", "right", "in a loop")
+def evaluation_in_a_loop(model, batches, compute_loss):
+    mode, total, tokens = model.training, 0.0, 0
+    model.eval()
+    with torch.no_grad():
+        for batch in batches:
+            loss, n = compute_loss(model, batch)
+            total, tokens = total + loss.item() * n, tokens + n
+    model.train(mode)
+    return total / tokens
+
+
+@version("evaluation_loss", "right", "under a decorator")
+@torch.inference_mode()
+def evaluation_decorated(model, batches, compute_loss):
+    was_training = model.training
+    model.train(mode=False)
+    try:
+        losses, counts = zip(*(compute_loss(model, batch) for batch in batches), strict=True)
+    finally:
+        if was_training:
+            model.train()
+    weights = torch.tensor(counts, dtype=torch.float32)
+    return torch.dot(torch.stack(losses), weights) / weights.sum()
+
+
+@version("evaluation_loss", "right", "a running mean")
+def evaluation_running(model, batches, compute_loss):
+    before = model.training
+    mean, seen = 0.0, 0
+    torch.set_grad_enabled(False)
+    for batch in batches:
+        loss, n = compute_loss(model.eval(), batch)
+        seen += n
+        mean += (float(loss) - mean) * n / seen
+    torch.set_grad_enabled(True)
+    model.train(before)
+    return mean

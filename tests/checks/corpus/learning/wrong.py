@@ -442,3 +442,85 @@ def avg_first(checkpoints):
 @version("average_checkpoints", "wrong: the last checkpoint")
 def avg_last(checkpoints):
     return checkpoints[-1]
+
+
+# --- evaluation_loss ------------------------------------------------------------------------------
+
+
+def _mean_of_tokens(model, batches, compute_loss):
+    pairs = [compute_loss(model, batch) for batch in batches]
+    return sum(loss.item() * n for loss, n in pairs) / sum(n for _, n in pairs)
+
+
+@version("evaluation_loss", "wrong: evaluated in training mode")
+def evaluation_without_eval(model, batches, compute_loss):
+    with torch.no_grad():
+        return _mean_of_tokens(model, batches, compute_loss)
+
+
+@version("evaluation_loss", "wrong: left in evaluation mode")
+def evaluation_for_ever(model, batches, compute_loss):
+    model.eval()
+    with torch.inference_mode():
+        return _mean_of_tokens(model, batches, compute_loss)
+
+
+@version("evaluation_loss", "wrong: always put into training mode")
+def evaluation_then_training(model, batches, compute_loss):
+    model.eval()
+    with torch.no_grad():
+        loss = _mean_of_tokens(model, batches, compute_loss)
+    model.train()
+    return loss
+
+
+@version("evaluation_loss", "wrong: gradients recorded while evaluating")
+def evaluation_with_a_graph(model, batches, compute_loss):
+    mode = model.training
+    model.eval()
+    loss = _mean_of_tokens(model, batches, compute_loss)
+    model.train(mode)
+    return loss
+
+
+@version("evaluation_loss", "wrong: mean of the batches' losses")
+@torch.no_grad()
+def evaluation_mean_of_means(model, batches, compute_loss):
+    mode = model.training
+    model.eval()
+    losses = torch.stack([compute_loss(model, batch)[0] for batch in batches])
+    model.train(mode)
+    return losses.mean().item()
+
+
+@version("evaluation_loss", "wrong: loss of the last batch")
+@torch.no_grad()
+def evaluation_overwritten(model, batches, compute_loss):
+    mode = model.training
+    model.eval()
+    for batch in batches:
+        loss, _ = compute_loss(model, batch)
+    model.train(mode)
+    return loss
+
+
+@version("evaluation_loss", "wrong: losses added up, and not divided")
+@torch.no_grad()
+def evaluation_total(model, batches, compute_loss):
+    mode, total = model.training, 0.0
+    model.eval()
+    for batch in batches:
+        loss, n = compute_loss(model, batch)
+        total += n * loss
+    model.train(mode)
+    return total
+
+
+@version("evaluation_loss", "wrong: losses of the batches added up")
+@torch.no_grad()
+def evaluation_sum_of_means(model, batches, compute_loss):
+    mode = model.training
+    model.eval()
+    found = sum(float(compute_loss(model, batch)[0]) for batch in batches)
+    model.train(mode)
+    return found

@@ -94,3 +94,29 @@ def labels_where(source, target):
     both = torch.cat([source, target], dim=-1)
     asked = torch.arange(both.size(1) - 1) >= source.size(1)
     return both[:, :-1], torch.where(asked, both[:, 1:], 0)
+
+
+# --- real_positions -------------------------------------------------------------------------------
+
+
+@version("real_positions", "right", "a running sum")
+def positions_by_sum(tokens):
+    return ((tokens != 0).cumsum(-1) - 1).clamp(min=0)
+
+
+@version("real_positions", "right", "counted in a loop")
+def positions_by_loops(tokens):
+    found = torch.zeros_like(tokens)
+    for i, row in enumerate(tokens.tolist()):
+        count = 0
+        for j, token in enumerate(row):
+            found[i, j] = max(0, count - (token == 0))
+            count += token != 0
+    return found
+
+
+@version("real_positions", "right", "a product with a triangle")
+def positions_by_triangle(tokens):
+    real = tokens.ne(0).float()
+    up_to_here = torch.ones(tokens.size(1), tokens.size(1)).triu()
+    return (real @ up_to_here - 1).relu().long()

@@ -281,3 +281,59 @@ def labels_packed_sorted(source, target):
     labels = F.pad(target[:, 1:], (source.size(1), 0))
     order = torch.sort((inputs == 0).long(), dim=1, stable=True).indices
     return torch.gather(inputs, 1, order), torch.gather(labels, 1, order)
+
+
+# --- real_positions -------------------------------------------------------------------------------
+
+
+@version("real_positions", "wrong: places of the tensor for positions")
+def positions_of_places(tokens):
+    return torch.arange(tokens.shape[1]).repeat(len(tokens), 1)
+
+
+@version("real_positions", "wrong: real positions counted from one")
+def positions_from_one(tokens):
+    return torch.cumsum(tokens.bool(), dim=1)
+
+
+@version("real_positions", "wrong: padding counted with what follows it")
+def positions_before(tokens):
+    real = (tokens > 0).long()
+    return real.cumsum(1) - real
+
+
+@version("real_positions", "wrong: padding in front below zero")
+def positions_below_zero(tokens):
+    return torch.where(tokens == 0, 0, 1).cumsum(1).sub(1)
+
+
+@version("real_positions", "wrong: counted down the batch")
+def positions_down(tokens):
+    return (tokens != 0).long().cumsum(dim=0).add(-1).clamp_min(0)
+
+
+@version("real_positions", "wrong: padding in front subtracted, and no other")
+def positions_of_left_padding(tokens):
+    rows = []
+    for row in tokens.tolist():
+        front = next((i for i, token in enumerate(row) if token), len(row))
+        rows.append([max(i - front, 0) for i in range(len(row))])
+    return torch.tensor(rows)
+
+
+@version("real_positions", "wrong: the first sentence's positions for all")
+def positions_of_the_first(tokens):
+    first = (tokens[0] != 0).cumsum(0) - 1
+    return first.clamp(min=0).expand_as(tokens).clone()
+
+
+@version("real_positions", "convention: padding at position one")
+def positions_with_ones(tokens):
+    real = tokens != 0
+    return (real.long().cumsum(-1) - 1).masked_fill(~real, 1)
+
+
+@version("real_positions", "convention: padding at position zero")
+def positions_with_zeros(tokens):
+    real = (tokens != 0).long()
+    return (real.cumsum(-1) - 1) * real

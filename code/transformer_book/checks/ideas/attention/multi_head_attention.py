@@ -474,7 +474,7 @@ def first_mask_for_all(mask: Tensor | None, query: Tensor) -> Tensor | None:
 @mistake(
     "mask",
     "heads stacked head by head, masks sentence by sentence",
-    met=("batch", 0),
+    met=("batch", 24),
     symptom="With more than one sentence, heads get the mask of another sentence.",
     cause="Heads and sentences are one axis of H · B, all sentences of head 0 first, and the masks "
     "lie the other way round, as `repeat_interleave` lays them: repeat them with `repeat`, or keep "
@@ -493,7 +493,7 @@ def masks_by_sentence(mask: Tensor | None, query: Tensor) -> Tensor | None:
 @mistake(
     "mask",
     "heads stacked sentence by sentence, masks head by head",
-    met=("batch", 0),
+    met=("batch", 25),
     symptom="With more than one sentence, a sentence's heads get masks of different sentences.",
     cause="Heads and sentences are one axis of B · H, all heads of sentence 0 first, and `repeat` "
     "lays the masks the other way round: repeat them with `repeat_interleave`, or keep heads and "

@@ -201,7 +201,7 @@ def over_positions(logits: Tensor) -> Tensor:
 @mistake(
     "log_p",
     "logits reshaped where two axes must be exchanged",
-    met=("flat", 0),
+    met=("flat", 14),
     symptom="A position's logits are a stretch of numbers of several positions.",
     cause="F.cross_entropy wants (B, V, T), and `reshape` or `view` to that shape moves no number: "
     "write logits.transpose(1, 2), or flatten the first two axes to (B · T, V).",

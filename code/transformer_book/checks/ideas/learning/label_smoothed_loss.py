@@ -114,7 +114,7 @@ def all_but_two(log_p: Tensor, nll: Tensor) -> Tensor:
 @mistake(
     "entropy",
     "divergence from a distribution over V − 2 words",
-    met=("score", 0),
+    met=("score", 9),
     symptom="The loss is smaller: it is the divergence from a smoothed target that leaves padding "
     "out.",
     cause="This is the Annotated Transformer's loss: ε is shared among V − 2 words, and KLDivLoss "

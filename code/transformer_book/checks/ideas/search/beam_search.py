@@ -337,6 +337,7 @@ def cut_at_the_end(tokens: list[int]) -> list[int]:
 @mistake(
     "living",
     "hypotheses go on behind <eos>",
+    met=("bleu", 12),
     symptom="Every hypothesis grows to max_length, and is ranked by what it says behind its end, "
     "too.",
     cause="A hypothesis that ends with <eos> is finished: put it aside with its score, and let "

@@ -199,6 +199,7 @@ def unshifted(scores: Tensor, kept: Tensor) -> Tensor:
 @mistake(
     "hide",
     "mask as wide as the new tokens alone",
+    met=("sizes", 15),
     symptom="It stops with several new tokens behind kept ones; one alone, or none kept, works.",
     cause="The mask is (t, t), and the scores are (t, P + t): what is kept has its columns, too. "
     "Make it of t rows and P + t columns, with tril(P).",

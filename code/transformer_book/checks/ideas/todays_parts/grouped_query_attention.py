@@ -109,6 +109,7 @@ def values_repeated(x: Tensor, n_heads: int) -> Tensor:
 @mistake(
     "share_keys",
     "keys and values repeated along the sequence",
+    met=("sizes", 16),
     symptom="It stops wherever the heads of keys and values are fewer than those of the queries.",
     cause="They are repeated over dim=2, the positions, and there are as few heads as before: "
     "repeat them over dim=1, the heads.",

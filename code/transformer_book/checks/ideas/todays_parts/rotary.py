@@ -124,6 +124,7 @@ def turned_by_two(first: Tensor, second: Tensor, a: Tensor, b: Tensor) -> tuple[
 @mistake(
     "turn",
     "angles laid out for neighbours, halves turned",
+    met=("nonsense", 26),
     symptom="The two features of a pair are turned by different angles, and vectors do not keep "
     "their length.",
     cause="`repeat_interleave` gives neighbours one angle, and what is turned are features i and "

@@ -1,0 +1,186 @@
+"""Evaluation loss (chapter 16): the right steps, the inputs, and the known mistakes."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from transformer_book.checks.comparing import plain
+from transformer_book.checks.components import Case, Component, mistakes_in
+from transformer_book.checks.given import normal
+
+
+def observe_evaluation(function: Callable[..., Any]) -> Callable[..., Any]:
+    """What is measured of a small model with dropout, and what becomes of the model."""
+
+    def observed(x: Tensor, counts: Sequence[int], training: bool) -> dict[str, Any]:
+        model = nn.Sequential(nn.Linear(x.size(-1), 4), nn.Dropout(0.5), nn.Linear(4, 1))
+        with torch.no_grad():
+            for i, weight in enumerate(model.parameters()):
+                weight.copy_(normal(*weight.shape, seed=i + 1))
+        model.train(training)
+        recorded = []
+
+        def compute_loss(model: nn.Module, batch: Tensor) -> tuple[Tensor, int]:
+            recorded.append(torch.is_grad_enabled())
+            return model(batch).square().mean(), len(batch)
+
+        loss = float(plain(function(model, list(x.split(list(counts))), compute_loss)))
+        return {"the loss": loss, "gradients recorded": any(recorded), "training": model.training}
+
+    return observed
+
+
+def evaluation_pipeline(s, model, batches, compute_loss):
+    was = model.training
+    s.enter(model)
+    with s.guard():
+        measured = [compute_loss(model, batch) for batch in batches]
+    s.leave(model, was)
+    return s.average([(loss.item(), n) for loss, n in measured])
+
+
+def evaluation_cases() -> Sequence[Case]:
+    def measured(*counts: int, training: bool, seed: int) -> Case:
+        before = "training" if training else "evaluation"
+        name = f"{before} mode, tokens: {', '.join(map(str, counts))}"
+        return Case(name, (normal(sum(counts), 3, seed=seed), counts, training))
+
+    return (
+        measured(6, 2, training=True, seed=1),
+        measured(3, 5, 1, training=True, seed=2),
+        measured(4, training=True, seed=3),
+        measured(2, 2, 2, training=True, seed=4),
+        measured(5, 1, training=False, seed=5),
+        measured(1, 7, 2, training=False, seed=6),
+        measured(3, training=False, seed=7),
+        measured(4, 4, training=False, seed=8),
+    )
+
+
+Measured = Sequence[tuple[float, int]]
+
+
+EVALUATION = Component(
+    name="evaluation_loss",
+    chapter=16,
+    order=3,
+    section="One update, line by line",
+    signature="model, batches, compute_loss",
+    pipeline=evaluation_pipeline,
+    steps={
+        "enter": lambda model: model.eval(),
+        "guard": torch.no_grad,
+        "leave": lambda model, was: model.train(was),
+        "average": lambda measured: (
+            sum(loss * n for loss, n in measured) / sum(n for _, n in measured)
+        ),
+    },
+    cases=evaluation_cases,
+    returns="the mean loss per token of all batches, a number: `compute_loss(model, batch)` gives "
+    "the mean loss of one, a tensor `()`, and how many tokens it has. Dropout is off meanwhile, "
+    "gradients are not recorded, and afterwards the model is in the mode in which it came. Judged "
+    "by all of that, with a model that has dropout",
+    differentiable=False,
+    observe=observe_evaluation,
+    done_by="mean_loss",
+    met="score",
+    boundaries={
+        "in training mode": lambda model: model.training,
+        "in evaluation mode": lambda model: not model.training,
+        "one batch": lambda batches: len(batches) == 1,
+    },
+)
+
+# --- known mistakes ------------------------------------------------------------------------------
+
+mistake = mistakes_in(EVALUATION)
+
+
+@mistake(
+    "enter",
+    "evaluated in training mode",
+    met=("random", 5),
+    symptom="The loss is that of a model with dropout: it changes from call to call, and is too "
+    "large.",
+    cause="model.eval() is never called: `torch.no_grad()` leaves dropout on.",
+)
+def mode_as_it_was(model: nn.Module) -> None:
+    pass
+
+
+@mistake(
+    "leave",
+    "left in evaluation mode",
+    met=("worse", 16),
+    symptom="After the first evaluation the model trains on without dropout.",
+    cause="eval() stays until somebody calls train(): remember model.training, and restore it.",
+)
+def never_back(model: nn.Module, was: bool) -> None:
+    pass
+
+
+@mistake(
+    "leave",
+    "always put into training mode",
+    symptom="A finished model has dropout on after it was evaluated.",
+    cause="model.train() is right only if the model was in training mode: model.train(was).",
+)
+def always_training(model: nn.Module, was: bool) -> None:
+    model.train()
+
+
+@mistake(
+    "guard",
+    "gradients recorded while evaluating",
+    symptom="Evaluation takes as much memory as training: a graph is kept for every batch.",
+    cause="eval() changes layers and not autograd: put the loop into `with torch.no_grad():`.",
+)
+def recorded_all_along() -> contextlib.AbstractContextManager[None]:
+    return contextlib.nullcontext()
+
+
+@mistake(
+    "average",
+    "mean of the batches' losses",
+    symptom="A token of a small batch counts for more than one of a large batch.",
+    cause="Multiply each mean by its number of tokens, add up, and divide by all tokens.",
+    section="A mean of means is not the mean",
+    chapter=15,
+)
+def mean_of_batches(measured: Measured) -> float:
+    return sum(loss for loss, _ in measured) / len(measured)
+
+
+@mistake(
+    "average",
+    "loss of the last batch",
+    symptom="Only the last batch counts.",
+    cause="The loss is overwritten in each pass: add up over all batches.",
+)
+def last_batch(measured: Measured) -> float:
+    return measured[-1][0]
+
+
+@mistake(
+    "average",
+    "losses added up, and not divided",
+    symptom="The result grows with the number of tokens.",
+    cause="Divide by the number of all tokens.",
+)
+def sum_of_all(measured: Measured) -> float:
+    return sum(loss * n for loss, n in measured)
+
+
+@mistake(
+    "average",
+    "losses of the batches added up",
+    symptom="The result grows with the number of batches.",
+    cause="Each loss is a mean already: multiply it by its tokens, and divide by all tokens.",
+)
+def sum_of_means(measured: Measured) -> float:
+    return sum(loss for loss, _ in measured)
