@@ -154,3 +154,32 @@ def min_p_rows(logits, min_p):
         kept = torch.tensor([float(q) if q >= min_p * max(p) else 0.0 for q in p])
         rows.append(kept / kept.sum())
     return torch.stack(rows)
+
+
+# --- repetition_penalty ---------------------------------------------------------------------------
+
+
+@version("repetition_penalty", "right", "gathered and scattered")
+def penalty_scattered(logits, tokens, penalty):
+    own = logits.gather(1, tokens)
+    weaker = torch.where(own < 0, own * penalty, own / penalty)
+    found = logits.scatter(1, tokens, weaker)
+    found[:, 0] = logits[:, 0]  # padding is no token
+    return found
+
+
+@version("repetition_penalty", "right", "row by row")
+def penalty_by_loops(logits, tokens, penalty):
+    found = logits.clone()
+    for row, said in zip(found, tokens.tolist(), strict=True):
+        for token in set(said) - {0}:
+            row[token] = row[token] / penalty if row[token] > 0 else row[token] * penalty
+    return found
+
+
+@version("repetition_penalty", "right", "a factor to the power of minus the sign")
+def penalty_by_sign(logits, tokens, penalty):
+    said = torch.zeros(logits.shape, dtype=torch.bool)
+    said[torch.arange(len(tokens))[:, None], tokens] = True
+    said[:, 0] = False
+    return logits * penalty ** -(logits.sign() * said)

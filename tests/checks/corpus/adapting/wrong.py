@@ -257,3 +257,69 @@ def min_p_unshared(logits, min_p):
 def min_p_twice(logits, min_p):
     p = logits.softmax(-1)
     return p.masked_fill(p < min_p * p.amax(-1, keepdim=True), -math.inf).softmax(-1)
+
+
+# --- repetition_penalty ---------------------------------------------------------------------------
+
+
+def _punished(logits, tokens, change):
+    rows = logits.clone()
+    for row, said in enumerate(tokens.tolist()):
+        for token in {word for word in said if word}:
+            rows[row, token] = change(logits[row, token])
+    return rows
+
+
+@version("repetition_penalty", "wrong: negative logits divided by the penalty, too")
+def penalty_as_in_the_paper(logits, tokens, penalty):
+    return _punished(logits, tokens, lambda x: x / penalty)
+
+
+@version("repetition_penalty", "wrong: logits multiplied by the penalty")
+def penalty_times(logits, tokens, penalty):
+    return _punished(logits, tokens, lambda x: penalty * x)
+
+
+@version("repetition_penalty", "wrong: division and multiplication exchanged")
+def penalty_upside_down(logits, tokens, penalty):
+    return _punished(logits, tokens, lambda x: x * penalty if x >= 0 else x / penalty)
+
+
+@version("repetition_penalty", "wrong: penalty subtracted")
+def penalty_of_presence(logits, tokens, penalty):
+    return _punished(logits, tokens, lambda x: x - penalty)
+
+
+@version("repetition_penalty", "wrong: penalty once for each time")
+def penalty_in_a_loop(logits, tokens, penalty):
+    found = logits.clone()
+    for row, said in zip(found, tokens, strict=True):
+        for token in said[said > 0]:
+            row[token] *= penalty if row[token] < 0 else 1 / penalty
+    return found
+
+
+@version("repetition_penalty", "wrong: padding punished")
+def penalty_for_padding(logits, tokens, penalty):
+    own = torch.take_along_dim(logits, tokens, dim=1)
+    weaker = torch.where(own > 0, own / penalty, own * penalty)
+    return logits.scatter(1, tokens, weaker)
+
+
+@version("repetition_penalty", "wrong: what any sentence has said is punished in all")
+def penalty_of_the_batch(logits, tokens, penalty):
+    found = logits.clone()
+    words = tokens[tokens != 0].unique()
+    own = found[:, words]
+    found[:, words] = torch.where(own > 0, own / penalty, own * penalty)
+    return found
+
+
+@version("repetition_penalty", "wrong: the last token alone punished")
+def penalty_for_now(logits, tokens, penalty):
+    return _punished(logits, tokens[:, -1:], lambda x: x / penalty if x > 0 else x * penalty)
+
+
+@version("repetition_penalty", "wrong: every token punished")
+def penalty_for_all(logits, tokens, penalty):
+    return logits.relu() / penalty - (-logits).relu() * penalty

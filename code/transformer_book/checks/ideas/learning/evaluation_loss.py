@@ -1,4 +1,4 @@
-"""Evaluation loss (chapter 16): the right steps, the inputs, and the known mistakes."""
+"""Evaluation loss (chapter 15): the right steps, the inputs, and the known mistakes."""
 
 from __future__ import annotations
 
@@ -67,9 +67,9 @@ Measured = Sequence[tuple[float, int]]
 
 EVALUATION = Component(
     name="evaluation_loss",
-    chapter=16,
-    order=3,
-    section="One update, line by line",
+    chapter=15,
+    order=9,
+    section="A mean of means is not the mean",
     signature="model, batches, compute_loss",
     pipeline=evaluation_pipeline,
     steps={
@@ -108,6 +108,8 @@ mistake = mistakes_in(EVALUATION)
     symptom="The loss is that of a model with dropout: it changes from call to call, and is too "
     "large.",
     cause="model.eval() is never called: `torch.no_grad()` leaves dropout on.",
+    section="One update, line by line",
+    chapter=16,
 )
 def mode_as_it_was(model: nn.Module) -> None:
     pass
@@ -119,6 +121,8 @@ def mode_as_it_was(model: nn.Module) -> None:
     met=("worse", 16),
     symptom="After the first evaluation the model trains on without dropout.",
     cause="eval() stays until somebody calls train(): remember model.training, and restore it.",
+    section="One update, line by line",
+    chapter=16,
 )
 def never_back(model: nn.Module, was: bool) -> None:
     pass
@@ -129,6 +133,8 @@ def never_back(model: nn.Module, was: bool) -> None:
     "always put into training mode",
     symptom="A finished model has dropout on after it was evaluated.",
     cause="model.train() is right only if the model was in training mode: model.train(was).",
+    section="One update, line by line",
+    chapter=16,
 )
 def always_training(model: nn.Module, was: bool) -> None:
     model.train()
@@ -139,6 +145,8 @@ def always_training(model: nn.Module, was: bool) -> None:
     "gradients recorded while evaluating",
     symptom="Evaluation takes as much memory as training: a graph is kept for every batch.",
     cause="eval() changes layers and not autograd: put the loop into `with torch.no_grad():`.",
+    section="One update, line by line",
+    chapter=16,
 )
 def recorded_all_along() -> contextlib.AbstractContextManager[None]:
     return contextlib.nullcontext()
@@ -149,8 +157,6 @@ def recorded_all_along() -> contextlib.AbstractContextManager[None]:
     "mean of the batches' losses",
     symptom="A token of a small batch counts for more than one of a large batch.",
     cause="Multiply each mean by its number of tokens, add up, and divide by all tokens.",
-    section="A mean of means is not the mean",
-    chapter=15,
 )
 def mean_of_batches(measured: Measured) -> float:
     return sum(loss for loss, _ in measured) / len(measured)

@@ -1,4 +1,4 @@
-"""Repetition penalty (chapter 17): the right steps, the inputs, and the known mistakes."""
+"""Repetition penalty (chapter 27): the right steps, the inputs, and the known mistakes."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def weakened(logits: Tensor, penalty: float, said: Tensor) -> Tensor:
 
 PENALTY = Component(
     name="repetition_penalty",
-    chapter=17,
-    order=12,
-    section="Drawing instead of searching",
+    chapter=27,
+    order=6,
+    section="Top-p and min-p, by hand",
     signature="logits, tokens, penalty",
     pipeline=penalty_pipeline,
     steps={
