@@ -266,15 +266,15 @@ def the_lowest(pairs, ranks):
     return min((p for p in pairs if p in ranks), key=ranks.get, default=None)
 
 
-version("merge_tokens", "wrong: the last learned merge first")(
+version("merge_tokens", "wrong: the last learned merge first", "merge_highest")(
     merge_by(
         lambda pairs, ranks: max((p for p in pairs if p in ranks), key=ranks.get, default=None)
     )
 )
-version("merge_tokens", "wrong: the leftmost pair first")(
+version("merge_tokens", "wrong: the leftmost pair first", "merge_leftmost")(
     merge_by(lambda pairs, ranks: ([p for p in pairs if p in ranks] or [None])[0])
 )
-version("merge_tokens", "wrong: the most frequent pair of the word first")(
+version("merge_tokens", "wrong: the most frequent pair of the word first", "merge_frequent")(
     merge_by(
         lambda pairs, ranks: min(
             (p for p in pairs if p in ranks),
@@ -283,7 +283,7 @@ version("merge_tokens", "wrong: the most frequent pair of the word first")(
         )
     )
 )
-version("merge_tokens", "wrong: the longest token first")(
+version("merge_tokens", "wrong: the longest token first", "merge_longest")(
     merge_by(
         lambda pairs, ranks: min(
             (p for p in pairs if p in ranks),
@@ -292,15 +292,15 @@ version("merge_tokens", "wrong: the longest token first")(
         )
     )
 )
-version("merge_tokens", "wrong: rank 0 taken for no rank")(
+version("merge_tokens", "wrong: rank 0 taken for no rank", "merge_no_zero")(
     merge_by(lambda pairs, ranks: min(filter(ranks.get, pairs), key=ranks.get, default=None))
 )
-version("merge_tokens", "wrong: pairs of single letters only")(
+version("merge_tokens", "wrong: pairs of single letters only", "merge_letters")(
     merge_by(
         lambda pairs, ranks: the_lowest([p for p in pairs if len(p[0]) == len(p[1]) == 1], ranks)
     )
 )
-version("merge_tokens", "wrong: unknown pairs joined, too")(
+version("merge_tokens", "wrong: unknown pairs joined, too", "merge_unknown")(
     merge_by(lambda pairs, ranks: min(pairs, key=lambda p: ranks.get(p, 10**6), default=None))
 )
 
