@@ -332,6 +332,23 @@ def bpe_right(tokens, ranks):
     return word
 
 
+@version("merge_tokens", "wrong: a token used in two pairs")
+def bpe_overlapping(tokens, ranks):
+    word = list(tokens)
+    for _ in tokens:
+        pair = the_lowest(list(pairwise(word)), ranks)
+        if pair is None:
+            break
+        new = []
+        for i, token in enumerate(word):
+            if tuple(word[i : i + 2]) == pair:
+                new.append("".join(pair))
+            elif i == 0 or tuple(word[i - 1 : i + 1]) != pair:
+                new.append(token)
+        word = new
+    return word
+
+
 @version("merge_tokens", "wrong: a space put between the two")
 def bpe_space(tokens, ranks):
     word = list(tokens)
