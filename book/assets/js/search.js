@@ -80,6 +80,7 @@
   // Sections that name many things and explain none.
   const LESS = /^((more )?(exercises|questions)|ask yourself|your turn|summary|further reading)/i;
   const OF_PAGES = { "glossary.html": 0.7, "debugging.html": 1.4 };
+  const PART = 1.4;
   const SAME_PAGE = 0.75; // what the next section of a page counts beside its first
 
   const OPTIONS = {
@@ -88,6 +89,13 @@
     fuzzy: (term) => (term.length > 3 ? 0.2 : false),
     weights: { fuzzy: 0.3, prefix: 0.5 },
   };
+
+  /** What a name counts: more if it is what was asked, or a part of it and nothing else. */
+  function names(name, whole) {
+    const words = split(name).filter((word) => !SMALL.has(word)).map(stem).join(" ");
+    if (words === whole) return 2;
+    return words.includes(" ") && ` ${whole} `.includes(` ${words} `) ? PART : 1;
+  }
 
   /** The best sections for a query, first those that have all of its words. */
   async function search(query) {
@@ -99,10 +107,8 @@
     for (const combineWith of ["OR", "AND"]) {
       const boostDocument = (id) => sections[id].weight;
       for (const { id, score, terms } of index.search(asked.join(" ") || query, { ...OPTIONS, boostDocument, combineWith })) {
-        const named = [sections[id].title, ...sections[id].also.split(", ")].some(
-          (name) => split(name).filter((word) => !SMALL.has(word)).map(stem).join(" ") === whole,
-        );
-        scores.set(id, { id, terms, score: score * (combineWith === "AND" ? 1.6 : 1) * (named ? 2 : 1) });
+        const named = Math.max(...[sections[id].title, ...sections[id].also.split(", ")].map((name) => names(name, whole)));
+        scores.set(id, { id, terms, score: score * (combineWith === "AND" ? 1.6 : 1) * named });
       }
     }
     const seen = new Map();
