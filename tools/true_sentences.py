@@ -2,8 +2,8 @@
 """Is what a verdict tells true? Each sentence is held against the version that it is told of.
 
 A sentence is read again by its words, and must hold on every input: an input on which the version
-stops, or gives nan, counts as any other. A sentence about single inputs must hold on those. What
-nobody here can read is reported, too, so a new kind of sentence needs a reader.
+stops, or gives nan, counts as any other. A sentence about single inputs must hold on those. A
+sentence without a reader here is reported, too: a new kind of sentence needs one.
 
 The versions are all of `tests/checks/corpus`, and for each component the mutants of its reference,
 the known mistakes and their pairs (as in `find_inputs`). `--every N` takes one in N of each.
@@ -279,7 +279,7 @@ class Told:
         relations = self.checks.diagnosis.relations
         options: list[Any] = []
         for some in (relations.relations(leaves), relations._with_arguments(leaves)):
-            with contextlib.suppress(Exception):  # people return things nobody has thought of
+            with contextlib.suppress(Exception):  # people return things of all kinds
                 options += some
         return any(
             all(relations._holds(relation)(leaf) and self._speaks(text, leaf) for leaf in leaves)

@@ -1,4 +1,4 @@
-// A run in a worker: the page stays quick while it trains, also in a tab that nobody looks at.
+// A run in a worker: the page stays quick while it trains, also in a tab in the background.
 //
 // The page posts {act, …}: "new", "go", "pause", "step", "change", "keep", "back", "estimate",
 // "load", "weights". The worker posts {is: "records" | "seen" | "stopped" | "kept" | "estimate" |

@@ -89,7 +89,7 @@ def class_report(
 ) -> None:
     """Say which questions a class fails, from the files that its readers saved.
 
-    Readers save theirs on the page Your progress. The report counts, and names nobody. A question's
+    Readers save theirs on the page Your progress. The report counts, and names no student. A question's
     name is its chapter, its place there, and its number.
 
     \b

@@ -117,7 +117,7 @@ def neighbours_together(first: Tensor, second: Tensor, x: Tensor) -> Tensor:
 
 
 def turned_by_two(first: Tensor, second: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
-    """As it should be, but each of a pair with an angle of its own."""
+    """As it should be, but the two of a pair have different angles."""
     return first * a.cos() - second * a.sin(), first * b.sin() + second * b.cos()
 
 
