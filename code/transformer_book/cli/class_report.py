@@ -89,8 +89,8 @@ def class_report(
 ) -> None:
     """Say which questions a class fails, from the files that its readers saved.
 
-    Readers save theirs on the page Your progress. The report counts, and names no student. A question's
-    name is its chapter, its place there, and its number.
+    Readers save theirs on the page Your progress. The report counts, and names no student. A
+    question's name is its chapter, its place there, and its number.
 
     \b
     Example:
