@@ -110,6 +110,7 @@ export class Talk {
     this.chooser.element.hidden = this.models.length === 1;
     this.load_button = button("Load the model", () => this.load());
     this.cancel_button = button("Cancel", () => this.client.cancel());
+    this.here = html("p", { class: "here" }, "Loaded. What you type stays on your device.");
     this.progress = html("progress", { max: 1, value: 0, "aria-label": "loading" });
     const id = uniqueId();
     this.text = html("textarea", { id, rows: 2, spellcheck: "false", autocomplete: "off" });
@@ -150,7 +151,7 @@ export class Talk {
     this.element = html(
       "section",
       { class: "explorer talk", "aria-label": "Talk to the model" },
-      html("div", { class: "controls" }, this.chooser.element, this.load_button, this.progress, this.cancel_button),
+      html("div", { class: "controls" }, this.chooser.element, this.load_button, this.here, this.progress, this.cancel_button),
       this.notice,
       html(
         "div",
@@ -307,6 +308,7 @@ export class Talk {
     this.progress.hidden = !on;
     this.element.toggleAttribute("data-busy", on); // for who looks from outside: the tests
     this.load_button.hidden = on || this.ready();
+    this.here.hidden = on || !this.ready(); // in the button's place, so that nothing moves
     if (on) this.cancel_button.hidden = false;
     else this.hide(this.cancel_button, this.load_button.hidden ? this.text : this.load_button);
   }
