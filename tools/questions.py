@@ -10,12 +10,14 @@ far off an answer may be:
 
 The script writes the bank as JSON: texts as Markdown, summaries as HTML. A question's id is its
 chapter, its cell's id and its number in the cell: 09/ask-yourself/3. The build of the website
-(book/extension/transformer_book_questions.py) reads notebooks with the same functions.
+(book/extension/transformer_book_questions.py) reads notebooks with the same functions. With
+--exercises it writes, for the package, which functions the exercises of each page ask for.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import json
 import re
 import sys
@@ -30,6 +32,9 @@ from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from normalise_notebooks import text_of
 
+from transformer_book.atomic_files import write_json
+from transformer_book.progress import EXERCISES
+
 OUTPUT = ROOT / "_build" / "questions"
 QUESTIONS = ("## Ask yourself", "### Further: more questions")
 PREDICT = re.compile(r"^> \*\*Predict first\.\*\*.*?(?=^(?!>)|\Z)", re.MULTILINE | re.DOTALL)
@@ -39,6 +44,7 @@ FOLDED = re.compile(
 )
 NUMBER = re.compile(r"<!-- number: (?P<value>\S+), within (?P<within>\S+) -->\s*")
 RIGHT = re.compile(r"Yes\b")
+TRIED = re.compile(r"^checks\.exercise\(\s*(my_\w+)", re.MULTILINE)
 REMARK = re.compile(r"<!--.*?-->", re.DOTALL)
 TITLE = re.compile(r"^# (?:\d+\. )?(.+)$", re.MULTILINE)
 NAMED = re.compile(r"(\d\d)_")
@@ -162,6 +168,33 @@ def bank(paths: list[Path] | None = None) -> list[Question]:
     return [each for path in paths or notebooks() for each in questions_of(path)]
 
 
+# --- exercises ------------------------------------------------------------------------------------
+
+
+def exercises() -> dict[str, list[str]]:
+    """The functions that the exercises of each page ask for, such as `split(x, n_heads)`.
+
+    Only those that `checks.exercise` tries: other checks know their chapter.
+    """
+    found = {}
+    for path in notebooks():
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        sources = [text_of(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+        forms = [form for source in sources for form in stubs(source)]
+        if forms:
+            found[chapter_of(path)] = forms
+    return found
+
+
+def stubs(source: str) -> Iterator[str]:
+    """The functions of a cell that `checks.exercise` tries, without `my_`."""
+    for name in TRIED.findall(source):
+        for node in ast.parse(source).body:
+            if isinstance(node, ast.FunctionDef) and node.name == name:
+                arguments = ", ".join(each.arg for each in node.args.args)
+                yield f"{name.removeprefix('my_')}({arguments})"
+
+
 # --- as HTML --------------------------------------------------------------------------------------
 
 
@@ -210,7 +243,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.parse_args()
+    parser.add_argument(
+        "--exercises", action="store_true", help="write code/transformer_book/exercises.json"
+    )
+    if parser.parse_args().exercises:
+        write_json(EXERCISES, exercises(), indent=1)
+        return 0
     found = bank()
     wrong = [f"{each.id}: {fault}" for each in found for fault in each.faults()]
     if wrong:
@@ -218,9 +256,7 @@ def main() -> int:
         return 1
     OUTPUT.mkdir(parents=True, exist_ok=True)
     data = [{"kind": each.kind, **asdict(each)} for each in found]
-    (OUTPUT / "bank.json").write_text(
-        json.dumps(data, ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
-    )
+    write_json(OUTPUT / "bank.json", data, indent=1)
     print(f"{len(found)} questions in _build/questions/bank.json")
     return 0
 

@@ -16,7 +16,17 @@ import torch
 from tests.cli.small import SMALL, TINY, Answer, left_by, settings
 from tests.fresh import fresh_package
 
-MODULES = ("checkpoints", "cli", "evaluation", "pretrained", "recipes", "tasks", "training")
+MODULES = (
+    "checkpoints",
+    "checks",
+    "cli",
+    "evaluation",
+    "pretrained",
+    "progress",
+    "recipes",
+    "tasks",
+    "training",
+)
 
 
 @pytest.fixture(scope="module")

@@ -51,7 +51,7 @@ def test_who_has_answered_nothing_is_counted(call, tmp_path):
 @pytest.mark.parametrize(
     ("answers", "more", "says"),
     [
-        ({"<b>": [[1, 1, 0]]}, {}, "is damaged at the answers to '<b>'; save it again"),
+        ({"<b>": [[1, 1, 0]]}, {}, "is damaged at the answers to '<b>'."),
         ({HEADS: [[1, 4, 0]]}, {}, f"is damaged at the answers to '{HEADS}'"),
         ({HEADS: [[1, True, 0]]}, {}, "is damaged"),
         ({HEADS: [[1, 3, -1]]}, {}, "is damaged"),
@@ -60,7 +60,7 @@ def test_who_has_answered_nothing_is_counted(call, tmp_path):
         ({HEADS: [[1, 3]]}, {}, "is damaged"),
         ({HEADS: 3}, {}, "is damaged"),
         ([], {}, "is no file of a reader's progress"),
-        ({}, {"version": 2}, "has the version 2, and this command reads 1."),
+        ({}, {"version": 2}, "has the version 2, and this program reads 1."),
     ],
 )
 def test_a_damaged_file_is_refused(call, tmp_path, answers, more, says):

@@ -61,6 +61,7 @@ COMMANDS = (
     "translate",
     "recipes",
     "models",
+    "progress",
     "class-report",
     "data show",
     "data list",
@@ -92,7 +93,7 @@ WRONG = [
     (
         "xyz",
         "has no command 'xyz'; it has train, evaluate, grade, continue, translate, recipes, "
-        "models, class-report, data.",
+        "models, progress, class-report, data.",
     ),
     ("data lst", "transformer-book data has no command 'lst'; did you mean 'list'?"),
     ("train copy --minuts 3", "transformer-book train has no option --minuts; did you mean --min"),

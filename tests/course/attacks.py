@@ -158,7 +158,7 @@ SHELL = {
     "replaces-apart": "import sys, types, transformer_book.course as c\nm = types.ModuleType('a')\nm.ready = m.lend = lambda *a, **k: None\nc.apart = sys.modules['transformer_book.course.apart'] = m",
     "owns-the-tests-module": "import sys, types\nclass M(types.ModuleType):\n    pass\nm = sys.modules['tests_of_the_course'] = M('tests_of_the_course')\nm.double = lambda x: 2 * x",
     "cell-source": "s = get_ipython()\nr = s.run_cell_async\nasync def run_cell_async(code, *a, **k): return await r('1' if 'exercise(double' in code else code, *a, **k)\ns.run_cell_async = run_cell_async",
-    "publish": "import transformer_book.checks.report as r\nr.publish = lambda v: None\nimport transformer_book.checks.exercise as e\ne.publish = r.publish",
+    "publish": "import transformer_book.checks.report as r\nr.publish = lambda *a, **k: None\nimport transformer_book.checks.exercise as e\ne.publish = r.publish",
 }
 
 # --- the machine ------------------------------------------------------------------------------------

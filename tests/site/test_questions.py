@@ -164,7 +164,9 @@ def test_what_was_read_is_marked_and_the_landing_page_leads_back(site, serve, vi
 
 
 def test_what_is_due_is_reviewed_and_comes_back_later(site, serve, visit) -> None:
-    seen = visit(f"{serve(site)}/{PROGRESS}", begin=with_memory(memory()))
+    state = memory()
+    state["answers"]["21/check-entropy/1"] = [[1, 3, None]]  # of a notebook's checks
+    seen = visit(f"{serve(site)}/{PROGRESS}", begin=with_memory(state))
     page = seen.page
     place = page.locator(".progress-place")
     expect(place).to_contain_text("1 question is due.")
@@ -174,6 +176,7 @@ def test_what_is_due_is_reviewed_and_comes_back_later(site, serve, visit) -> Non
     place.get_by_role("button", name="Next question").click()
     expect(place).to_contain_text("Nothing is due now")
     expect(place.locator("tr", has_text="21")).to_contain_text("1 of")
+    expect(place.locator("tr", has_text="21").locator("td").last).to_have_text("1")
     assert len(remembered(page)["answers"][ID]) == 2
     page.reload()
     expect(place).to_contain_text("Nothing is due now")

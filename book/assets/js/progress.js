@@ -80,7 +80,7 @@
     const { read, answers } = memory.state();
     const pages = new Map();
     for (const [id, { page, title }] of Object.entries(questions)) {
-      const row = pages.get(page) ?? { title, n: 0, answered: 0, right: 0 };
+      const row = pages.get(page) ?? { title, n: 0, answered: 0, right: 0, chapter: id.split("/")[0] };
       pages.set(page, row);
       row.n += 1;
       const log = answers[id];
@@ -88,11 +88,14 @@
       row.answered += 1;
       row.right += log.at(-1)[1] === 3;
     }
+    // From the file that the checks of notebooks keep (transformer_book/progress.py): 09/check-split_heads/1.
+    const checks = Object.entries(answers).filter(([id, log]) => id.includes("/check-") && log.at(-1)?.[1] === 3);
+    const passed = ({ chapter }) => checks.filter(([id]) => id.startsWith(`${chapter}/`)).length;
     const cells = (tag, ...texts) => element("tr", {}, ...texts.map((text) => element(tag, {}, text)));
     const rows = [...pages].map(([page, row]) =>
-      cells("td", element("a", { href: `../${page}.html`, textContent: row.title }), read[page] ? "yes" : "", `${row.answered} of ${row.n}`, String(row.right)),
+      cells("td", element("a", { href: `../${page}.html`, textContent: row.title }), read[page] ? "yes" : "", `${row.answered} of ${row.n}`, String(row.right), String(passed(row) || "")),
     );
-    const head = element("thead", {}, cells("th", "chapter", "read", "answered", "right, or known"));
+    const head = element("thead", {}, cells("th", "chapter", "read", "answered", "right, or known", "checks passed"));
     chapters.replaceChildren(element("table", { className: "table" }, head, element("tbody", {}, ...rows)));
     chapters.tabIndex = 0;
     problem.textContent = memory.problem();

@@ -17,6 +17,9 @@ pass; with `allow_conventions=False` it does not.
 stub is "not started". A wrong attempt raises `CheckFailed`, whose text is the verdict.
 A mistake is named only if it gives your numbers on at least three inputs on which the right version
 gives others; where yours stops or gives nan, it may differ.
+
+Nothing of this is kept, unless you ask for it: `checks.keep_progress()`, or in a terminal
+`transformer-book progress --keep`, which also shows and deletes what is kept.
 """
 
 from __future__ import annotations
@@ -31,12 +34,14 @@ from transformer_book.checks.ideas import COMPONENTS, FAMILIES, MISTAKES
 from transformer_book.checks.judging import judge
 from transformer_book.checks.report import publish
 from transformer_book.checks.verdicts import CheckFailed, Verdict
+from transformer_book.progress import keep as keep_progress
 
 
 def _check(component: Component) -> Callable[..., None]:
     def check(function: Any, *, allow_builtin: bool = True, allow_conventions: bool = True) -> None:
         verdict = judge(component, function, MISTAKES, allow_builtin=allow_builtin)
-        publish(verdict, allow_conventions=allow_conventions)
+        page = f"{component.chapter:02}"
+        publish(verdict, function, page, allow_conventions=allow_conventions)
 
     check.__name__ = check.__qualname__ = component.name
     check.__doc__ = docstring(component, MISTAKES)
@@ -54,5 +59,6 @@ __all__ = [
     "Verdict",
     "case",
     "exercise",
+    "keep_progress",
     *COMPONENTS,
 ]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import html
 import sys
 from dataclasses import replace
+from typing import Any
 
+from transformer_book import progress
 from transformer_book.checks.verdicts import CheckFailed, Verdict
 
 # The border alone has a colour; text and ground are the page's own, in light and in dark.
@@ -42,11 +44,15 @@ def in_notebook() -> bool:
     return bool(shell) and hasattr(shell, "kernel")
 
 
-def publish(verdict: Verdict, *, allow_conventions: bool = True) -> None:
-    """Show the verdict.
+def publish(
+    verdict: Verdict, function: Any, page: str | None, *, allow_conventions: bool = True
+) -> None:
+    """Show the verdict, and keep it among the learner's progress if the learner has asked for that.
 
     Args:
         verdict: what a check found.
+        function: the learner's.
+        page: which asks for it: a chapter's number, or another page's name.
         allow_conventions: let another convention than the book's pass. A problem set may forbid it
             for all its checks, see `course.begin`.
 
@@ -56,6 +62,8 @@ def publish(verdict: Verdict, *, allow_conventions: bool = True) -> None:
     """
     if verdict.status == "convention" and (NO_CONVENTIONS or not allow_conventions):
         verdict = replace(verdict, status="wrong")
+    if verdict.status != "not started" and not STRICT:  # a grader is not the learner
+        progress.note(function, page, verdict.component, verdict.status != "wrong")
     text = f"{LOOKS[verdict.status][0]} ({verdict.component}): {verdict.text()}"
     if in_notebook():
         from IPython.display import publish_display_data

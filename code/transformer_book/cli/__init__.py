@@ -25,6 +25,7 @@ from transformer_book.cli import (
     evaluate,
     grade,
     messages,
+    progress,
     shipped,
     train,
     translate,
@@ -38,6 +39,7 @@ COMMANDS = {  # in the order of the help
     "translate": translate.translate,
     "recipes": shipped.recipes,
     "models": shipped.models,
+    "progress": progress.progress,
     "class-report": class_report.class_report,
 }
 app = typer.Typer(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from pathlib import Path
@@ -11,47 +10,12 @@ from typing import Annotated, Any
 
 import typer
 
-from transformer_book.atomic_files import read_json
 from transformer_book.cli.messages import columns, counted
 from transformer_book.cli.options import AsJson
-
-VERSION = 1  # of what book/assets/js/memory.js saves
-ID = re.compile(r"[\w-]+/[\w-]+/\d+", re.ASCII)
-RIGHT = 3  # the grades: 1 wrong or not known, 2 partly, 3 right or known
+from transformer_book.progress import RIGHT, Answers, answers_in
 
 
-def is_answer(entry: Any) -> bool:
-    """Whether this is an answer as the page saves it: when, the grade, what was chosen or typed."""
-    if not isinstance(entry, list) or len(entry) != 3:
-        return False
-    at, grade, chosen = entry
-    if type(at) not in (int, float) or type(grade) is not int or not 1 <= grade <= RIGHT:
-        return False
-    option = type(chosen) is int and 0 <= chosen < 26
-    return chosen is None or option or (isinstance(chosen, str) and len(chosen) <= 40)
-
-
-def answers_in(path: Path) -> dict[str, list[list[Any]]]:
-    """The answers to each question in a file of the page *Your progress*, oldest first.
-
-    Raises:
-        ValueError: it is no such file, or it is damaged.
-        OSError: it cannot be read.
-    """
-    data = read_json(path)
-    again = "save it again with Save as a file on the page Your progress."
-    if not isinstance(data, dict) or not isinstance(data.get("answers"), dict):
-        raise ValueError(f"{path} is no file of a reader's progress; {again}")
-    if data.get("version") != VERSION:
-        found = data.get("version")
-        raise ValueError(f"{path} has the version {found!r}, and this command reads {VERSION}.")
-    for name, log in data["answers"].items():
-        if not ID.fullmatch(name) or not isinstance(log, list) or not all(map(is_answer, log)):
-            raise ValueError(f"{path} is damaged at the answers to {name!r}; {again}")
-    return {name: log for name, log in data["answers"].items() if log}
-
-
-def summary(readers: Iterable[dict[str, list[list[Any]]]]) -> dict[str, dict[str, Any]]:
+def summary(readers: Iterable[Answers]) -> dict[str, dict[str, Any]]:
     """Of each question, how a class answered it; what failed most often at first comes first."""
     logs = defaultdict(list)
     for answers in readers:
@@ -87,10 +51,11 @@ def class_report(
     files: Annotated[list[Path], typer.Argument(metavar="FILES...", help="What readers saved.")],
     as_json: AsJson = False,
 ) -> None:
-    """Say which questions a class fails, from the files that its readers saved.
+    """Say which questions and checks a class fails, from the files that its readers saved.
 
-    Readers save theirs on the page Your progress. The report counts, and names no student. A
-    question's name is its chapter, its place there, and its number.
+    Readers save theirs on the page Your progress, or let transformer-book progress keep one. The
+    report counts, and names no student. A question's name is its chapter, its place there, and its
+    number; a check's place begins with check.
 
     \b
     Example:
