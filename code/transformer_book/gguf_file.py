@@ -23,6 +23,7 @@ from transformer_book.checkpoint_settings import config_from_checkpoint
 from transformer_book.hugging_face import assembled
 from transformer_book.language_model import LanguageModel
 from transformer_book.llama import paired_by_halves
+from transformer_book.sentence_piece import CONTROL, USER_DEFINED, SentencePiece
 
 if TYPE_CHECKING:
     from gguf import GGUFReader
@@ -88,7 +89,14 @@ CUTS = {
     "gpt-2": BYTES,
     "smollm": pre_tokenizers.Sequence([pre_tokenizers.Digits(individual_digits=True), BYTES]),
 }
-CONTROL, USER_DEFINED = 3, 4  # kinds of tokens that are never cut
+KNOWN_CUTS = {"gpt2": tuple(CUTS), "llama": ("default",)}
+# What a header may ask of a tokenizer, and the book's does not do: by kind.
+ENDS = ("add_eos_token", "add_sep_token")
+UNKNOWN_TO = {
+    "gpt2": (*ENDS, "add_bos_token", "add_space_prefix"),
+    "llama": (*ENDS, "remove_extra_whitespaces", "precompiled_charsmap"),
+}
+LISTS = {"tokens": str, "merges": str, "scores": float, "token_type": int}
 
 
 def is_gguf(name: str | Path) -> bool:
@@ -254,42 +262,55 @@ def _named(name: str, tensor: Tensor, family: str) -> Iterator[tuple[str, Tensor
         raise ValueError(f"{name!r} is not a weight of a {family} model as the book knows it.")
 
 
-def _tokenizer(about: dict[str, Any]) -> Tokenizer:
-    """The file's tokenizer: byte-level BPE, its tokens in the order of their ids.
+def _tokenizer(about: dict[str, Any]) -> Tokenizer | SentencePiece:
+    """The file's tokenizer: byte-level BPE, or that of SentencePiece.
 
     Raises:
-        ValueError: it is of another kind, cuts texts in a way that is not known, or is damaged.
+        ValueError: it is of another kind, does to texts what is not known, or is damaged.
     """
-    said = {name: about.get(f"tokenizer.ggml.{name}") for name in ("model", "pre", "add_bos_token")}
-    if said["model"] != "gpt2" or said["pre"] not in CUTS:
+    header = "tokenizer.ggml."
+    said = {k.removeprefix(header): v for k, v in about.items() if k.startswith(header)}
+    kind, cut = str(said.get("model")), said.get("pre", "default")
+    if cut not in KNOWN_CUTS.get(kind, ()):
         raise ValueError(
-            f"The GGUF file has a tokenizer of the kind {said['model']!r} that cuts texts as "
-            f"{said['pre']!r} does, but the book knows 'gpt2', cutting as {' or '.join(CUTS)}: "
+            f"The GGUF file has a tokenizer of the kind {kind!r} that cuts texts as {cut!r} does, "
+            f"but the book knows 'llama' and 'gpt2', the latter cutting as {' or '.join(CUTS)}: "
             "take the model's folder with its tokenizer.json."
         )
-    if said["add_bos_token"]:
-        raise ValueError(
-            "The GGUF file wants a token in front of each text, which the book does not add."
-        )
-    tokens, merges, kinds = (
-        about.get(f"tokenizer.ggml.{name}") or () for name in ("tokens", "merges", "token_type")
-    )
+    for name, of in LISTS.items():
+        value = said.setdefault(name, [])
+        if not isinstance(value, list) or not all(isinstance(each, of) for each in value):
+            raise ValueError(f"The GGUF file's tokenizer has {name} of a kind that does not fit.")
+    for name in UNKNOWN_TO[kind]:
+        if said.get(name):
+            raise ValueError(f"The GGUF file's tokenizer asks for {name}, which the book lacks.")
     try:
-        pairs = [tuple(merge.split(" ")) for merge in merges]
-        vocabulary: dict[str, int] = {token: i for i, token in enumerate(tokens)}
-        tokenizer = Tokenizer(models.BPE(vocabulary, pairs))
-        never_cut = [
-            AddedToken(token, special=kind == CONTROL, normalized=False)
-            for token, kind in zip(tokens, kinds, strict=True)
-            if kind in (CONTROL, USER_DEFINED)
-        ]
+        return _byte_level(said, CUTS[cut]) if kind == "gpt2" else _sentence_piece(said)
     except Exception as error:  # of the library `tokenizers`: of this kind only
         reason = str(error).split("\n")[0].rstrip(".")
         raise ValueError(f"The GGUF file's tokenizer is damaged: {reason}.") from error
-    tokenizer.pre_tokenizer = CUTS[said["pre"]]
-    tokenizer.decoder = decoders.ByteLevel()
+
+
+def _byte_level(said: dict[str, Any], cut: pre_tokenizers.PreTokenizer) -> Tokenizer:
+    pairs = [tuple(merge.split(" ")) for merge in said["merges"]]
+    tokenizer = Tokenizer(models.BPE({token: i for i, token in enumerate(said["tokens"])}, pairs))
+    tokenizer.pre_tokenizer, tokenizer.decoder = cut, decoders.ByteLevel()
+    never_cut = [
+        AddedToken(token, special=kind == CONTROL, normalized=False)
+        for token, kind in zip(said["tokens"], said["token_type"], strict=True)
+        if kind in (CONTROL, USER_DEFINED)
+    ]
     tokenizer.add_special_tokens(never_cut)
     return tokenizer
+
+
+def _sentence_piece(said: dict[str, Any]) -> SentencePiece:
+    # What the file does not say is what llama.cpp takes for it.
+    begin = said.get("bos_token_id", 1) if said.get("add_bos_token", True) else None
+    if not isinstance(begin, int | None):
+        raise ValueError(f"the piece in front of a text has the id {begin!r}")
+    lists = said["tokens"], said["scores"], said["token_type"]
+    return SentencePiece(*lists, begin, bool(said.get("add_space_prefix", True)))
 
 
 def decode_q4_1(blocks: UInt8[Tensor, "B 20"]) -> Float[Tensor, "B 32"]:

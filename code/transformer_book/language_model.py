@@ -10,6 +10,7 @@ from tokenizers import Tokenizer
 
 from transformer_book.continuation import Continuation, continue_tokens
 from transformer_book.decoder_only import DecoderOnly
+from transformer_book.sentence_piece import SentencePiece
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class LanguageModel:
     """
 
     model: DecoderOnly
-    tokenizer: Tokenizer
+    tokenizer: Tokenizer | SentencePiece
     end: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:
