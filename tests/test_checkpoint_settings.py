@@ -149,3 +149,9 @@ def test_harmless_settings_are_known_as_a_kind(settings):
     }.items():
         with pytest.raises(ValueError, match=name):
             config_from_checkpoint(settings | {name: value})
+
+
+@pytest.mark.parametrize("value", (10**400, True, -1.0))
+def test_a_base_that_is_no_number(value):
+    with pytest.raises(ValueError, match=r"rotary_base is .*, but it must be a number above 0"):
+        config_from_checkpoint(LLAMA | {"rope_theta": value, "rope_parameters": None})

@@ -370,6 +370,54 @@ def test_other_pieces_are_refused(tmp_path, options, said, sentence):
         open_gguf(write(tmp_path / "a.gguf", small("llama", n_tokens=900), tokenizer=tokenizer))
 
 
+T = gguf.GGUFValueType
+OTHERS = [
+    *((value, T.INT64) for value in (0, -1, 5, 2**40)),
+    *((value, T.FLOAT32) for value in (1.5, float("nan"), float("inf"))),
+    *((value, T.BOOL) for value in (True, False)),
+    *((value, T.STRING) for value in ("", "llama", "a" * 10_000, b"\xff\xfe")),
+    *((value, T.ARRAY) for value in ([1, 2], [-1.5] * 900, ["a", "b"], [[1], [2]], [True] * 900)),
+]
+
+
+@pytest.mark.parametrize("family", ("llama", "gpt2"))
+def test_any_other_value_gets_a_sentence(tmp_path, trained, family, unenforced):
+    """Each entry of the header left out or of any other kind: the model, or one `ValueError`.
+
+    Of the other values each entry gets every third, to save time.
+    """
+    tokenizer = as_llama(trained) if family == "llama" else byte_level
+    model = small(family, n_tokens=900 if family == "llama" else len(WORDS))
+    tensors, keys, tracebacks = tensors_of(model), [], []
+    write(
+        tmp_path / "a.gguf",
+        model,
+        tokenizer=tokenizer,
+        change=lambda writer: keys.extend(writer.kv_data[0]),
+    )
+    for i, key in enumerate(keys):
+        for value, kind in [(None, None), *OTHERS[i % 3 :: 3]]:
+
+            def change(writer, key=key, value=value, kind=kind):
+                entries = writer.kv_data[0]
+                if kind is None:
+                    del entries[key]
+                else:
+                    entries[key] = gguf.gguf_writer.GGUFValue(value, kind)
+
+            path = write(
+                tmp_path / "a.gguf", model, change=change, tensors=tensors, tokenizer=tokenizer
+            )
+            try:
+                open_gguf(path)
+            except ValueError as error:
+                if "\n" in str(error) or str(error)[-1] != ".":
+                    tracebacks.append((key, value, error))
+            except Exception as error:
+                tracebacks.append((key, value, error))
+    assert not tracebacks
+
+
 # --- SmolLM2 --------------------------------------------------------------------------------------
 
 real = pytest.mark.skipif(

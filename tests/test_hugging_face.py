@@ -10,7 +10,7 @@ from importlib import import_module
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from tokenizers import Tokenizer, models, pre_tokenizers
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
 
 from transformer_book.atomic_files import read_json
@@ -269,6 +269,26 @@ def test_a_tokenizer_of_another_model(folder):
     many = Tokenizer(models.WordLevel({str(i): i for i in range(11)}, unk_token="0"))
     many.save(str(folder / "tokenizer.json"))
     with pytest.raises(ValueError, match="knows 11 tokens, but the model only 10"):
+        open_model(folder)
+
+
+def test_a_tokenizer_at_which_the_library_panics(folder):
+    """Its Rust code does for a merge that is no token, and for a token in front that is not there.
+
+    What it raises then is no `Exception`.
+    """
+    whole = Tokenizer(models.BPE({"a": 0, "b": 1, "ab": 2}, [("a", "b")]))
+    whole.post_processor = processors.TemplateProcessing("a $A", special_tokens=[("a", 0)])
+    described = json.loads(whole.to_str())
+    (folder / "tokenizer.json").write_text(json.dumps(described))
+    assert open_model(folder).encode("b") == [0, 1]
+    described["post_processor"]["special_tokens"] = {}
+    (folder / "tokenizer.json").write_text(json.dumps(described))
+    with pytest.raises(ValueError, match=r"^The tokenizer cannot read the text: .*\.$"):
+        open_model(folder).encode("b")
+    described["model"]["vocab"].pop("ab")
+    (folder / "tokenizer.json").write_text(json.dumps(described))
+    with pytest.raises(ValueError, match=r"is not a tokenizer: .*\.$"):
         open_model(folder)
 
 

@@ -36,7 +36,10 @@ def check_choice(what: str, value: object, choices: Iterable[str]) -> None:
 
 def is_number(value: object) -> bool:
     """Whether this is one finite real number; `True` and `False` do not count."""
-    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    try:
+        return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:  # a whole number larger than any float
+        return False
 
 
 def check_positive(**values: int) -> None:

@@ -21,7 +21,7 @@ from tqdm.auto import tqdm
 
 from transformer_book.checkpoint_settings import config_from_checkpoint
 from transformer_book.hugging_face import assembled
-from transformer_book.language_model import LanguageModel
+from transformer_book.language_model import LanguageModel, in_a_sentence
 from transformer_book.llama import paired_by_halves
 from transformer_book.sentence_piece import CONTROL, USER_DEFINED, SentencePiece
 
@@ -137,8 +137,7 @@ def open_gguf(name: str | Path, device: str = "cpu", progress: bool = False) -> 
             setting, a weight or a tokenizer that the book's model does not know.
     """
     path = gguf_path(name)
-    reader = _reader(path)
-    about = {key: field.contents() for key, field in reader.fields.items()}
+    reader, about = _opened(path)
     tied = all(tensor.name != "output.weight" for tensor in reader.tensors)
     settings = settings_of(about, tied)
     config, family = config_from_checkpoint(settings), settings["model_type"]
@@ -150,8 +149,8 @@ def open_gguf(name: str | Path, device: str = "cpu", progress: bool = False) -> 
     return LanguageModel(assembled(config, weights).to(device), tokenizer, end)
 
 
-def _reader(path: Path) -> GGUFReader:
-    """What reads the file; its header lies within the file, whatever it says of itself."""
+def _opened(path: Path) -> tuple[GGUFReader, dict[str, Any]]:
+    """What reads the file, and its header, which lies within the file whatever it says."""
     try:
         from gguf import GGUFReader
     except ModuleNotFoundError:
@@ -168,7 +167,8 @@ def _reader(path: Path) -> GGUFReader:
             return super()._get(offset, dtype, count, override_order)
 
     try:
-        return Reader(path)
+        reader = Reader(path)
+        return reader, {key: field.contents() for key, field in reader.fields.items()}
     except Exception as error:  # of numpy, of the library, of the system: of many kinds
         reason = str(error).strip().split("\n")[0].rstrip(".")
         raise ValueError(f"{path} is not a GGUF file, or damaged: {reason}.") from error
@@ -184,7 +184,7 @@ def settings_of(about: dict[str, Any], tied: bool) -> dict[str, Any]:
     Raises:
         ValueError: a setting that is not known.
     """
-    family = about.get("general.architecture")
+    family = str(about.get("general.architecture"))
     found: dict[str, Any] = {"model_type": family, "tie_word_embeddings": tied}
     if family not in SETTINGS:
         return found  # refused where all families are
@@ -284,16 +284,17 @@ def _tokenizer(about: dict[str, Any]) -> Tokenizer | SentencePiece:
     for name in UNKNOWN_TO[kind]:
         if said.get(name):
             raise ValueError(f"The GGUF file's tokenizer asks for {name}, which the book lacks.")
-    try:
+    with in_a_sentence("The GGUF file's tokenizer is damaged"):
         return _byte_level(said, CUTS[cut]) if kind == "gpt2" else _sentence_piece(said)
-    except Exception as error:  # of the library `tokenizers`: of this kind only
-        reason = str(error).split("\n")[0].rstrip(".")
-        raise ValueError(f"The GGUF file's tokenizer is damaged: {reason}.") from error
 
 
 def _byte_level(said: dict[str, Any], cut: pre_tokenizers.PreTokenizer) -> Tokenizer:
+    vocabulary = {token: i for i, token in enumerate(said["tokens"])}
     pairs = [tuple(merge.split(" ")) for merge in said["merges"]]
-    tokenizer = Tokenizer(models.BPE({token: i for i, token in enumerate(said["tokens"])}, pairs))
+    for pair in pairs:
+        if len(pair) != 2 or "".join(pair) not in vocabulary:  # the library would panic
+            raise ValueError(f"the merge {' '.join(pair)!r} makes no token")
+    tokenizer = Tokenizer(models.BPE(vocabulary, pairs))
     tokenizer.pre_tokenizer, tokenizer.decoder = cut, decoders.ByteLevel()
     never_cut = [
         AddedToken(token, special=kind == CONTROL, normalized=False)

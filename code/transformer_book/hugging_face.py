@@ -21,7 +21,7 @@ from transformer_book.architectures import check_memory
 from transformer_book.atomic_files import read_json
 from transformer_book.checkpoint_settings import FAMILIES, config_from_checkpoint, family_of
 from transformer_book.decoder_only import DecoderOnly, DecoderOnlyConfig
-from transformer_book.language_model import LanguageModel
+from transformer_book.language_model import LanguageModel, in_a_sentence
 
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 # What is fetched of a named model; nothing else is read.
@@ -48,10 +48,8 @@ def open_model(name: str | Path, device: str = "cpu") -> LanguageModel:
     settings = read_json(_file(folder, "config.json"))
     model = load_model(folder, settings).to(device)
     path = _file(folder, "tokenizer.json")
-    try:
+    with in_a_sentence(f"{path} is not a tokenizer"):
         tokenizer = Tokenizer.from_file(str(path))
-    except Exception as error:  # the only kind that `tokenizers` raises
-        raise ValueError(f"{path} is not a tokenizer: {error}") from error
     return LanguageModel(model, tokenizer, _end(folder, settings))
 
 

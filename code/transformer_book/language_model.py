@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +13,22 @@ from tokenizers import Tokenizer
 from transformer_book.continuation import Continuation, continue_tokens
 from transformer_book.decoder_only import DecoderOnly
 from transformer_book.sentence_piece import SentencePiece
+
+
+@contextmanager
+def in_a_sentence(what: str) -> Iterator[None]:
+    """Whatever the library `tokenizers` raises meanwhile becomes a `ValueError` that begins so.
+
+    Of a damaged tokenizer it raises `Exception` itself, or what its Rust code panics with, which is
+    a `BaseException`.
+    """
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:
+        reason = str(error).split("\n")[0].rstrip(".")
+        raise ValueError(f"{what}: {reason}.") from error
 
 
 @dataclass(frozen=True)
@@ -39,9 +57,11 @@ class LanguageModel:
         """The ids of a text, with the special tokens that the tokenizer puts in front.
 
         Raises:
-            ValueError: there are none, so that there is nothing to go on with.
+            ValueError: there are none, so that there is nothing to go on with; or the tokenizer is
+                damaged.
         """
-        ids = self.tokenizer.encode(text).ids
+        with in_a_sentence("The tokenizer cannot read the text"):
+            ids = self.tokenizer.encode(text).ids
         if not ids:
             raise ValueError("There is nothing to go on with: the text has no tokens.")
         return ids

@@ -85,7 +85,7 @@ def config_from_llama(settings: Mapping[str, Any]) -> DecoderOnlyConfig:
         dropout=0.0,
         attention_dropout=settings.pop("attention_dropout", 0.0),
         norm_eps=settings.pop("rms_norm_eps"),
-        rotary_base=float(base),
+        rotary_base=base,
         tie_embeddings=settings.pop("tie_word_embeddings", False),
         padding=None,
     )
