@@ -3,8 +3,8 @@
 import { readFileSync } from "node:fs";
 
 const bench = new URL("../../book/assets/bench/", import.meta.url);
-const [{ initialize }, { load_tensors }, { folder_of, only_here, recipe_toml, zipped }, settings, { Task, is_held_out }, training] = await Promise.all(
-  ["../model/initialization.js", "../model/safetensors.js", "export.js", "settings.js", "tasks.js", "training.js"].map((name) => import(new URL(name, bench))),
+const [{ initialize }, { load_tensors }, { folder_of, only_here, recipe_toml, zipped }, { opened, settings_of }, settings, { Task, is_held_out }, training] = await Promise.all(
+  ["../model/initialization.js", "../model/safetensors.js", "export.js", "files.js", "settings.js", "tasks.js", "training.js"].map((name) => import(new URL(name, bench))),
 );
 const { Run } = training;
 const { Random } = await import(new URL("random.js", bench));
@@ -22,7 +22,9 @@ function train(run, updates) {
 }
 
 const base64 = (bytes) => Buffer.from(bytes).toString("base64");
-const weights_of = (run) => [...run.parameters].map(([name, { data, shape }]) => ({ name, data, shape }));
+/** What a folder of a run holds, by paths, as a reader's files. */
+const chosen = (files) => Object.entries(files).map(([name, bytes]) => ({ name, size: bytes.length, arrayBuffer: async () => Uint8Array.from(bytes).buffer }));
+
 const OPERATIONS = {
   table: () => ({ start: START, values: Object.fromEntries(Object.entries(settings.SETTINGS).map(([name, { values }]) => [name, values.map(([value]) => value)])) }),
 
@@ -69,7 +71,7 @@ const OPERATIONS = {
   async folder({ settings: asked, updates }) {
     const run = new Run({ ...START, ...asked });
     train(run, updates);
-    const files = folder_of({ settings: run.settings, config: run.config, tensors: weights_of(run) });
+    const files = folder_of({ settings: run.settings, config: run.config, state: run.state() });
     const zip = base64(await zipped(files).arrayBuffer());
     const read = load_tensors(files["model.safetensors"].buffer);
     const same = [...run.parameters].every(([name, { data }]) => data.every((each, i) => each === read.tensors.get(name).data[i]));
@@ -77,6 +79,38 @@ const OPERATIONS = {
     const said = training.greedy(run.model, source).map((ids) => run.task.text(ids).join(" "));
     return { zip, same, pairs: run.held_out.map((pair, i) => [pair.source.join(" "), said[i]]) };
   },
+
+  /** A run that is saved and opened again, and what it would have done; with its weights alone; by its ZIP file. */
+  async reopened({ settings: asked, updates }) {
+    const run = new Run({ ...START, ...asked });
+    train(run, updates);
+    const files = folder_of({ settings: run.settings, config: run.config, state: run.state() });
+    const zip = Buffer.from(await zipped(files).arrayBuffer());
+    const went_on = train(run, updates).losses;
+    const again = async (some) => {
+      const found = await opened(chosen(some));
+      return train(Run.restored(settings_of(found, START), found), updates).losses;
+    };
+    return { went_on, names: Object.keys(files), zip: await again({ "run.zip": zip }), weights: await again({ "config.json": files["config.json"], "model.safetensors": files["model.safetensors"] }) };
+  },
+
+  /** The settings of a checkpoint's files, or of a ZIP file, and the batches that come next. */
+  async next_batches({ paths, n, begin }) {
+    const found = await opened(chosen(Object.fromEntries(paths.map((path) => [path, readFileSync(path)]))));
+    const said = settings_of(found, { ...START, ...begin });
+    const run = Run.restored(said, found);
+    const batches = Array.from({ length: n }, () => run.task.batch(run.data, said.batch_size));
+    return { settings: said, update: run.update, batches };
+  },
+
+  /** What is said of files that are no run. */
+  refused: ({ files }) =>
+    opened(chosen(Object.fromEntries(Object.entries(files).map(([name, text]) => [name, Buffer.from(text, "base64")])))).then(
+      (found) => {
+        Run.restored(settings_of(found, START), found);
+        return "";
+      },
+    ).catch(({ message }) => message),
 
   address: ({ search }) => {
     const { settings: given, ...rest } = settings.read_address(search);

@@ -1,6 +1,6 @@
 // What can be asked of the browser's model, wherever it runs: in node (run.mjs) or in a page.
 
-const NAMES = ["answers", "attention", "decoder_cache", "decoding", "interventions", "known_words", "layers", "masks", "optimization", "safetensors", "series", "tensors", "tokens", "transformer", "translator", "unicode"];
+const NAMES = ["answers", "attention", "backwards", "decoder_cache", "decoding", "interventions", "known_words", "layers", "masks", "optimization", "safetensors", "series", "tensors", "tokens", "transformer", "translator", "unicode"];
 
 /** Numbers as text: the bytes of float32, base 64. */
 function packed(numbers) {
@@ -33,7 +33,7 @@ export async function done(jobs, means) {
 
 /** What can be asked of one set of modules. */
 async function operations({ module, file, rule }) {
-  const [answers, attention, decoder_cache, decoding, interventions, { KnownWords }, layers, masks, optimization, safetensors, series, tensors, tokens, { Transformer }, translators, { Unicode }] = await Promise.all(NAMES.map(module));
+  const [answers, attention, , decoder_cache, decoding, interventions, { KnownWords }, layers, masks, optimization, safetensors, series, tensors, tokens, { Transformer }, translators, { Unicode }] = await Promise.all(NAMES.map(module));
   const unicodeTables = await rule("unicode");
   let tables = null; // made where they are needed: it takes a while
   const unicode = () => (tables ??= new Unicode(unicodeTables));

@@ -7,7 +7,7 @@ import json
 import re
 import subprocess
 import zipfile
-from base64 import b64decode
+from base64 import b64decode, b64encode
 from collections.abc import Callable
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -169,6 +169,47 @@ def test_python_says_what_the_bench_says(tie: str, tmp_path: Path) -> None:
     # With equal scores rounding decides.
     agree = sum(a == b for a, b in zip(own, said, strict=True))
     assert agree >= len(said) - 2 and len(set(said)) > 3
+
+
+def test_a_run_that_was_saved_goes_on_as_it_would_have() -> None:
+    """To the last bit; from its weights alone it does not."""
+    for settings in (SMALL | {"schedule": "constant"}, SMALL | {"dropout": 0.1, "norm": "post"}):
+        found = ask("reopened", settings=settings, updates=4)
+        assert found["zip"] == found["went_on"] != found["weights"]
+        assert "checkpoints/00000004/optimizer.safetensors" in found["names"]
+    for settings in ({"optimizer": "sgd"}, {"task": "sort"}, {"norm": "none"}):
+        names = ask("reopened", settings=SMALL | settings, updates=1)["names"]
+        assert not any(name.startswith(("checkpoints", "recipe")) for name in names)
+
+
+def test_files_that_are_no_run_are_refused_in_one_sentence() -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("run/state.json", "{}")
+    whole = packed.getvalue()
+    cases = {
+        "There is no model.safetensors": {"state.json": b"{}"},
+        "Of a checkpoint the page needs all three": {"model.safetensors": b"", "state.json": b"{}"},
+        "state.json is damaged": {"state.json": b"{"},
+        "The ZIP file is cut off or damaged": {"a.zip": whole[:-30]},
+        "The file of the weights cannot be read: it is cut off": {"model.safetensors": b"12"},
+        "The model has the activation gelu": {
+            "model.safetensors": b"",
+            "config.json": b'{"model": {"activation": "gelu"}}',
+        },
+        "The run has batch size 7, and the bench has only": {
+            "model.safetensors": b"",
+            "optimizer.safetensors": b"",
+            "state.json": b'{"training": {"batch_size": 7}}',
+        },
+    }
+    damaged = bytearray(whole)
+    damaged[whole.index(b"PK\x01\x02") + 42] = 255  # where the file begins
+    cases["The ZIP file is cut off or damaged, or"] = {"a.zip": bytes(damaged)}
+    cases["Of a checkpoint the page needs"] = {"a.zip": whole, "model.safetensors": b""}
+    for sentence, files in cases.items():
+        encoded = {name: b64encode(data).decode() for name, data in files.items()}
+        assert ask("refused", files=encoded).startswith(sentence), files
 
 
 def test_what_stands_in_an_address_is_read_and_what_is_wrong_is_said() -> None:

@@ -269,5 +269,6 @@ def code_lines(*names: str) -> int:
 
 def test_the_model_is_read_in_one_sitting() -> None:
     model = ("tensors", "safetensors", "masks", "attention", "embeddings", "layers")
-    assert code_lines(*model, "encoder", "decoder", "transformer") <= 750  # with `backward`
+    assert code_lines(*model, "encoder", "decoder", "transformer") <= 600
+    assert code_lines(*model, "encoder", "decoder", "transformer", "backwards") <= 800
     assert code_lines("decoder_cache", "decoding") <= 250

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
+import torch
 from playwright.sync_api import Browser, Page
 
+from tests.cli.conftest import trained
+from tests.javascript.test_bench import ask
 from tests.site.accessibility import NARROW, until_scrollable, violations, width_of
 from tests.site.conftest import Tab, Visit
+from transformer_book.batches import Batch
+from transformer_book.cli.run_folder import take_up_vocabularies
+from transformer_book.experiment import Experiment
+from transformer_book.recipes import load_recipe
 from transformer_book.translator import Translator
 
 PAGE = "book/bench.html"
@@ -21,6 +29,18 @@ BREAKS = LEARNS | {"d_model": 64, "optimizer": "sgd", "learning_rate": 1, "clip_
 BREAKS |= {"norm": "none", "warmup": 0, "schedule": "constant", "score_scale": 1}
 
 
+# Of each worker what it says of every update.
+OVERHEARD = """const Own = Worker; window.losses = [];
+window.Worker = class extends Own {
+  constructor(...all) {
+    super(...all);
+    this.addEventListener("message", ({data}) => {
+      if (data.is === "records") window.losses.push(...data.records.map(r => r.loss));
+    });
+  }
+};"""
+
+
 @pytest.fixture
 def bench(site: Path, serve, browser: Browser) -> Iterator[Callable[..., Visit]]:
     """A function that opens the bench with settings in its address, in a browser that computes."""
@@ -28,7 +48,8 @@ def bench(site: Path, serve, browser: Browser) -> Iterator[Callable[..., Visit]]
 
     def opened(*, width: int = 1280, scheme: str = "light", **settings) -> Visit:
         tabs.append(Tab(browser))
-        seen = tabs[-1].visit(f"{serve(site)}/{PAGE}?{urlencode(settings)}", width, scheme, [])
+        address = f"{serve(site)}/{PAGE}?{urlencode(settings)}"
+        seen = tabs[-1].visit(address, width, scheme, [OVERHEARD])
         seen.page.locator(".bench").wait_for()
         return seen
 
@@ -91,12 +112,81 @@ def test_a_model_learns_and_python_says_what_it_says(bench, tmp_path: Path, tell
     assert [translator.translate(source, beam_size=1) for source in sources] == said
     before = told(page).split("On pairs")[1]
     page.locator(".bench .file").set_input_files(tmp_path / "model.safetensors")
-    until(page, "Paused after update 0 of 200. On pairs")  # the same weights, a new run
+    until(page, "Paused after update 0 of 200. On pairs")  # the weights alone: a new run
     assert told(page).split("On pairs")[1] == before
     choose(page, "d_model", "32")
     page.locator(".bench .file").set_input_files(tmp_path / "model.safetensors")
     notice = page.locator(".bench > .notice", has_text="choose the sizes of that run first")
     notice.wait_for()
+    assert seen.problems == []
+
+
+def losses(page: Page) -> list[float]:
+    return page.evaluate("window.losses")
+
+
+def test_a_run_goes_to_python_and_comes_back(bench, tmp_path: Path, tell) -> None:
+    """Paused in the page, trained on by `train --resume`, opened in the page again, and continued.
+
+    Neither on the way there nor back do the losses jump, and those after the way back are the
+    ones that PyTorch would have had on the same pairs.
+    """
+    seen = bench(**LEARNS | {"schedule": "constant", "updates": 8000})
+    page = seen.page
+    press(page, "Train")
+    page.wait_for_function("window.losses.length >= 50")
+    press(page, "Pause")
+    until(page, "Paused after update")
+    in_page = losses(page)
+    with page.expect_download() as download:
+        press(page, "Save the model")
+    run = tmp_path / "bench-model"
+    with zipfile.ZipFile(download.value.path()) as packed:
+        packed.extractall(run)
+
+    more = next(n for n in (100, 200, 300, 400, 1000, 2000) if n > len(in_page) + 30)
+    made = f"training.updates={more}"
+    trained(run, "train", str(run / "recipe.toml"), "--resume", "--set", made)
+    lines = (run / "metrics.jsonl").read_text("utf-8").splitlines()
+    in_python = [json.loads(line) for line in lines]
+    assert [record["update"] for record in in_python] == [*range(len(in_page) + 1, more + 1)]
+    in_python = [record["loss"] for record in in_python]
+
+    folder = run / "checkpoints" / f"{more:08d}"
+    three = [folder / name for name in ("model.safetensors", "optimizer.safetensors", "state.json")]
+    page.locator(".bench .file").set_input_files(three)
+    until(page, f"Finished after {more} updates")
+    assert value_of(page, "updates") == str(more)
+    choose(page, "updates", "8000")
+    for n in range(1, 6):
+        press(page, "One update")
+        page.wait_for_function(f"window.losses.length === {len(in_page) + n}")
+    back = losses(page)[len(in_page) :]
+
+    job = {"paths": [str(path) for path in three], "n": 5, "begin": TINY}
+    found = ask("next_batches", **job)
+    assert found["update"] == more
+    experiment = Experiment(load_recipe(run / "recipe.toml", [made]))
+    take_up_vocabularies(experiment, run)
+    trainer = experiment.trainer(folder=run)
+    assert trainer.resume()
+    right = []
+    for batch in found["batches"]:
+        source, given, out = (torch.tensor(batch[k]) for k in ("source", "target_in", "target_out"))
+        right.append(trainer._step(Batch(source, torch.cat([given[:, :1], out], dim=1)))["loss"])
+    worst = max(abs(a - b) / b for a, b in zip(back, right, strict=True))
+    tell(
+        f"{len(in_page)} updates in Chromium, to {more} in Python, and back: the losses after the "
+        f"way back differ from PyTorch's by at most {worst:.1e}"
+    )
+    assert worst < 1e-3
+
+    def mean(some: list[float]) -> float:
+        return sum(some) / len(some)
+
+    for before, after in ((in_page[-20:], in_python[:20]), (in_python[-20:], back)):
+        assert mean(after) < mean(before) + 0.25 * in_page[0], (mean(before), mean(after))
+    assert mean(in_page[-20:]) < 0.6 * in_page[0]
     assert seen.problems == []
 
 

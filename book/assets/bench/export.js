@@ -1,5 +1,5 @@
-// A run as files that the package reads: a recipe that `transformer-book train` follows, and a
-// folder that `transformer-book translate` opens, packed into one file.
+// A run as files that the package reads, packed into one: a recipe that `transformer-book train`
+// follows, and a folder that `translate` opens, and with which `train --resume` goes on.
 
 import { Task } from "./tasks.js";
 
@@ -65,9 +65,37 @@ export function safetensors_of(tensors) {
   return file;
 }
 
-/** The files of a folder that `transformer-book translate` opens, and the recipe where there is one: {name: bytes}. */
-export function folder_of({ settings, config, tensors }) {
-  const text = (value) => new TextEncoder().encode(typeof value === "string" ? value : JSON.stringify(value, null, 1));
+const text = (value) => new TextEncoder().encode(typeof value === "string" ? value : JSON.stringify(value, null, 1));
+// What the package can set and the bench leaves as it is there.
+const MODEL = { activation: "relu", bias: true, attention_dropout: 0, activation_dropout: 0 };
+const TRAINING = { max_tokens: null, beta1: 0.9, beta2: 0.98, epsilon: 1e-9, weight_decay: 0, average: 1 };
+
+/** What a run goes on from, as the package's `Trainer` writes it: {name: bytes}. `draws` is the page's. */
+function checkpoint_of({ config, state }, recipe, weights) {
+  const { update, n, copies, data, noise } = state;
+  const moments = copies.flatMap(([name, { shape, moments: [first, second] }]) => [
+    { name: `step.${name}`, data: Float32Array.of(n), shape: [] },
+    { name: `exp_avg.${name}`, data: first, shape },
+    { name: `exp_avg_sq.${name}`, data: second, shape },
+  ]);
+  const { source_vocab_size, target_vocab_size } = config;
+  const about = {
+    ...{ update, epoch: 0, position: 0, best: null, measured: null, threads: 1 },
+    training: { ...TRAINING, ...recipe.training },
+    model: { source_vocab_size, target_vocab_size, ...MODEL, ...recipe.model },
+    data: {}, // pairs without end have no list
+    draws: { data, noise },
+  };
+  const folder = `checkpoints/${String(update).padStart(8, "0")}`;
+  return {
+    [`${folder}/model.safetensors`]: weights,
+    [`${folder}/optimizer.safetensors`]: safetensors_of(moments),
+    [`${folder}/state.json`]: text(about),
+  };
+}
+
+/** The files of a run's folder: {name: bytes}. What the package cannot train has no recipe and no checkpoint. */
+export function folder_of({ settings, config, state }) {
   const { symbols } = new Task(settings);
   const vocabulary = text({ specials: ["<pad>", "<sos>", "<eos>", "<unk>"], tokens: symbols, counts: {} });
   const { source_vocab_size, target_vocab_size } = config;
@@ -80,14 +108,15 @@ export function folder_of({ settings, config, tensors }) {
     target_tokenizer: { type: "space" },
     source_sos: false,
     decoding: { beam_size: 1 },
-    recipe: carried ? recipe : {},
+    recipe: carried ? { name: "recipe", ...recipe } : {}, // by the name of its file
   };
+  const weights = safetensors_of(state.copies.map(([name, { numbers, shape }]) => ({ name, data: numbers, shape })));
   return {
-    ...(only_here(settings).length ? {} : { "recipe.toml": text(recipe_toml(settings)) }),
+    ...(only_here(settings).length ? {} : { "recipe.toml": text(recipe_toml(settings)), ...checkpoint_of({ config, state }, recipe, weights) }),
     "config.json": text(description),
     "source_vocabulary.json": vocabulary,
     "target_vocabulary.json": vocabulary,
-    "model.safetensors": safetensors_of(tensors),
+    "model.safetensors": weights,
   };
 }
 

@@ -49,11 +49,11 @@ export class Lane {
 
   // --- what the page asks ------------------------------------------------------------------------
 
-  /** A new run; of a file's weights, if there are some. */
-  begin(buffer = null) {
+  /** A new run; or that of a reader's files. */
+  begin(files = null) {
     this.forget();
     Object.assign(this, { running: { ...this.settings }, state: "paused" });
-    this.post(buffer ? "load" : "new", { settings: this.running, buffer });
+    this.post(files ? "load" : "new", { settings: this.running, files });
   }
 
   train() {
@@ -111,6 +111,10 @@ export class Lane {
       Object.assign(this, { estimate, refused });
     },
     weights() {},
+    opened({ update }) {
+      this.update = update;
+      this.state = update < this.running.updates ? "paused" : "finished";
+    },
     failed({ message }) {
       this.forget();
       this.message = message;

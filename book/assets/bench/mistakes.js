@@ -1,9 +1,10 @@
 // Gradient mistakes: a `backward` in a made model is put in another one's place. `forward` stays right.
 
 import { MultiHeadAttention } from "../model/attention.js";
+import { accumulate } from "../model/backwards.js";
 import { TokenEmbedding } from "../model/embeddings.js";
 import { FeedForward, LayerNorm, Residual } from "../model/layers.js";
-import { accumulate, zeros } from "../model/tensors.js";
+import { zeros } from "../model/tensors.js";
 
 /** Every part of a model that goes backwards. */
 function parts_of(part, found = new Set()) {

@@ -5,6 +5,7 @@ import { mapped, swap } from "../model/widgets/talk_look.js";
 import { controls, question } from "./controls.js";
 import { drawn, thinned } from "./curves.js";
 import { folder_of, only_here, recipe_toml, zipped } from "./export.js";
+import { opened, settings_of } from "./files.js";
 import { Lane } from "./lane.js";
 import { SETTINGS, START, address_of, differences, problem_of, read_address, shown } from "./settings.js";
 
@@ -12,7 +13,6 @@ const NAMES = ["A", "B"];
 const SUMMARY = 10_000; // ms between two sentences for a screen reader
 const CALM = matchMedia("(prefers-reduced-motion: reduce)");
 const MOST_CURVES = 4; // that are kept
-const MOST_BYTES = 2e8; // of a file that is read
 const KINDS = {
   cross: ["the answer looks at the source (cross-attention)", /^decoder\.layers\.(\d+)\.cross_attention$/, "target", "source"],
   decoder: ["the answer looks at itself (decoder)", /^decoder\.layers\.(\d+)\.self_attention$/, "target", "target"],
@@ -75,8 +75,8 @@ export class Bench {
     this.norms = html("div", { class: "norms" });
     this.attention = html("div", { class: "attention" });
     this.heads = html("div", { class: "controls" });
-    const file = html("input", { type: "file", accept: ".safetensors", class: "file", id: uniqueId() });
-    file.addEventListener("change", () => file.files[0] && this.load(file.files[0]).finally(() => (file.value = "")));
+    const file = html("input", { type: "file", accept: ".zip,.safetensors,.json", multiple: "", class: "file", id: uniqueId() });
+    file.addEventListener("change", () => file.files.length && this.load(file.files).finally(() => (file.value = "")));
     this.element = html(
       "section",
       { class: "explorer bench", "aria-label": "The bench: train a Transformer" },
@@ -103,7 +103,7 @@ export class Bench {
             "files",
             button("Save as a recipe", () => this.save_recipe()),
             button("Save the model", () => this.save_model()),
-            html("span", { class: "control" }, html("label", { for: file.id }, "open weights:"), file),
+            html("span", { class: "control" }, html("label", { for: file.id }, "open a run:"), file),
           ),
         ),
       ),
@@ -475,17 +475,23 @@ export class Bench {
     else if (running) this.now.post("weights");
   }
 
-  hand_model(lane, { config, tensors }) {
-    hand_over(zipped(folder_of({ settings: lane.running, config, tensors })), "bench-model.zip");
+  hand_model(lane, { config, state }) {
+    hand_over(zipped(folder_of({ settings: lane.running, config, state })), "bench-model.zip");
   }
 
-  async load(file) {
+  /** Go on with the run that files hold: the ZIP file of its folder, a checkpoint's files, or weights alone. */
+  async load(chosen) {
     this.notice.textContent = "";
-    if (file.size > MOST_BYTES) {
-      this.notice.textContent = `The file has ${number(file.size / 1e6, 0)} MB, and the bench reads at most ${MOST_BYTES / 1e6}: it is no model of this bench.`;
-      return;
+    try {
+      const files = await opened(chosen);
+      this.now.settings = settings_of(files, this.now.settings);
+      this.now.begin(files);
+    } catch (error) {
+      this.notice.textContent = error.constructor === Error ? error.message : "The files could not be read: choose them again.";
     }
-    this.now.begin(await file.arrayBuffer());
+    this.controls.move(this.now.settings);
+    this.remember(this.lanes.map(({ settings }) => settings));
+    this.choose_head();
     this.draw();
   }
 }

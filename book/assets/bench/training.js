@@ -1,9 +1,10 @@
 // A run: a model, what it reads, its optimizer; update by update (chapter 16).
 
+import "../model/backwards.js";
 import { fresh, parameter_shapes } from "../model/initialization.js";
 import { padding_mask } from "../model/masks.js";
 import { OPTIMIZERS, clip_gradients, label_smoothed_loss, learning_rate } from "../model/optimization.js";
-import { Weights } from "../model/safetensors.js";
+import { Weights, load_tensors } from "../model/safetensors.js";
 import { Hooks, Tensor } from "../model/tensors.js";
 import { Transformer } from "../model/transformer.js";
 import { make_mistake } from "./mistakes.js";
@@ -60,6 +61,14 @@ export function greedy(model, source) {
 
 /** A loss or a gradient that is infinite or not a number: training cannot go on. */
 export class NotFinite extends Error {}
+
+/** A tensor of a file, if it is as large as the run's own. */
+function same_shape(tensors, name, { shape: own }) {
+  const given = tensors.maybe(name);
+  if (!given) throw new Error(`The file has no ${name}: it belongs to a model of other settings.`);
+  if (String(given.shape) === String(own)) return given;
+  throw new Error(`In the file ${name} has the shape ${given.shape.join(" × ")}, and with these settings ${own.join(" × ")}: choose the sizes of that run first.`);
+}
 
 export class Run {
   constructor(settings) {
@@ -171,6 +180,33 @@ export class Run {
       return [name, { numbers: numbers.slice(), shape, moments, grad: grad?.slice() }];
     });
     return { settings, update, data: data.state, noise: noise.state, n: optimizer.n, copies };
+  }
+
+  /**
+   * The run that goes on from a checkpoint of the page or of Python: its weights, and its moments and
+   * update where there is more than weights. Python has drawn other pairs; those that follow are new.
+   */
+  static restored(settings, files) {
+    const run = new Run(settings);
+    const of_numbers = (name) => !name.startsWith("random."); // of Python's random numbers
+    const [weights, optimizer] = ["model", "optimizer"].map((name) => files[`${name}.safetensors`]).map((bytes) => bytes && load_tensors(bytes, of_numbers));
+    for (const [name, own] of run.parameters) own.data.set(same_shape(weights, name, own).data);
+    const [more] = [...weights.tensors.keys()].filter((name) => !run.parameters.has(name));
+    if (more) throw new Error(`The file also has ${more}: it belongs to a model of other settings.`);
+    if (!optimizer) return run;
+    const { update, draws = {} } = files["state.json"];
+    const whole = (n) => Number.isInteger(n) && n >= 0;
+    if (!whole(update)) throw new Error("state.json does not say how many updates there have been: it is damaged.");
+    run.update = update;
+    for (const kind of ["data", "noise"]) run[kind].state = whole(draws[kind]) ? draws[kind] : run[kind].state + update;
+    if (!run.optimizer.moments) return run;
+    run.optimizer.n = 0;
+    [...run.parameters].forEach(([name, own], p) => {
+      if (!optimizer.maybe(`step.${name}`)) return; // what no loss depends on has none
+      run.optimizer.n = Math.max(run.optimizer.n, optimizer.get(`step.${name}`).data[0]);
+      run.optimizer.moments[p] = ["exp_avg", "exp_avg_sq"].map((moment) => same_shape(optimizer, `${moment}.${name}`, own).data);
+    });
+    return run;
   }
 
   /** The run that goes on from there. */

@@ -2,10 +2,9 @@
 //
 // The page posts {act, …}: "new", "go", "pause", "step", "change", "keep", "back", "estimate",
 // "load", "weights". The worker posts {is: "records" | "seen" | "stopped" | "kept" | "estimate" |
-// "weights" | "failed", …}.
+// "weights" | "opened" | "failed", …}.
 
 import { parameter_shapes } from "../model/initialization.js";
-import { load_tensors } from "../model/safetensors.js";
 import { NotFinite, Run, configuration } from "./training.js";
 
 const OFTEN = 150; // ms between two messages with records
@@ -149,23 +148,14 @@ const ACTS = {
       say("estimate", { estimate: null, refused: own ? error.message : "The time of an update could not be measured." });
     }
   },
-  /** The weights as they are, for a file. */
-  weights: () => say("weights", { config: run.config, update: run.update, tensors: [...run.parameters].map(([name, { data, shape }]) => ({ name, data: data.slice(), shape })) }),
-  /** A file's weights in the place of the run's own. */
-  load({ buffer, settings }) {
-    const { tensors } = load_tensors(buffer);
-    const made = new Run(settings);
-    for (const [name, own] of made.parameters) {
-      const given = tensors.get(name);
-      if (!given) throw new Error(`The file has no ${name}: it belongs to a model of other settings.`);
-      if (String(given.shape) !== String(own.shape)) {
-        throw new Error(`In the file ${name} has the shape ${given.shape.join(" × ")}, and with these settings ${own.shape.join(" × ")}: choose the sizes of that run first.`);
-      }
-      own.data.set(given.data);
-    }
-    const [more] = [...tensors.keys()].filter((name) => !made.parameters.has(name));
-    if (more) throw new Error(`The file also has ${more}: it belongs to a model of other settings.`);
+  /** The run as it is, for a file. */
+  weights: () => say("weights", { config: run.config, state: run.state() }),
+  /** The run that files hold, in the place of this one. */
+  load({ files, settings }) {
+    refuse_if_too_large(settings);
+    const made = Run.restored(settings, files);
     [going, kept, records, run] = [false, [], [], made];
+    say("opened", { update: run.update });
     look();
   },
 };

@@ -1,6 +1,6 @@
 // Scaled dot-product attention and its multi-head form (chapters 6, 7 and 9).
 
-import { Linear, dot, softmax, softmax_backward, transpose, zeros } from "./tensors.js";
+import { Linear, dot, softmax, transpose, zeros } from "./tensors.js";
 
 const LOWEST = -3.4028234663852886e38; // the lowest finite float32, not −∞: no row becomes NaN
 
@@ -58,40 +58,6 @@ export function scaled_dot_product_attention(query, key, value, mask = null, sca
 }
 
 /**
- * dL/dO → dL/dQ, dL/dK, dL/dV, from what `scaled_dot_product_attention` took and the weights W:
- *
- *     dW = dO Vᵀ,  dV = Wᵀ dO,  dS = softmax_backward(dW, W),  dQ = c dS K,  dK = c dSᵀ Q
- *
- * with the scale c. Where a mask forbids, W is 0, so dS is 0, too: the mask needs no line.
- */
-export function attention_backward(dO, query, key, value, weights, scale) {
-  const [B, H, T, K] = query.shape;
-  const S = key.size(2);
-  const [dq, dk, dv] = [query, key, value].map(({ shape }) => zeros(...shape));
-  const dw = zeros(B, H, T, S); // (B, H, T, S)
-  for (let row = 0; row < B * H * T; row += 1) {
-    const first = Math.floor(row / T) * S; // the first key of this head
-    for (let j = 0; j < S; j += 1) {
-      const [at, weight] = [(first + j) * K, weights.data[row * S + j]];
-      dw.data[row * S + j] = dot(dO.data, row * K, value.data, at, K);
-      for (let k = 0; k < K; k += 1) dv.data[at + k] += weight * dO.data[row * K + k];
-    }
-  }
-  const ds = softmax_backward(dw, weights); // (B, H, T, S)
-  for (let row = 0; row < B * H * T; row += 1) {
-    const first = Math.floor(row / T) * S;
-    for (let j = 0; j < S; j += 1) {
-      const [at, each] = [(first + j) * K, scale * ds.data[row * S + j]];
-      for (let k = 0; k < K; k += 1) {
-        dq.data[row * K + k] += each * key.data[at + k];
-        dk.data[at + k] += each * query.data[row * K + k];
-      }
-    }
-  }
-  return [dq, dk, dv];
-}
-
-/**
  * Several attentions side by side, each in its own slice of d_model.
  *
  *     head_h = Attention(Q W_h^Q, K W_h^K, V W_h^V),  output = [head_1; …; head_H] W^O
@@ -128,13 +94,6 @@ export class MultiHeadAttention {
     this.kept = [q, k, v, weights, this.scale ?? 1 / Math.sqrt(q.size(-1))]; // for backward
     heads = see("heads", heads);
     return see("output", this.output.forward(this.merge_heads(heads))); // (B, T, D)
-  }
-
-  /** dL/dy (B, T, D) → the gradients of query, key and value. */
-  backward(dy) {
-    const dheads = this.split_heads(this.output.backward(dy)); // (B, H, T, K)
-    const [dq, dk, dv] = attention_backward(dheads, ...this.kept).map((each) => this.merge_heads(each));
-    return [this.query.backward(dq), this.key.backward(dk), this.value.backward(dv)]; // (B, T, D), (B, S, D) twice
   }
 
   /** Cut each vector into H slices and bring the heads before the positions. */

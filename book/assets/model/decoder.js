@@ -2,7 +2,6 @@
 
 import { MultiHeadAttention } from "./attention.js";
 import { Residual, feed_forward, final_norm } from "./layers.js";
-import { add } from "./tensors.js";
 
 /**
  * Masked self-attention, cross-attention to the memory, then the feed-forward network.
@@ -29,18 +28,6 @@ export class DecoderLayer {
     ); // (B, T, D)
     return this.feed_forward_residual.forward(x, (y) => this.feed_forward.forward(y)); // (B, T, D)
   }
-
-  /** dL/dy → dL/dx and dL/dmemory, which has been key and value. */
-  backward(dy) {
-    let dmemory; // (B, S, D)
-    dy = this.feed_forward_residual.backward(dy, (d) => this.feed_forward.backward(d)); // (B, T, D)
-    dy = this.cross_residual.backward(dy, (d) => {
-      const [dquery, dkey, dvalue] = this.cross_attention.backward(d);
-      dmemory = add(dkey, dvalue);
-      return dquery;
-    }); // (B, T, D)
-    return [this.self_residual.backward(dy, (d) => this.self_attention.backward(d).reduce(add)), dmemory];
-  }
 }
 
 /** A stack of decoder layers, and a final norm if they are pre-norm. Shapes as for `DecoderLayer`. */
@@ -56,15 +43,5 @@ export class Decoder {
   forward(x, memory, target_mask = null, memory_mask = null) {
     for (const layer of this.layers) x = layer.forward(x, memory, target_mask, memory_mask); // (B, T, D)
     return this.norm.forward(x);
-  }
-
-  /** dL/dy → dL/dx and dL/dmemory: every layer has read the memory, so its gradients add up. */
-  backward(dy) {
-    let [dx, dmemory] = [this.norm.backward(dy), null];
-    for (const layer of [...this.layers].reverse()) {
-      const [below, read] = layer.backward(dx); // (B, T, D), (B, S, D)
-      [dx, dmemory] = [below, dmemory ? add(dmemory, read) : read];
-    }
-    return [dx, dmemory];
   }
 }

@@ -1,6 +1,6 @@
 // Token embeddings and positions (chapters 4 and 5).
 
-import { Tensor, accumulate, add, zeros } from "./tensors.js";
+import { Tensor, add, zeros } from "./tensors.js";
 
 /**
  * Look up one learned vector per token id: E(t) = √d_model W_t.
@@ -29,16 +29,6 @@ export class TokenEmbedding {
     });
     return this.hooks.see(this.name, "output", x); // (B, T, D)
   }
-
-  /** The row of each token gets √d_model times the gradient of every place where it stands. */
-  backward(dx) {
-    const gradient = new Float32Array(this.weight.data.length); // (V, D)
-    const D = dx.size(-1);
-    this.tokens.flat().forEach((token, n) => {
-      for (let d = 0; d < D; d += 1) gradient[token * D + d] += dx.data[n * D + d] * this.scale;
-    });
-    accumulate(this.weight, gradient);
-  }
 }
 
 /**
@@ -61,7 +51,7 @@ export function sinusoids(length, d_model) {
 }
 
 /** Add a row of a table to the vector of each position: x_p + table_p. */
-class Positions {
+export class Positions {
   constructor(name, table, hooks, learned = false) {
     this.name = name;
     this.learned = learned;
@@ -76,16 +66,6 @@ class Positions {
     if (end > length) throw new Error(`The sequence has ${end} tokens, but this model reads at most ${length}.`);
     const rows = new Tensor(this.table.data.slice(start * D, end * D), x.size(1), D); // (T, D)
     return add(x, this.hooks.see(this.name, "rows", rows, start)); // (B, T, D)
-  }
-
-  /** (B, T, D) as it comes; each row of a learned table gets its position's gradient of all sentences. */
-  backward(dy) {
-    if (!this.learned) return dy;
-    const gradient = new Float32Array(this.table.data.length); // (max_length, D)
-    const row = dy.size(1) * dy.size(2);
-    for (let i = 0; i < dy.data.length; i += 1) gradient[i % row] += dy.data[i];
-    accumulate(this.table, gradient);
-    return dy;
   }
 }
 

@@ -2,7 +2,6 @@
 
 import { MultiHeadAttention } from "./attention.js";
 import { Residual, feed_forward, final_norm } from "./layers.js";
-import { add } from "./tensors.js";
 
 /**
  * Self-attention, then the feed-forward network, each in a `Residual`.
@@ -23,12 +22,6 @@ export class EncoderLayer {
     x = this.attention_residual.forward(x, (y) => this.self_attention.forward(y, y, y, mask)); // (B, S, D)
     return this.feed_forward_residual.forward(x, (y) => this.feed_forward.forward(y)); // (B, S, D)
   }
-
-  /** dL/dy → dL/dx. Query, key and value are one vector, so its gradients add up. */
-  backward(dy) {
-    dy = this.feed_forward_residual.backward(dy, (d) => this.feed_forward.backward(d)); // (B, S, D)
-    return this.attention_residual.backward(dy, (d) => this.self_attention.backward(d).reduce(add)); // (B, S, D)
-  }
 }
 
 /** A stack of encoder layers, and a final norm if they are pre-norm: x (B, S, D) → memory (B, S, D). */
@@ -44,9 +37,5 @@ export class Encoder {
   forward(x, mask = null) {
     for (const layer of this.layers) x = layer.forward(x, mask); // (B, S, D)
     return this.norm.forward(x);
-  }
-
-  backward(dy) {
-    return this.layers.reduceRight((d, layer) => layer.backward(d), this.norm.backward(dy)); // (B, S, D)
   }
 }

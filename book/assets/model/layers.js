@@ -1,6 +1,6 @@
 // What surrounds attention: layer norm, residuals, the feed-forward network (chapters 10, 11).
 
-import { Linear, Tensor, accumulate, add, sum_rows, zeros } from "./tensors.js";
+import { Linear, Tensor, add, zeros } from "./tensors.js";
 
 /**
  * Bring the features of each position to mean 0 and variance 1, then scale and shift.
@@ -42,34 +42,6 @@ export class LayerNorm {
     for (let d = 0; d < D; d += 1) variance += (data[start + d] - mean) ** 2 / D;
     return [mean, Math.sqrt(variance + this.eps)];
   }
-
-  /**
-   * With x̂ the normalised features and g = γ dL/dy, for D features:
-   *
-   *     dL/dx = (g − mean(g) − x̂ mean(g x̂)) / √(σ² + ε)
-   */
-  backward(dy) {
-    const { data, shape } = this.x;
-    const D = this.x.size(-1);
-    const dx = zeros(...shape);
-    const scaled = zeros(...shape); // dL/dy x̂
-    for (let start = 0; start < data.length; start += D) {
-      const [mean, root] = this.moments(start, D);
-      let of_g = 0, of_products = 0;
-      for (let d = 0; d < D; d += 1) {
-        scaled.data[start + d] = (dy.data[start + d] * (data[start + d] - mean)) / root;
-        of_g += (this.weight.data[d] * dy.data[start + d]) / D;
-        of_products += (this.weight.data[d] * scaled.data[start + d]) / D;
-      }
-      for (let d = 0; d < D; d += 1) {
-        const along = ((data[start + d] - mean) / root) * of_products;
-        dx.data[start + d] = (this.weight.data[d] * dy.data[start + d] - of_g - along) / root;
-      }
-    }
-    accumulate(this.weight, sum_rows(scaled.data, D));
-    if (this.bias) accumulate(this.bias, sum_rows(dy.data, D));
-    return dx; // (…, D)
-  }
 }
 
 /**
@@ -85,12 +57,7 @@ export class Dropout {
   forward(x) {
     const { random } = this.hooks;
     this.kept = random && this.p > 0 ? x.data.map(() => (random() < this.p ? 0 : 1 / (1 - this.p))) : null;
-    return this.backward(x);
-  }
-
-  /** What was zeroed gets no gradient; the others' is divided, too. */
-  backward(dy) {
-    return this.kept ? new Tensor(dy.data.map((each, i) => each * this.kept[i]), ...dy.shape) : dy;
+    return this.kept ? new Tensor(x.data.map((each, i) => each * this.kept[i]), ...x.shape) : x;
   }
 }
 
@@ -101,10 +68,9 @@ function mapped(x, f) {
 }
 
 const relu = (x) => mapped(x, (each) => Math.max(0, each));
-relu.backward = (dy, x) => new Tensor(dy.data.map((each, i) => (x.data[i] > 0 ? each : 0)), ...dy.shape);
 
 /** The distribution function Φ of the normal distribution. */
-const distribution = (x) => (1 + erf(x / Math.SQRT2)) / 2;
+export const distribution = (x) => (1 + erf(x / Math.SQRT2)) / 2;
 
 /** x Φ(x). */
 const gelu = (x) => mapped(x, (each) => each * distribution(each));
@@ -116,27 +82,13 @@ function erf(x) {
   return Math.sign(x) * (1 - sum * Math.exp(-x * x));
 }
 
-/** d/dx x Φ(x) = Φ(x) + x φ(x), with the density φ. */
-gelu.backward = (dy, { data }) =>
-  new Tensor(
-    dy.data.map((each, i) => {
-      const density = Math.exp(-(data[i] ** 2) / 2) / Math.sqrt(2 * Math.PI);
-      return each * (distribution(data[i]) + data[i] * density);
-    }),
-    ...dy.shape,
-  );
-
 /** Sort each pair of neighbouring features. Source: Anil et al. (2019), with groups of two. */
 function group_sort({ data, shape }) {
   for (let i = 0; i < data.length; i += 2) if (data[i] > data[i + 1]) [data[i], data[i + 1]] = [data[i + 1], data[i]];
   return new Tensor(data, ...shape);
 }
 
-/** A gradient goes back to where its number came from. */
-group_sort.backward = (dy, { data }) =>
-  new Tensor(dy.data.map((each, i) => dy.data[data[i & ~1] > data[i | 1] ? i ^ 1 : i]), ...dy.shape);
-
-const ACTIVATIONS = { relu, gelu, groupsort: group_sort };
+export const ACTIVATIONS = { relu, gelu, groupsort: group_sort };
 
 /**
  * The same two-layer network at every position: f(x W_1 + b_1) W_2 + b_2, (…, D) → (…, D).
@@ -159,14 +111,10 @@ export class FeedForward {
     const hidden = this.hooks.see(this.name, "hidden", this.activation(before)); // (…, F)
     return this.linear2.forward(hidden); // (…, D)
   }
-
-  backward(dy) {
-    return this.linear1.backward(this.activation.backward(this.linear2.backward(dy), this.before)); // (…, D)
-  }
 }
 
-const nothing = { forward: (x) => zeros(...x.shape), backward: (dy) => zeros(...dy.shape) };
-const identity = { forward: (x) => x, backward: (dy) => dy };
+export const nothing = { forward: (x) => zeros(...x.shape) };
+export const identity = { forward: (x) => x };
 
 /** The network that a configuration asks for; without one a layer adds nothing (an ablation). */
 export const feed_forward = (weights, name, config, hooks) =>
@@ -197,14 +145,6 @@ export class Residual {
     const change = see("change", added); // (B, T, D)
     const sum = see("sum", add(stream, change)); // (B, T, D)
     return this.pre_norm ? sum : this.norm.forward(sum); // (B, T, D)
-  }
-
-  /** What the sublayer gets, and what the stream gets, add up; `sublayer` goes backwards, too. */
-  backward(dy, sublayer) {
-    const dsum = this.pre_norm ? dy : this.norm.backward(dy); // (B, T, D)
-    const dx = sublayer(this.dropout.backward(dsum)); // (B, T, D)
-    const change = this.pre_norm ? this.norm.backward(dx) : dx; // (B, T, D)
-    return this.residual ? add(dsum, change) : change; // (B, T, D)
   }
 }
 

@@ -107,26 +107,6 @@ export function matmul_transposed(a, b, N, M, K) {
   return c;
 }
 
-/** The rows of a matrix (N, K) as columns: (K, N). */
-function matrix_transpose(a, N, K) {
-  const turned = new Float32Array(N * K);
-  for (let i = 0; i < N; i += 1) for (let k = 0; k < K; k += 1) turned[k * N + i] = a[i * K + k];
-  return turned;
-}
-
-/** Add to a parameter's gradient, as PyTorch does: what two places share gets both shares. */
-export function accumulate(parameter, gradient) {
-  parameter.grad ??= new Float32Array(parameter.data.length);
-  for (let i = 0; i < gradient.length; i += 1) parameter.grad[i] += gradient[i];
-}
-
-/** Σ over all rows of (N, D): the gradient of what was added to each row. */
-export function sum_rows(gradient, D) {
-  const total = new Float64Array(D);
-  for (let i = 0; i < gradient.length; i += 1) total[i % D] += gradient[i];
-  return total;
-}
-
 /** What PyTorch calls `nn.Linear`: x Wᵀ + b, for weight (O, I) and bias (O) or none. */
 export class Linear {
   constructor(weights, name) {
@@ -141,18 +121,6 @@ export class Linear {
     const data = matmul_transposed(x.data, this.weight.data, x.data.length / inputs, outputs, inputs);
     const y = new Tensor(data, ...x.shape.slice(0, -1), outputs); // (…, O)
     return this.bias ? add(y, this.bias) : y;
-  }
-
-  /** dL/dy (…, O) → dL/dx = dL/dy W (…, I); adds (dL/dy)ᵀ x to W's gradient, Σ dL/dy to b's. */
-  backward(dy) {
-    const [outputs, inputs] = this.weight.shape;
-    const rows = dy.data.length / outputs;
-    const x_columns = matrix_transpose(this.x.data, rows, inputs); // (I, N)
-    const dy_columns = matrix_transpose(dy.data, rows, outputs); // (O, N)
-    accumulate(this.weight, matmul_transposed(dy_columns, x_columns, outputs, inputs, rows));
-    if (this.bias) accumulate(this.bias, sum_rows(dy.data, outputs));
-    const columns = matrix_transpose(this.weight.data, outputs, inputs); // (I, O)
-    return new Tensor(matmul_transposed(dy.data, columns, rows, inputs, outputs), ...this.x.shape);
   }
 }
 
@@ -171,18 +139,6 @@ export function softmax(scores) {
     for (let i = start; i < start + width; i += 1) data[i] /= total;
   }
   return scores;
-}
-
-/** dL/dw of softmax's outputs w → dL/ds = w (dL/dw − Σ_j w_j dL/dw_j): one dot product a row. */
-export function softmax_backward(dw, w) {
-  const width = w.size(-1);
-  const ds = zeros(...w.shape);
-  for (let start = 0; start < w.data.length; start += width) {
-    let total = 0;
-    for (let i = start; i < start + width; i += 1) total += w.data[i] * dw.data[i];
-    for (let i = start; i < start + width; i += 1) ds.data[i] = w.data[i] * (dw.data[i] - total);
-  }
-  return ds;
 }
 
 /** Tensors that differ only in one axis, one behind the other along it. */

@@ -58,14 +58,6 @@ export class Transformer {
     return this.logits(this.decode(target, memory, memory_mask)); // (B, T, V)
   }
 
-  /** dL/dlogits (B, T, V) → every parameter's gradient, in its `grad`. */
-  backward(dlogits) {
-    const [dy, dmemory] = this.decoder.backward(this.output.backward(dlogits)); // (B, T, D), (B, S, D)
-    const embedded = (embedding, positions, dropout, d) => embedding.backward(positions.backward(dropout.backward(d)));
-    embedded(this.target_embedding, this.target_positions, this.target_dropout, dy);
-    embedded(this.source_embedding, this.source_positions, this.source_dropout, this.encoder.backward(dmemory));
-  }
-
   /** The memory: one vector per source token, which has seen the whole source. */
   encode(source, mask) {
     const x = this.source_positions.forward(this.source_embedding.forward(source)); // (B, S, D)
@@ -78,6 +70,7 @@ export class Transformer {
     const y = this.target_positions.forward(this.target_embedding.forward(target)); // (B, T, D)
     return this.decoder.forward(this.target_dropout.forward(y), memory, mask, memory_mask); // (B, T, D)
   }
+
   /** The score of every token, from the decoder's vectors: (…, D) → (…, V). */
   logits(vectors) {
     return this.hooks.see("output", "logits", this.output.forward(vectors));

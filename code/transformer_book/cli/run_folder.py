@@ -92,17 +92,25 @@ def _differences(one: Any, other: Any) -> Iterator[tuple[str, Any, Any]]:
                     yield f"{section}.{key}", before.get(key), values.get(key)
 
 
-def check_vocabularies(experiment: Experiment, folder: Path) -> None:
-    """Refuse to go on with a run on other data than it began with."""
+def take_up_vocabularies(experiment: Experiment, folder: Path) -> None:
+    """Go on with the ids that the run began with; refuse data that now have other tokens.
+
+    A run of the book's bench has its symbols in another order than `Vocabulary.build` gives them.
+    """
     from transformer_book.tokens import Vocabulary
 
+    own = []
     for side, vocabulary in zip(("source", "target"), experiment.vocabularies, strict=True):
         path = folder / f"{side}_vocabulary.json"
-        if path.exists() and Vocabulary.load(path).tokens != vocabulary.tokens:
+        kept = Vocabulary.load(path) if path.exists() else vocabulary
+        if {*kept.tokens} != {*vocabulary.tokens}:
             raise ValueError(
                 f"The run in {folder} began with another {side} vocabulary: its data have changed "
                 "since; choose another --output."
             )
+        own.append(kept)
+    source, target = own
+    experiment.vocabularies = source, source if experiment.recipe.tokens.joint else target
 
 
 def check_writable(folder: Path) -> None:

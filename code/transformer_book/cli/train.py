@@ -91,9 +91,9 @@ def train(
         run_folder.check_writable(folder)
         made = _what_teachers_make(chosen, teacher or (), folder, here.device(device), say)
         experiment = Experiment(chosen, made)
-        trainer = _trainer(experiment, folder, device, here, quiet)
         if kept is not None:
-            run_folder.check_vocabularies(experiment, folder)
+            run_folder.take_up_vocabularies(experiment, folder)
+        trainer = _trainer(experiment, folder, device, here, quiet)
         if resume and not trainer.resume():
             say(f"There is no run in {folder} yet: it starts from the beginning.")
         if threads is not None:  # what is asked for now overrides what the run had
