@@ -3,7 +3,8 @@
 
 The release of a set goes to assignments/release/SET. The proof: the reference solution earns every
 point, the untouched release none, every planted mistake loses its own points only and is named, and
-no cheap answer (`transformer_book.course.cheap`) earns any.
+no cheap answer (`transformer_book.course.cheap`) earns any. With --personal, each student of the
+gradebook also gets a copy with their own numbers (`course.variant`).
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ import sys
 
 from common import ROOT
 
+from transformer_book.course.grading import Course
 from transformer_book.course.proof import prove
-from transformer_book.course.release import SECRET, release, sets_of, solve
+from transformer_book.course.release import SECRET, personal, release, sets_of, solve
 
 COURSE = ROOT / "assignments"
 
@@ -37,6 +39,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("sets", nargs="*", metavar="SET", help="such as ps2; none: all")
     parser.add_argument("--no-proof", action="store_true", help="only write the releases")
     parser.add_argument(
+        "--personal",
+        action="store_true",
+        help="also write assignments/personal/STUDENT/SET for each student of the gradebook",
+    )
+    parser.add_argument(
         "--solutions", action="store_true", help="write assignments/solution/SET, and nothing else"
     )
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="gradings at a time (2)")
@@ -50,6 +57,12 @@ def main(arguments: list[str] | None = None) -> int:
             return 0
         for path in release(COURSE, names):
             print(f"released: {path.relative_to(ROOT)}")
+        for name in names if options.personal else ():
+            students = Course(COURSE).students()
+            for path in personal(COURSE, name, students):
+                print(f"released: {path.relative_to(ROOT)}")
+            if not students:
+                print("There is no student in the gradebook, and so no personal copy.")
         if new:
             print(
                 f"The secret of this course is in {(COURSE / SECRET).relative_to(ROOT)}: keep it."

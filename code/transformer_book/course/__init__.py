@@ -5,7 +5,8 @@
     course.begin("ps2", blocks=["attention"])
 
 stands at the top of a problem set. `seed` and `choice` make the hidden tests, and the constants of
-a task, depend on the teacher's secret. Nothing here imports nbgrader; `release` and `grading` do.
+a task, depend on the teacher's secret; `variant` gives each student other numbers. Nothing here
+imports nbgrader; `release` and `grading` do.
 """
 
 from __future__ import annotations
@@ -65,6 +66,18 @@ def choice(name: str, options: Sequence[Any], secret: str = PUBLIC) -> Any:
     if not options:
         raise ValueError(f"choice({name!r}) has no options: give at least one.")
     return random.Random(seed(name, secret)).choice(list(options))
+
+
+def variant(name: str, options: Sequence[Any], student: str = "", secret: str = PUBLIC) -> Any:
+    """One of the options, chosen for a student: numbers that differ within a class.
+
+    In a student's own copy of a released set, the call stands there as its result, and the grader
+    puts the same result into the tests. Without copies, the class shares the result of no name.
+
+    Raises:
+        ValueError: without options.
+    """
+    return choice(f"{name} of {student}" if student else name, options, secret)
 
 
 def begin(problem_set: str, blocks: Sequence[str] = (), *, conventions: bool = True) -> None:

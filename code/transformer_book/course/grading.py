@@ -41,12 +41,14 @@ from transformer_book.course import apart, collecting, seed
 from transformer_book.course.feedback import briefly, is_test
 from transformer_book.course.release import (
     OUTCOME,
+    PERSONAL,
     answered,
     answers_of,
     application,
     instantiate,
     read_secret,
     sets_of,
+    with_variants,
 )
 from transformer_book.course.sandbox import Limits, Run, Unsafe, circumstances, end_all, run
 from transformer_book.course.supervisor import DRAWS
@@ -200,7 +202,9 @@ def grade(
                         if told[0]:
                             begin(told[0])
                     notebook, tampered, digest = ready
-                    others = course.others(name, f"{student} {digest}")
+                    others = course.others(
+                        name, f"{student} {digest}", course.variants_of(student, name)
+                    )
                     future = pool.submit(run, notebook, limits, others)
                     running[future] = (student, name, tampered, digest)
                 if len(running) > jobs:  # what is done is saved: little is lost by stopping here
@@ -266,7 +270,7 @@ class Course:
         self.hidden = hidden
         self.sets = sets_of(folder)
         self._seen_twice: dict[str, dict[str, Any]] = {}
-        self._tests: dict[str, dict[str, tuple[str, list[str]]]] = {}
+        self._tests: dict[tuple[str, str], dict[str, tuple[str, list[str]]]] = {}
         self._named: dict[str, list[str]] = {}
         self._locked: dict[str, tuple[float, dict[str, str]]] = {}
         self.api = application(folder)
@@ -317,7 +321,7 @@ class Course:
             if before and before.score is not None:  # graded once, and moved since
                 return self._refreshed(before, (GONE, *notes))
             return self._record(Outcome(student, name, "missing", None, most, notes=tuple(notes)))
-        full = self._full_sources(name)
+        full = self._own_sources(student, name)
         digest = hashlib.blake2b(digest_size=16)
         digest.update(path.read_bytes() if not collecting.refused(path) else b"refused")
         digest.update(json.dumps([full, asdict(limits)], sort_keys=True).encode())
@@ -336,7 +340,9 @@ class Course:
                 digest=digest.hexdigest(),
             )
             return self._record(outcome)
-        released = nbformat.read(self._release(name), 4)
+        copy = self.variants_of(student, name)
+        handed_out = self._place(PERSONAL, copy, name) / f"{name}.ipynb" if copy else None
+        released = nbformat.read(handed_out or self._release(name), 4)
         notebook, changed = restore(notebook, released, full)
         return guarded(notebook, released), [*notes, *changed], digest.hexdigest()
 
@@ -358,19 +364,19 @@ class Course:
             self._seen_twice[name] = seen or {}
         return self._seen_twice[name]
 
-    def others(self, name: str, whose: str) -> dict[str, list[str]]:
+    def others(self, name: str, whose: str, student: str = "") -> dict[str, list[str]]:
         """By test, the same test with other inputs than anyone has, a few times.
 
         `course.seed` has other results there: they depend on the secret and on the submission, so
         it is the same grade whenever it is graded. Empty where the source of a test is not that of
-        the release, or has no `course.seed`.
+        the release, or has no `course.seed`. The variants are those of `student`, or the class's.
         """
-        if name not in self._tests:
+        if (name, student) not in self._tests:
             path = self.folder / "source" / name / f"{name}.ipynb"
             full = self._full_sources(name)
-            self._tests[name] = {
+            self._tests[name, student] = {
                 _identity(cell): (
-                    instantiate(cell.source, self.secret(), TEMPLATE),
+                    instantiate(cell.source, self.secret(), TEMPLATE, student),
                     SEED.findall(cell.source),
                 )
                 for cell in nbformat.read(path, 4).cells
@@ -378,10 +384,10 @@ class Course:
                 if instantiate(cell.source, self.secret()) == full.get(_identity(cell))
             }
         key = self.secret().encode()[:64]
-        found: dict[str, list[str]] = {test: [] for test in self._tests[name]}
+        found: dict[str, list[str]] = {test: [] for test in self._tests[name, student]}
         for draw in range(DRAWS):
             drawn = hashlib.blake2b(f"{whose} {name} {draw}".encode(), key=key, digest_size=16)
-            for test, (source, seeds) in self._tests[name].items():
+            for test, (source, seeds) in self._tests[name, student].items():
                 for each in seeds:
                     number = str(seed(each, drawn.hexdigest()))
                     source = source.replace(str(seed(each, TEMPLATE)), number)
@@ -398,6 +404,24 @@ class Course:
     def _full_sources(self, name: str) -> dict[str, str]:
         """Every locked cell by its id, hidden tests included."""
         return self._of_set(name)[1]
+
+    def variants_of(self, student: str, name: str) -> str:
+        """Whose variants a submission has: the student's, if a copy was made for them; or none."""
+        copy = self._place(PERSONAL, student, name) / f"{name}.ipynb"
+        return student if copy.exists() else ""
+
+    def _own_sources(self, student: str, name: str) -> dict[str, str]:
+        """The locked cells with the variants that the student was given, whatever they hand in."""
+        full = self._full_sources(name)
+        copy = self.variants_of(student, name)
+        if not copy:
+            return full
+        own = {}
+        for identity, source in with_variants(self.folder, name).items():
+            if instantiate(source, self.secret()) != full.get(identity):
+                raise ValueError(f"the source of {identity} is not that of the release.")
+            own[identity] = instantiate(source, self.secret(), student=copy)
+        return full | own
 
     def _of_set(self, name: str) -> tuple[float, dict[str, str]]:
         """The most points, and the locked cells: the same for the whole class, and read once."""

@@ -10,23 +10,25 @@ import re
 import secrets
 import sys
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import nbgrader.api
 from nbgrader.preprocessors import NbGraderPreprocessor
-from nbgrader.utils import is_solution
+from nbgrader.utils import compute_checksum, is_locked, is_solution
 from sqlalchemy.exc import SAWarning
 
 from transformer_book.arguments import check_choice
-from transformer_book.course import choice, seed
+from transformer_book.course import choice, seed, variant
 
 SECRET = "secret.txt"
 CONFIGURATION = "nbgrader_config.py"
 OUTCOME = "outcome.json"  # beside each autograded notebook
-CALL = re.compile(r"\bcourse\.(seed|choice)\(")
+CALL = re.compile(r"\bcourse\.(seed|choice|variant)\(")
+VARIANT = re.compile(r"\bcourse\.variant\(")
+PERSONAL = "personal"  # personal/STUDENT/SET/SET.ipynb: the copy of a student who has variants
 
 
 def read_secret(folder: Path) -> str:
@@ -45,11 +47,12 @@ def read_secret(folder: Path) -> str:
     return secret
 
 
-def instantiate(source: str, secret: str, seeds: str | None = None) -> str:
-    """A cell's source with every `course.seed(...)` and `course.choice(...)` as its result.
+def instantiate(source: str, secret: str, seeds: str | None = None, student: str = "") -> str:
+    """A cell's source with each `course.seed(...)`, `choice(...)`, `variant(...)` as its result.
 
     Args:
         seeds: a secret for `course.seed` alone.
+        student: whose variants; none: the class's.
 
     Raises:
         ValueError: for a call whose arguments are not written out.
@@ -58,7 +61,8 @@ def instantiate(source: str, secret: str, seeds: str | None = None) -> str:
         node, start, end = calls[-1]
         try:
             arguments = [ast.literal_eval(argument) for argument in node.args]
-            function = {"seed": seed, "choice": choice}[node.func.attr]
+            own_variant = functools.partial(variant, student=student)
+            function = {"seed": seed, "choice": choice, "variant": own_variant}[node.func.attr]
             own = seeds if seeds and function is seed else secret
             value = function(*arguments, secret=own)
         except (ValueError, TypeError) as error:
@@ -70,7 +74,7 @@ def instantiate(source: str, secret: str, seeds: str | None = None) -> str:
 
 
 def _calls(source: str) -> Iterator[tuple[ast.Call, int, int]]:
-    """Calls of `course.seed` and `course.choice` in the order of the text, with their places."""
+    """Calls of `seed`, `choice` and `variant` in the order of the text, with their places."""
     if not CALL.search(source):
         return
     lines = source.splitlines(keepends=True)
@@ -86,7 +90,7 @@ def _calls(source: str) -> Iterator[tuple[ast.Call, int, int]]:
         and isinstance(node.func, ast.Attribute)
         and isinstance(node.func.value, ast.Name)
         and node.func.value.id == "course"
-        and node.func.attr in ("seed", "choice")
+        and node.func.attr in ("seed", "choice", "variant")
     ]
     yield from sorted(found, key=lambda call: call[1])
 
@@ -199,6 +203,50 @@ def release(folder: Path, names: list[str] | None = None) -> list[Path]:
     return made
 
 
+def with_variants(folder: Path, name: str) -> dict[str, str]:
+    """The sources of a set's cells that ask for a student's variant, by their id.
+
+    Raises:
+        ValueError: for such a cell that is not locked: what it asks for could be edited.
+    """
+    notebook = nbformat.read(str(folder / "source" / name / f"{name}.ipynb"), 4)
+    found = [cell for cell in notebook.cells if VARIANT.search(cell.source)]
+    for cell in found:
+        if cell.cell_type != "code" or not is_locked(cell):
+            raise ValueError(f"{name}: a cell with course.variant must be locked: {cell.source!r}.")
+    return {cell.metadata.nbgrader.grade_id: cell.source for cell in found}
+
+
+def personal(folder: Path, name: str, students: Iterable[str]) -> list[Path]:
+    """Write each student's copy of a set that was released just before, and return where they are.
+
+    Raises:
+        ValueError: the set has no `course.variant`, or one in a cell that is not locked.
+    """
+    secret, sources = read_secret(folder), with_variants(folder, name)
+    if not sources:
+        raise ValueError(f"{name} has no course.variant: everyone gets the same file.")
+    made = []
+    for student in students:
+        notebook = nbformat.read(str(folder / "release" / name / f"{name}.ipynb"), 4)
+        for cell in notebook.cells:
+            identity = cell.metadata.get("nbgrader", {}).get("grade_id")
+            if identity in sources:
+                cell.source = without_hidden_tests(
+                    instantiate(sources[identity], secret, student=student)
+                )
+                cell.metadata.nbgrader["checksum"] = compute_checksum(cell)
+        path = folder / PERSONAL / student / name / f"{name}.ipynb"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        nbformat.write(notebook, str(path))
+        made.append(path)
+    return made
+
+
+def without_hidden_tests(source: str) -> str:
+    return re.sub(r"(?ms)^### BEGIN HIDDEN TESTS.*?^### END HIDDEN TESTS\n?", "", source)
+
+
 def answers_of(source: Any, secret: str) -> dict[str, str]:
     """The reference solutions by the id of their cell."""
     return {
@@ -237,9 +285,7 @@ def solve(folder: Path, name: str) -> Path:
     notebook = nbformat.read(str(folder / "source" / name / f"{name}.ipynb"), 4)
     secret = read_secret(folder)
     for cell in notebook.cells:
-        cell.source = re.sub(
-            r"(?ms)^### BEGIN HIDDEN TESTS.*?^### END HIDDEN TESTS\n?", "", cell.source
-        )
+        cell.source = without_hidden_tests(cell.source)
         cell.source = re.sub(r"(?m)^ *### (BEGIN|END) SOLUTION\n?", "", cell.source)
         if cell.cell_type == "code":
             cell.source = instantiate(cell.source, secret)
