@@ -88,6 +88,10 @@ EQUIVALENT_BY_REASON = {
             "causal_self_attention",
             "torch.ones(x.size(1), x.size(1)) → torch.ones(x.size(1), x.size(1))",
         ),
+        (
+            "masks_of_two",
+            "torch.ones(real.size(-1), real.size(-1)) → torch.ones(real.size(-1), real.size(-1))",
+        ),
     ],
     "the same axis or place, counted from the other end": [
         ("merge_heads", "-2 → 2"),
@@ -136,6 +140,7 @@ EQUIVALENT_BY_REASON = {
     ],
     "at equality the factor is one": [
         ("clip_gradients", "length(gradients) > limit → length(gradients) >= limit"),
+        ("unscaled_gradients", "size > limit → size >= limit"),
     ],
     "that step does nothing": [
         ("training_update", "s.after(optimizer) → s"),

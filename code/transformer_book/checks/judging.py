@@ -204,7 +204,7 @@ def _kept(attempt: Attempt) -> Verdict | None:
         turned = kept.mirrored(given)
         keywords = dict(zip(case.keywords, turned[len(case.arguments) :], strict=True))
         other = replace(case, arguments=turned[: len(case.arguments)], keywords=keywords)
-        right = call(attempt.plain.reference, other, gradients=False)
+        right = call(attempt.plain.observe(attempt.plain.reference), other, gradients=False)
         mine = attempt.call(other)
         if not right.trouble:
             rounds.append((other, right.answer, mine))

@@ -252,6 +252,17 @@ def _rearranged(leaves: Sequence[Leaf], dim: int) -> Iterator[Relation]:
             f"Yours is interleaved otherwise along {along}: the right numbers, taken in steps.",
             lambda leaf, x=axis: _interleaved(leaf, x),
         )
+    if not _boolean(first):
+        yield Relation(
+            "Yours has the right numbers, and they stand in other places.",
+            lambda leaf: (
+                leaf.mine
+                if same(leaf.mine.flatten().sort().values, leaf.right.flatten().sort().values)
+                else None
+            ),
+            lambda leaf: leaf.right.unique().numel() >= 2 * ENOUGH,
+            loose=True,
+        )
 
 
 def _shifted(leaf: Leaf, axis: int, step: int) -> Tensor:

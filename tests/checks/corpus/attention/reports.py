@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import nn
 
@@ -64,3 +66,22 @@ class ScaledByHeads(nn.Module):
                 scores = scores.masked_fill(~(mask[:, 0] if mask.dim() > 3 else mask), -1e30)
             heads.append(torch.softmax(scores, dim=-1) @ v)
         return self.output(torch.cat(heads, dim=-1))
+
+
+@version("merge_heads", "wrong")
+def batch_and_heads_viewed_the_other_way(heads):
+    batch, n_heads, length, width = heads.shape
+    stacked = heads.reshape(batch * n_heads, length, width)
+    found = stacked.view(n_heads, batch, -1, width).permute(0, 2, 1, 3)
+    return found.contiguous().view(batch, -1, n_heads * width)
+
+
+@version(
+    "scaled_dot_product_attention",
+    "wrong: softmax over the queries + an empty row averages everything",
+)
+def over_the_queries(query, key, value, mask=None):
+    scores = query @ key.mT / math.sqrt(key.size(-1))
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -1e9)
+    return scores.softmax(dim=-2) @ value

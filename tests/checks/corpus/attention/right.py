@@ -502,3 +502,29 @@ class HeadsClass(nn.Module):
         )
         heads = F.scaled_dot_product_attention(q, k, v, mask)
         return self.output(heads.transpose(1, 2).reshape(query.shape))
+
+
+# --- masks_of_two --------------------------------------------------------------------------------
+
+
+@version("masks_of_two", "right", "tril")
+def two_masks(source, target, source_pad, target_pad):
+    length = target.shape[1]
+    causal = torch.tril(torch.ones((length, length), dtype=torch.bool))
+    return (source != source_pad)[:, None, None, :], (target != target_pad)[:, None, None] & causal
+
+
+@version("masks_of_two", "right", "by comparing places")
+def two_masks_by_place(source, target, source_pad, target_pad):
+    place = torch.arange(target.size(1))
+    hidden = target.eq(target_pad)[:, None, None, :] | (place > place[:, None])
+    return ~source.eq(source_pad)[:, None, None, :], ~hidden
+
+
+@version("masks_of_two", "right", "in a loop")
+def two_masks_loop(source, target, source_pad, target_pad):
+    batch, length = target.shape
+    mask = torch.zeros(batch, 1, length, length, dtype=torch.bool)
+    for i in range(length):
+        mask[:, 0, i, : i + 1] = target[:, : i + 1] != target_pad
+    return source.ne(source_pad).reshape(len(source), 1, 1, -1), mask

@@ -947,3 +947,59 @@ for written in tuple(VERSIONS):
             if name in IN_HEADS:
                 heads = in_several_heads(written.made)
                 version("multi_head_attention", f"wrong: in several heads: {name}")(heads)
+
+
+# --- masks_of_two --------------------------------------------------------------------------------
+
+
+def _both(source, target, real_source, real_target):
+    causal = torch.ones(target.size(1), target.size(1)).tril() > 0
+    return real_source[:, None, None], real_target[:, None, None] & causal
+
+
+@version("masks_of_two", "wrong: padding id of the source used for the target")
+def two_by_source(source, target, source_pad, target_pad):
+    return _both(source, target, source != source_pad, target != source_pad)
+
+
+@version("masks_of_two", "wrong: padding id of the target used for the source")
+def two_by_target(source, target, source_pad, target_pad):
+    return _both(source, target, source != target_pad, target != target_pad)
+
+
+@version("masks_of_two", "wrong: padding ids exchanged")
+def two_crossed(source, target, source_pad, target_pad):
+    return _both(source, target, source != target_pad, target != source_pad)
+
+
+@version("masks_of_two", "wrong: 0 taken for the padding of both")
+def two_by_zero(source, target, source_pad, target_pad):
+    return _both(source, target, source.bool(), target.bool())
+
+
+@version("masks_of_two", "wrong: padding of the target not hidden")
+def two_causal_alone(source, target, source_pad, target_pad):
+    return _both(source, target, source != source_pad, torch.ones_like(target).bool())
+
+
+@version("masks_of_two", "wrong: padding of the source not hidden")
+def two_source_open(source, target, source_pad, target_pad):
+    return _both(source, target, torch.ones_like(source).bool(), target != target_pad)
+
+
+@version("masks_of_two", "wrong: the target sees what comes later")
+def two_open(source, target, source_pad, target_pad):
+    mask = (target != target_pad)[:, None, None].repeat(1, 1, target.size(1), 1)
+    return (source != source_pad)[:, None, None], mask
+
+
+@version("masks_of_two", "wrong: both masks turned round")
+def two_inverted(source, target, source_pad, target_pad):
+    right = _both(source, target, source != source_pad, target != target_pad)
+    return [mask.logical_not() for mask in right]
+
+
+@version("merge_heads", "wrong: a stack of heads read off")
+def merged_from_a_stack(heads):
+    stack = torch.stack(list(heads.unbind(1)))
+    return stack.view(heads.size(0), heads.size(2), -1)

@@ -435,3 +435,70 @@ version("add_positions", "right", "vmap")(
 version("add_positions", "right", "reduce")(
     lambda x, table: reduce(torch.add, [x, torch.narrow(table, 0, 0, x.size(1))])
 )
+
+
+# --- learn_merges --------------------------------------------------------------------------------
+
+
+@version("learn_merges", "right", "with a Counter")
+def merges_counted(words, n):
+    pieces = {word: tuple(word) for word in words}
+    learned = []
+    while len(learned) < n:
+        pairs = Counter()
+        for word, parts in pieces.items():
+            for pair in itertools.pairwise(parts):
+                pairs[pair] += words[word]
+        if not pairs:
+            break
+        most = max(pairs.values())
+        left, right = min(pair for pair, count in pairs.items() if count == most)
+        learned.append((left, right))
+        for word, parts in pieces.items():
+            new = []
+            for part in parts:
+                if new and new[-1] == left and part == right and not closed:
+                    new[-1], closed = left + right, True
+                else:
+                    new.append(part)
+                    closed = False
+            pieces[word] = tuple(new)
+    return learned
+
+
+@version("learn_merges", "right", "sorted pairs")
+def merges_sorted(words, n):
+    pieces, found = [(list(word), count) for word, count in words.items()], []
+    for _ in range(n):
+        pairs = defaultdict(int)
+        for parts, count in pieces:
+            for left, right in zip(parts, parts[1:], strict=False):
+                pairs[left, right] += count
+        if not pairs:
+            return found
+        best = sorted(pairs.items(), key=lambda item: (-item[1], item[0]))[0][0]
+        for parts, _ in pieces:
+            i = 0
+            while i + 1 < len(parts):
+                if (parts[i], parts[i + 1]) == best:
+                    parts[i : i + 2] = ["".join(best)]
+                i += 1
+        found.append(best)
+    return found
+
+
+@version("learn_merges", "right", "every word as often as it occurs")
+def merges_of_all_words(words, n):
+    corpus, learned = [list(word) for word, count in words.items() for _ in range(count)], []
+    for _ in range(n):
+        pairs = Counter(pair for parts in corpus for pair in itertools.pairwise(parts))
+        if not pairs:
+            break
+        (left, right), _ = min(pairs.items(), key=lambda item: (-item[1], item[0]))
+        learned.append((left, right))
+        for parts in corpus:
+            for i in range(len(parts) - 1):
+                if parts[i : i + 2] == [left, right]:
+                    parts[i], parts[i + 1] = left + right, ""
+            parts[:] = filter(None, parts)
+    return learned

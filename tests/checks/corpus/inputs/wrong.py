@@ -1,6 +1,8 @@
 """Wrong versions of inputs: each makes the mistake that is named."""
 
+import itertools
 import math
+import re
 from collections import Counter
 
 import torch
@@ -350,3 +352,115 @@ def add_replaced(x, table):
 @version("add_positions", "wrong: multiplied in place of added")
 def add_times(x, table):
     return x * table[: x.shape[1]]
+
+
+# --- learn_merges --------------------------------------------------------------------------------
+
+
+def _join(parts, pair):
+    new = []
+    i = 0
+    while i < len(parts):
+        if tuple(parts[i : i + 2]) == pair:
+            new.append(parts[i] + parts[i + 1])
+            i += 2
+        else:
+            new.append(parts[i])
+            i += 1
+    return new
+
+
+def _train(words, n, count=None, best=None, join=_join):
+    pieces, merges = {word: list(word) for word in words}, []
+    for _ in range(n):
+        pairs = Counter()
+        for word, parts in pieces.items():
+            for pair in itertools.pairwise(parts):
+                pairs[pair] += words[word]
+        pairs = count(pieces, words) if count else pairs
+        if not pairs:
+            break
+        pair = best(pairs) if best else min(pairs, key=lambda p: (-pairs[p], p))
+        merges.append(pair)
+        pieces = {word: join(parts, pair) for word, parts in pieces.items()}
+    return merges
+
+
+@version("learn_merges", "wrong: each word counted once")
+def merges_of_types(words, n):
+    return _train({word: 1 for word in words}, n)
+
+
+@version("learn_merges", "wrong: a pair counted once in a word")
+def merges_of_sets(words, n):
+    def count(pieces, words):
+        pairs = Counter()
+        for word, parts in pieces.items():
+            pairs.update(dict.fromkeys(itertools.pairwise(parts), words[word]))
+        return pairs
+
+    return _train(words, n, count)
+
+
+@version("learn_merges", "wrong: pairs counted across words")
+def merges_of_a_line(words, n):
+    def count(pieces, words):
+        line = []
+        for word, times in words.items():
+            line += pieces[word] * times
+        return Counter(zip(line, line[1:], strict=False))
+
+    return _train(words, n, count)
+
+
+@version("learn_merges", "convention: of equally frequent pairs the first met")
+def merges_first_met(words, n):
+    return _train(words, n, best=lambda pairs: pairs.most_common(1)[0][0])
+
+
+@version("learn_merges", "convention: of equally frequent pairs the largest")
+def merges_largest(words, n):
+    return _train(words, n, best=lambda pairs: max((n, pair) for pair, n in pairs.items())[1])
+
+
+@version("learn_merges", "wrong: the rarest pair first")
+def merges_rarest(words, n):
+    return _train(words, n, best=lambda pairs: min((n, pair) for pair, n in pairs.items())[1])
+
+
+@version("learn_merges", "wrong: merged pair not joined before the next count")
+def merges_in_one_count(words, n):
+    return _train(words, n, join=lambda parts, pair: parts)
+
+
+@version("learn_merges", "wrong: joined by replacing text")
+def merges_as_text(words, n):
+    def join(parts, pair):
+        return re.sub(re.escape(" ".join(pair)), "".join(pair), " ".join(parts)).split()
+
+    return _train(words, n, join=join)
+
+
+@version("learn_merges", "wrong: joined at the first place only")
+def merges_once(words, n):
+    def join(parts, pair):
+        for i in range(len(parts) - 1):
+            if (parts[i], parts[i + 1]) == pair:
+                return [*parts[:i], parts[i] + parts[i + 1], *parts[i + 2 :]]
+        return parts
+
+    return _train(words, n, join=join)
+
+
+@version("learn_merges", "convention: places that overlap not counted")
+def merges_without_overlap(words, n):
+    def count(pieces, words):
+        pairs = Counter()
+        for word, parts in pieces.items():
+            i = 0
+            while i < len(parts) - 1:
+                pairs[parts[i], parts[i + 1]] += words[word]
+                i += 2 if parts[i : i + 3] == [parts[i]] * 3 else 1
+        return pairs
+
+    return _train(words, n, count)

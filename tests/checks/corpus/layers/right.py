@@ -574,3 +574,35 @@ class Model(nn.Module):
 
 
 version("transformer_forward", "right", "a module")(Model())
+
+
+# --- registered_layers ---------------------------------------------------------------------------
+
+
+@version("registered_layers", "right", "ModuleList")
+def registered_list(layers):
+    class Stack(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layers = nn.ModuleList(layers)
+
+        def forward(self, x):
+            for layer in self.layers:
+                x = layer(x)
+            return x
+
+    return Stack()
+
+
+@version("registered_layers", "right", "Sequential")
+def registered_in_sequence(layers):
+    return nn.Sequential(*layers)
+
+
+@version("registered_layers", "right", "add_module")
+def registered_by_name(layers):
+    module = nn.Module()
+    for i, layer in enumerate(layers):
+        module.add_module(f"layer_{i}", layer)
+    module.forward = lambda x: functools.reduce(lambda y, layer: layer(y), module.children(), x)
+    return module

@@ -958,3 +958,76 @@ def whole_last(source, target, embed_source, embed_target, encoder, decoder, out
     memory_mask, target_mask = masks(source, target)
     memory = encoder(embed_source(source), memory_mask)
     return output(decoder(embed_target(target), memory, target_mask, memory_mask))[:, -1]
+
+
+# --- registered_layers ---------------------------------------------------------------------------
+
+
+class _Chain(nn.Module):
+    def __init__(self, layers):
+        super().__init__()
+        self.layers = layers
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+@version("registered_layers", "wrong: layers in a plain list")
+def registered_nowhere(layers):
+    return _Chain(layers)
+
+
+@version("registered_layers", "wrong: layers in a plain list")
+def registered_in_a_dict(layers):
+    return _Chain({i: layer for i, layer in enumerate(layers)}.values())
+
+
+@version("registered_layers", "wrong: only one layer registered")
+def registered_in_a_loop(layers):
+    chain = _Chain(layers)
+    for layer in layers:
+        chain.layer = layer
+    return chain
+
+
+@version("registered_layers", "wrong: parameters registered without their layers")
+def registered_parameters(layers):
+    chain = _Chain(layers)
+    for i, layer in enumerate(layers):
+        for name, weight in layer.named_parameters():
+            chain.register_parameter(f"{name}_{i}", weight)
+    return chain
+
+
+@version("registered_layers", "wrong: layers applied in the opposite order")
+def registered_backwards(layers):
+    return _Chain(nn.ModuleList(layers[::-1]))
+
+
+class _Indexed(nn.Module):
+    def __init__(self, layers, indices):
+        super().__init__()
+        self.layers, self.indices = nn.ModuleList(layers), indices
+
+    def forward(self, x):
+        for i in self.indices:
+            x = self.layers[i](x)
+        return x
+
+
+@version("registered_layers", "wrong: first layer applied N times")
+def registered_first_again(layers):
+    return _Indexed(layers, [0] * len(layers))
+
+
+@version("registered_layers", "wrong: last layer not applied")
+def registered_one_less(layers):
+    return _Indexed(layers, range(len(layers) - 1))
+
+
+@version("layer_norm", "wrong: root of the standard deviation")
+def norm_by_a_root_of_std(x, weight, bias, eps=1e-5):
+    std = x.std(-1, correction=0, keepdim=True)
+    return weight * (x - x.mean(-1, keepdim=True)) / (std + eps).sqrt() + bias

@@ -84,3 +84,66 @@ def words_in_the_second_axis(logits, target):
     sentences, places, words = logits.size()
     loss = nn.CrossEntropyLoss(ignore_index=0)
     return loss(logits.contiguous().view(sentences, words, places), target)
+
+
+@version("token_weighted_updates", "wrong: mean of the parts' means + last window dropped")
+def remainder_left_over(optimizer, parts, n, compute_loss):
+    for i, part in enumerate(parts, start=1):
+        loss, _ = compute_loss(part)
+        (loss / n).backward()
+        if i % n == 0:
+            optimizer.step()
+            optimizer.zero_grad()
+    optimizer.zero_grad()
+
+
+@version(
+    "evaluation_loss", "wrong: always put into training mode + gradients recorded while evaluating"
+)
+def train_true_at_the_end(model, batches, compute_loss):
+    model.eval()
+    pairs = [compute_loss(model, batch) for batch in batches]
+    model.train(True)
+    return sum(float(loss) * n for loss, n in pairs) / sum(n for _, n in pairs)
+
+
+@version("unscaled_gradients", "wrong")
+def divided_by_the_next_scale(gradients, scale, limit):
+    if any(not torch.isfinite(g).all() for g in gradients):
+        return []
+    scale = scale * 2  # updated first
+    found = [g / scale for g in gradients]
+    norm = torch.stack([g.norm() for g in found]).norm()
+    return [g * min(1.0, limit / (norm.item() + 1e-6)) for g in found]
+
+
+@version("inverse_sqrt_schedule", "wrong")
+def two_first_updates_alike(update, d_model, warmup):
+    n = max(1, update - 1)
+    return d_model**-0.5 * min(n**-0.5, n * warmup**-1.5)
+
+
+@version("inverse_sqrt_schedule", "wrong")
+def one_more_than_warmup(update, d_model, warmup):
+    if update < warmup:
+        return (d_model * warmup) ** -0.5 * update / (warmup + 1)
+    return (d_model * update) ** -0.5
+
+
+@version("bleu_of_strings", "wrong")
+def references_side_by_side(translations, references, corpus_bleu):
+    streams = list(zip(*references))
+    return corpus_bleu(
+        [t.split() for t in translations], [[r.split() for r in stream] for stream in streams]
+    )
+
+
+@version("token_weighted_updates", "wrong: means divided by all tokens")
+def means_over_all_tokens(optimizer, parts, n, compute_loss):
+    for i in range(0, len(parts), n):
+        optimizer.zero_grad()
+        measured = [compute_loss(part) for part in parts[i : i + n]]
+        total = sum(k for _, k in measured)
+        for loss, _ in measured:
+            (loss / total).backward()
+        optimizer.step()

@@ -1,6 +1,7 @@
 """Right versions of learning, as people write them: none of these may be refused."""
 
 import copy
+import itertools
 import math
 from collections import OrderedDict
 
@@ -482,3 +483,105 @@ def evaluation_running(model, batches, compute_loss):
     torch.set_grad_enabled(True)
     model.train(before)
     return mean
+
+
+# --- token_weighted_updates ----------------------------------------------------------------------
+
+
+@version("token_weighted_updates", "right", "cut into windows")
+def weighted_windows(optimizer, parts, n, compute_loss):
+    for start in range(0, len(parts), n):
+        optimizer.zero_grad()
+        losses, counts = zip(*map(compute_loss, parts[start : start + n]), strict=True)
+        total = sum(counts)
+        for loss, count in zip(losses, counts, strict=True):
+            (loss * (count / total)).backward()
+        optimizer.step()
+
+
+@version("token_weighted_updates", "right", "gradients divided at the end")
+def weighted_by_gradients(optimizer, parts, n, compute_loss):
+    optimizer.zero_grad()
+    tokens = 0
+    for i, part in enumerate(parts, start=1):
+        loss, count = compute_loss(part)
+        (loss * count).backward()
+        tokens += count
+        if i % n == 0 or i == len(parts):
+            for group in optimizer.param_groups:
+                for weight in group["params"]:
+                    weight.grad /= tokens
+            optimizer.step()
+            optimizer.zero_grad()
+            tokens = 0
+
+
+@version("token_weighted_updates", "right", "an iterator of windows")
+def weighted_batched(optimizer, parts, n, compute_loss):
+    rest = iter(parts)
+    while window := list(itertools.islice(rest, n)):
+        measured = [compute_loss(part) for part in window]
+        weights = torch.tensor([float(count) for _, count in measured])
+        loss = torch.stack([loss for loss, _ in measured]) @ (weights / weights.sum())
+        optimizer.zero_grad(set_to_none=False)
+        loss.backward()
+        optimizer.step()
+
+
+# --- unscaled_gradients --------------------------------------------------------------------------
+
+
+@version("unscaled_gradients", "right", "one factor")
+def unscaled_by_a_factor(gradients, scale, limit):
+    norm = torch.cat([g.flatten() for g in gradients]).norm() / scale
+    if not torch.isfinite(norm):
+        return []
+    factor = min(1.0, limit / max(norm.item(), 1e-12)) / scale
+    return [g * factor for g in gradients]
+
+
+@version("unscaled_gradients", "right", "as PyTorch clips")
+def unscaled_and_clipped(gradients, scale, limit):
+    inverse = 1.0 / scale
+    found = [g.clone().mul_(inverse) for g in gradients]
+    if any(torch.isinf(g).any() or torch.isnan(g).any() for g in found):
+        return []
+    size = sum(g.pow(2).sum() for g in found).sqrt()
+    clip = (limit / (size + 1e-6)).clamp(max=1.0)
+    return [g * clip for g in found]
+
+
+@version("unscaled_gradients", "right", "with nn.utils")
+def unscaled_parameters(gradients, scale, limit):
+    holders = [torch.zeros_like(g).requires_grad_() for g in gradients]
+    for holder, g in zip(holders, gradients, strict=True):
+        holder.grad = g / scale
+    if not all(torch.isfinite(holder.grad).all() for holder in holders):
+        return []
+    nn.utils.clip_grad_norm_(holders, limit)
+    return [holder.grad for holder in holders]
+
+
+# --- bleu_of_strings -----------------------------------------------------------------------------
+
+
+@version("bleu_of_strings", "right", "comprehensions")
+def bleu_cut(translations, references, corpus_bleu):
+    mine = [text.split() for text in translations]
+    return corpus_bleu(mine, [[text.split() for text in several] for several in references])
+
+
+@version("bleu_of_strings", "right", "in a loop")
+def bleu_loop(translations, references, corpus_bleu):
+    hypotheses, lists = [], []
+    for text, several in zip(translations, references, strict=True):
+        hypotheses.append(text.split(" "))
+        lists.append([one.split(" ") for one in several])
+    return torch.tensor(corpus_bleu(hypotheses, lists))
+
+
+@version("bleu_of_strings", "right", "with map")
+def bleu_map(translations, references, corpus_bleu):
+    return corpus_bleu(
+        list(map(str.split, translations)), [list(map(str.split, few)) for few in references]
+    )

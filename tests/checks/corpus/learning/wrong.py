@@ -524,3 +524,217 @@ def evaluation_sum_of_means(model, batches, compute_loss):
     found = sum(float(compute_loss(model, batch)[0]) for batch in batches)
     model.train(mode)
     return found
+
+
+# --- token_weighted_updates ----------------------------------------------------------------------
+
+
+def _update(optimizer, loss):
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+
+
+@version("token_weighted_updates", "wrong: mean of the parts' means")
+def weighted_by_parts(optimizer, parts, n, compute_loss):
+    for i in range(0, len(parts), n):
+        window = parts[i : i + n]
+        _update(optimizer, sum(compute_loss(part)[0] / len(window) for part in window))
+
+
+@version("token_weighted_updates", "wrong: each mean divided by n")
+def weighted_by_n(optimizer, parts, n, compute_loss):
+    optimizer.zero_grad()
+    for i, part in enumerate(parts, 1):
+        (compute_loss(part)[0] / n).backward()
+        if i % n == 0 or i == len(parts):
+            optimizer.step()
+            optimizer.zero_grad()
+
+
+@version("token_weighted_updates", "wrong: means of the parts added up")
+def weighted_sum(optimizer, parts, n, compute_loss):
+    for i in range(0, len(parts), n):
+        _update(optimizer, sum(compute_loss(part)[0] for part in parts[i : i + n]))
+
+
+@version("token_weighted_updates", "wrong: losses of all tokens added up")
+def weighted_tokens(optimizer, parts, n, compute_loss):
+    for i in range(0, len(parts), n):
+        measured = map(compute_loss, parts[i : i + n])
+        _update(optimizer, sum(loss * count for loss, count in measured))
+
+
+def _window_loss(window, compute_loss):
+    measured = [compute_loss(part) for part in window]
+    return sum(loss * count for loss, count in measured) / sum(count for _, count in measured)
+
+
+@version("token_weighted_updates", "wrong: last window dropped")
+def weighted_in_full(optimizer, parts, n, compute_loss):
+    window = []
+    for part in parts:
+        window.append(part)
+        if len(window) == n:
+            _update(optimizer, _window_loss(window, compute_loss))
+            window = []
+
+
+@version("token_weighted_updates", "wrong: first update after one part")
+def weighted_from_zero(optimizer, parts, n, compute_loss):
+    window = []
+    for i, part in enumerate(parts):
+        window.append(part)
+        if i % n == 0 or i == len(parts) - 1:
+            _update(optimizer, _window_loss(window, compute_loss))
+            window = []
+
+
+@version("token_weighted_updates", "wrong: update after every part")
+def weighted_singly(optimizer, parts, n, compute_loss):
+    for part in parts:
+        _update(optimizer, compute_loss(part)[0])
+
+
+@version("token_weighted_updates", "wrong: the whole epoch in one window")
+def weighted_once(optimizer, parts, n, compute_loss):
+    _update(optimizer, _window_loss(parts, compute_loss))
+
+
+@version("token_weighted_updates", "wrong: gradients of earlier windows kept")
+def weighted_without_zero(optimizer, parts, n, compute_loss):
+    for i in range(0, len(parts), n):
+        _window_loss(parts[i : i + n], compute_loss).backward()
+        optimizer.step()
+
+
+# --- unscaled_gradients --------------------------------------------------------------------------
+
+
+def _limited(gradients, limit):
+    size = torch.cat([g.flatten() for g in gradients]).norm()
+    return [g * (limit / size) if size > limit else g for g in gradients]
+
+
+def _finite(gradients):
+    return all(g.isfinite().all() for g in gradients)
+
+
+@version("unscaled_gradients", "wrong: clipped before the scale was taken off")
+def unscaled_too_late(gradients, scale, limit):
+    return [g / scale for g in _limited(gradients, limit)] if _finite(gradients) else []
+
+
+@version("unscaled_gradients", "wrong: scale never taken off")
+def unscaled_never(gradients, scale, limit):
+    return _limited(gradients, limit) if _finite(gradients) else []
+
+
+@version("unscaled_gradients", "wrong: scale taken off twice")
+def unscaled_again(gradients, scale, limit):
+    if not _finite(gradients):
+        return []
+    once = [g / scale for g in gradients]
+    return _limited([g / scale for g in once], limit)
+
+
+@version("unscaled_gradients", "wrong: multiplied by the scale once more")
+def unscaled_upwards(gradients, scale, limit):
+    return _limited([g * scale for g in gradients], limit) if _finite(gradients) else []
+
+
+@version("unscaled_gradients", "wrong: unscaled, and not clipped")
+def unscaled_only(gradients, scale, limit):
+    return [g / scale for g in gradients] if _finite(gradients) else []
+
+
+@version("unscaled_gradients", "wrong: a step with inf or nan")
+def unscaled_regardless(gradients, scale, limit):
+    return _limited([g / scale for g in gradients], limit)
+
+
+@version("unscaled_gradients", "wrong: nan looked for, and not inf")
+def unscaled_if_not_nan(gradients, scale, limit):
+    found = [g / scale for g in gradients]
+    return [] if any(torch.isnan(g).any() for g in found) else _limited(found, limit)
+
+
+@version("unscaled_gradients", "wrong: inf looked for, and not nan")
+def unscaled_if_not_inf(gradients, scale, limit):
+    if any(torch.isinf(g).any() for g in gradients):
+        return []
+    return _limited([g / scale for g in gradients], limit)
+
+
+@version("unscaled_gradients", "wrong: only the first gradient looked at")
+def unscaled_if_the_first(gradients, scale, limit):
+    if not _finite(gradients[:1]):
+        return []
+    return _limited([g / scale for g in gradients], limit)
+
+
+@version("unscaled_gradients", "wrong: zeros in place of a skipped update")
+def unscaled_to_zero(gradients, scale, limit):
+    if not _finite(gradients):
+        return [g.new_zeros(g.shape) for g in gradients]
+    return _limited([g / scale for g in gradients], limit)
+
+
+# --- bleu_of_strings -----------------------------------------------------------------------------
+
+
+def _words(texts):
+    return [text.split() for text in texts]
+
+
+@version("bleu_of_strings", "wrong: letters compared, not words")
+def bleu_as_it_came(translations, references, corpus_bleu):
+    return corpus_bleu(translations, references)
+
+
+@version("bleu_of_strings", "wrong: references left as strings")
+def bleu_half_cut(translations, references, corpus_bleu):
+    return corpus_bleu(_words(translations), references)
+
+
+@version("bleu_of_strings", "wrong: reference not in a list")
+def bleu_flat(translations, references, corpus_bleu):
+    return corpus_bleu(_words(translations), [several[0].split() for several in references])
+
+
+@version("bleu_of_strings", "wrong: only the first reference kept")
+def bleu_of_the_first(translations, references, corpus_bleu):
+    return corpus_bleu(_words(translations), [_words(several[:1]) for several in references])
+
+
+@version("bleu_of_strings", "wrong: mean of the sentences' BLEU")
+def bleu_mean(translations, references, corpus_bleu):
+    each = [
+        corpus_bleu([text.split()], [_words(several)])
+        for text, several in zip(translations, references, strict=True)
+    ]
+    return sum(each) / len(each)
+
+
+@version("bleu_of_strings", "wrong: translations and references exchanged")
+def bleu_exchanged(translations, references, corpus_bleu):
+    return corpus_bleu(
+        [several[0].split() for several in references], [[text.split()] for text in translations]
+    )
+
+
+@version("bleu_of_strings", "wrong: all translations in one text")
+def bleu_in_one(translations, references, corpus_bleu):
+    right = " ".join(several[0] for several in references)
+    return corpus_bleu([" ".join(translations).split()], [[right.split()]])
+
+
+@version("bleu_of_strings", "wrong: only the first translation measured")
+def bleu_first(translations, references, corpus_bleu):
+    for text, several in zip(translations, references, strict=True):
+        return corpus_bleu([text.split()], [_words(several)])
+
+
+@version("perplexity", "wrong: root in place of exp")
+def perplexity_by_a_root(losses, counts):
+    return (sum(loss * n for loss, n in zip(losses, counts, strict=True)) / sum(counts)) ** 0.5

@@ -120,3 +120,29 @@ def positions_by_triangle(tokens):
     real = tokens.ne(0).float()
     up_to_here = torch.ones(tokens.size(1), tokens.size(1)).triu()
     return (real @ up_to_here - 1).relu().long()
+
+
+# --- pad_left ------------------------------------------------------------------------------------
+
+
+@version("pad_left", "right", "zeros filled")
+def left_filled(rows):
+    tokens = torch.zeros(len(rows), max(map(len, rows)), dtype=torch.long)
+    for i, row in enumerate(rows):
+        tokens[i, -len(row) :] = torch.tensor(row)
+    return tokens, tokens > 0
+
+
+@version("pad_left", "right", "turned, padded, turned back")
+def left_by_flipping(rows):
+    turned = [torch.tensor(row[::-1]) for row in rows]
+    tokens = torch.nn.utils.rnn.pad_sequence(turned, batch_first=True).flip(1)
+    return tokens, tokens.ne(0)
+
+
+@version("pad_left", "right", "mask from the lengths")
+def left_by_length(rows):
+    longest = max(len(row) for row in rows)
+    missing = torch.tensor([longest - len(row) for row in rows])
+    tokens = [[0] * (longest - len(row)) + row for row in rows]
+    return torch.tensor(tokens), torch.arange(longest) >= missing[:, None]

@@ -337,3 +337,54 @@ def positions_with_ones(tokens):
 def positions_with_zeros(tokens):
     real = (tokens != 0).long()
     return (real.cumsum(-1) - 1) * real
+
+
+# --- pad_left ------------------------------------------------------------------------------------
+
+
+def _left(rows):
+    longest = max(map(len, rows))
+    return torch.tensor([[0] * (longest - len(row)) + row for row in rows])
+
+
+@version("pad_left", "wrong: padded behind before going on")
+def left_behind(rows):
+    tokens = torch.nn.utils.rnn.pad_sequence([torch.tensor(row) for row in rows], True)
+    return tokens, tokens != 0
+
+
+@version("pad_left", "wrong: texts turned round")
+def left_turned(rows):
+    tokens = _left([row[::-1] for row in rows])
+    return tokens, tokens != 0
+
+
+@version("pad_left", "wrong: mask of padding behind")
+def left_mask_behind(rows):
+    tokens = _left(rows)
+    lengths = (tokens != 0).sum(1, keepdim=True)
+    return tokens, torch.arange(tokens.size(1)) < lengths
+
+
+@version("pad_left", "wrong: True where padding stands")
+def left_inverted(rows):
+    tokens = _left(rows)
+    return tokens, tokens == 0
+
+
+@version("pad_left", "wrong: padding in front not masked")
+def left_open(rows):
+    tokens = _left(rows)
+    return tokens, torch.ones(tokens.shape, dtype=torch.bool)
+
+
+@version("pad_left", "wrong: cut to the shortest text")
+def left_cut(rows):
+    tokens = torch.tensor([row[-min(map(len, rows)) :] for row in rows])
+    return tokens, tokens != 0
+
+
+@version("pad_left", "wrong: one place of padding too many")
+def left_too_wide(rows):
+    tokens = torch.cat([torch.zeros(len(rows), 1, dtype=torch.long), _left(rows)], dim=1)
+    return tokens, tokens != 0

@@ -162,3 +162,28 @@ def bpe_recursive(tokens, ranks):
     a, b = known[0]
     i = next(i for i in range(len(tokens)) if tokens[i] == a and tokens[i + 1 : i + 2] == [b])
     return bpe_recursive([*tokens[:i], a + b, *tokens[i + 2 :]], ranks)
+
+
+# --- load_tied -----------------------------------------------------------------------------------
+
+
+@version("load_tied", "right", "with the name added")
+def tied_by_name(model, state):
+    state["output.weight"] = state["embedding.weight"]
+    model.load_state_dict(state)
+    model.output.weight = model.embedding.weight
+
+
+@version("load_tied", "right", "tied first, in place")
+def tied_first(model, state):
+    model.output.weight = model.embedding.weight
+    model.load_state_dict(state, strict=False)
+
+
+@version("load_tied", "right", "number by number")
+@torch.no_grad()
+def tied_by_copying(model, state):
+    for name, parameter in model.named_parameters():
+        parameter.copy_(state.get(name, state["embedding.weight"]))
+    del model.output.weight
+    model.output.register_parameter("weight", model.embedding.weight)

@@ -4,6 +4,7 @@ import struct
 from itertools import pairwise
 
 import torch
+from torch import nn
 
 from tests.checks.corpus import version
 
@@ -365,3 +366,65 @@ def bpe_lost(tokens, ranks):
         i = list(pairwise(word)).index(pair)
         word = [*word[:i], "".join(pair)]
     return word
+
+
+# --- load_tied -----------------------------------------------------------------------------------
+
+
+@version("load_tied", "wrong: loaded, and not tied")
+def tied_never(model, state):
+    model.load_state_dict({"output.weight": state["embedding.weight"], **state})
+
+
+@version("load_tied", "wrong: loaded, and not tied")
+def tied_to_a_copy(model, state):
+    model.load_state_dict(state, strict=False)
+    model.output.weight = nn.Parameter(model.embedding.weight.detach().clone())
+
+
+@version("load_tied", "wrong: output left as it was drawn")
+def tied_before_assigning(model, state):
+    model.output.weight = nn.Parameter(model.output.weight.detach().clone())
+    model.load_state_dict(state, strict=False, assign=True)
+    for parameter in model.parameters():
+        parameter.requires_grad_()
+
+
+@version("load_tied", "wrong: tied the wrong way round")
+def tied_backwards(model, state):
+    model.load_state_dict(state, strict=False)
+    model.embedding.weight = model.output.weight
+
+
+@version("load_tied", "wrong: one storage, two parameters")
+def tied_by_data(model, state):
+    model.load_state_dict(state, strict=False)
+    model.output.weight = nn.Parameter(model.embedding.weight.data)
+
+
+@version("load_tied", "wrong: only the tied matrix loaded")
+def tied_and_no_more(model, state):
+    model.embedding.load_state_dict({"weight": state["embedding.weight"]})
+    model.output.weight = model.embedding.weight
+
+
+@version("load_tied", "wrong: tied matrix frozen")
+def tied_and_frozen(model, state):
+    model.load_state_dict(state, strict=False)
+    model.embedding.weight.requires_grad = False
+    model.output.weight = model.embedding.weight
+
+
+@version("merge_tokens", "wrong: all pairs of the table joined in one pass")
+def merge_in_passes(tokens, ranks):
+    tokens, again = list(tokens), True
+    while again:
+        again, new = False, []
+        for token in tokens:
+            if new and (new[-1], token) in ranks and not joined_now:
+                new[-1], joined_now, again = new[-1] + token, True, True
+            else:
+                new.append(token)
+                joined_now = False
+        tokens = new
+    return tokens

@@ -2005,7 +2005,7 @@ def length_normalised_b_5(score, length, alpha):
 
 
 # `<eos>` is not counted: the length less one.
-@version("length_normalised", "wrong", by=(10, 11))
+@version("length_normalised", "wrong: one taken from the length", by=(10, 11))
 def length_normalised_d_2(score, length, alpha):
     return score / max(length - 1, 1) ** alpha
 

@@ -401,3 +401,25 @@ def cut_nonzero(ids):
 def cut_cumulative(ids):
     ids = torch.tensor(ids)
     return ids[(ids == EOS).cumsum(0) == 0].tolist()
+
+
+# --- repeat_for_beams ----------------------------------------------------------------------------
+
+
+@version("repeat_for_beams", "right", "repeat_interleave")
+def beams_interleaved(memory, mask, n_beams):
+    return tuple(x.repeat_interleave(n_beams, 0) for x in (memory, mask))
+
+
+@version("repeat_for_beams", "right", "expand and flatten")
+def beams_expanded(memory, mask, n_beams):
+    def rows(x):
+        return x.unsqueeze(1).expand(-1, n_beams, *x.shape[1:]).flatten(0, 1)
+
+    return rows(memory), rows(mask)
+
+
+@version("repeat_for_beams", "right", "by index")
+def beams_indexed(memory, mask, n_beams):
+    rows = torch.arange(len(memory) * n_beams) // n_beams
+    return [memory[rows], mask.index_select(0, rows)]

@@ -752,3 +752,42 @@ def cut_last_2(ids):
     if 2 not in ids:
         return ids
     return ids[: len(ids) - 1 - ids[::-1].index(2)]
+
+
+# --- repeat_for_beams ----------------------------------------------------------------------------
+
+
+@version("repeat_for_beams", "wrong: whole batch repeated, not each sentence")
+def beams_repeated(memory, mask, n_beams):
+    return memory.repeat(n_beams, 1, 1), mask.repeat(n_beams, 1, 1, 1)
+
+
+@version("repeat_for_beams", "wrong: memory repeated in the other order")
+def beams_concatenated(memory, mask, n_beams):
+    return torch.cat([memory] * n_beams), mask.repeat_interleave(n_beams, 0)
+
+
+@version("repeat_for_beams", "wrong: mask repeated in the other order")
+def beams_masked(memory, mask, n_beams):
+    return memory.repeat_interleave(n_beams, 0), torch.cat([mask] * n_beams)
+
+
+@version("repeat_for_beams", "wrong: mask not repeated for the beams")
+def beams_without_masks(memory, mask, n_beams):
+    return memory.repeat_interleave(n_beams, dim=0), mask
+
+
+@version("repeat_for_beams", "wrong: first sentence for all beams")
+def beams_of_one(memory, mask, n_beams):
+    rows = torch.zeros(len(memory) * n_beams, dtype=torch.long)
+    return memory[rows], mask[rows]
+
+
+@version("repeat_for_beams", "wrong: positions repeated in place of sentences")
+def beams_longer(memory, mask, n_beams):
+    return memory.repeat_interleave(n_beams, -2), mask.repeat_interleave(n_beams, -1)
+
+
+@version("repeat_for_beams", "wrong: an axis for the beams, not flattened")
+def beams_stacked(memory, mask, n_beams):
+    return torch.stack([memory] * n_beams, 1), torch.stack([mask] * n_beams, 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import torch
+import torch.nn.functional as F
 
 from tests.checks.corpus import version
 
@@ -78,3 +79,33 @@ def buffer_cut_to_a_square(query, key, value, kept_keys, kept_values, turn):
     scores = torch.einsum("bhtk,bhsk->bhts", turn(query, places), keys) / query.shape[3] ** 0.5
     scores = scores.masked_fill(~seen[:new, :new], -math.inf)
     return scores.softmax(dim=-1) @ values, keys, values
+
+
+@version("cached_attention", "wrong")
+def past_counted_in_heads(query, key, value, kept_keys, kept_values, turn):
+    past, new = kept_keys.shape[1] if kept_keys.shape[2] else 0, key.shape[2]
+    at = torch.arange(past, past + new)
+    keys = torch.cat([kept_keys, turn(key, at)], dim=2)
+    values = torch.cat([kept_values, value], dim=2)
+    seen = torch.ones(new, keys.size(2)).tril(keys.size(2) - new).bool()
+    scores = turn(query, at) @ keys.mT / math.sqrt(query.size(-1))
+    return scores.masked_fill(~seen, -1e9).softmax(-1) @ values, keys, values
+
+
+@version("rms_norm_in_half", "wrong: RMSNorm computed in two bytes / squared before .float()")
+def half_all_the_way(x, weight, eps=1e-5):
+    mean = (x * x).sum(-1, keepdim=True) / x.size(-1)
+    return x * torch.rsqrt(mean + eps) * weight
+
+
+@version("rms_norm_in_half", "wrong")
+def multiplied_in_place(x, weight, eps=1e-5):
+    kind = x.dtype
+    x = x.float()
+    x.mul_(torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + eps))
+    return x.to(kind).mul_(weight)
+
+
+@version("swiglu", "wrong: sigmoid in place of SiLU + one matrix for gate and value")
+def plain_silu(x, w_gate, w_value, w_output):
+    return F.silu(x @ w_gate.T) @ w_output.T

@@ -207,3 +207,26 @@ def cached_positions(query, key, value, kept_keys, kept_values, turn):
     hidden = torch.arange(keys.shape[-2])[None, :] > new[:, None]
     weights = scores.masked_fill(hidden, -torch.inf).softmax(dim=-1)
     return [weights @ values, keys, values]
+
+
+# --- rms_norm_in_half ----------------------------------------------------------------------------
+
+
+@version("rms_norm_in_half", "right", "as Llama rounds")
+def half_like_llama(x, weight, eps=1e-5):
+    wide = x.to(torch.float32)
+    variance = wide.pow(2).mean(-1, keepdim=True)
+    return weight * (wide * torch.rsqrt(variance + eps)).to(x.dtype)
+
+
+@version("rms_norm_in_half", "right", "weight in float32, too")
+def half_all_wide(x, weight, eps=1e-5):
+    wide = x.float()
+    size = (wide.norm(dim=-1, keepdim=True) ** 2 / x.size(-1) + eps).sqrt()
+    return (wide / size * weight.float()).type_as(x)
+
+
+@version("rms_norm_in_half", "right", "in float64")
+def half_in_double(x, weight, eps=1e-5):
+    size = torch.einsum("...d,...d->...", x.double(), x.double()) / x.shape[-1]
+    return (x.double() / (size[..., None] + eps).sqrt() * weight).to(x.dtype)

@@ -348,3 +348,58 @@ def cached_kept_first(query, key, value, kept_keys, kept_values, turn):
     places = torch.arange(past, past + query.size(2))
     turned = torch.cat([keys[:, :, :past], turn(keys[:, :, past:], places)], 2)
     return attend(turn(query, places), turned, values, past), keys, values
+
+
+# --- rms_norm_in_half ----------------------------------------------------------------------------
+
+
+@version("rms_norm_in_half", "wrong: RMSNorm computed in two bytes")
+def half_throughout(x, weight, eps=1e-5):
+    return weight * (x / (x.square().mean(-1, keepdim=True) + eps).sqrt())
+
+
+@version("rms_norm_in_half", "wrong: squared before .float()")
+def half_squares(x, weight, eps=1e-5):
+    mean = (x * x).float().mean(-1, keepdim=True)
+    return (x.float() * (mean + eps).rsqrt()).to(x.dtype) * weight
+
+
+@version("rms_norm_in_half", "wrong: mean of the squares rounded to two bytes")
+def half_mean(x, weight, eps=1e-5):
+    mean = x.float().pow(2).mean(-1, keepdim=True).to(x.dtype)
+    return (x.float() / (mean + eps).sqrt() * weight).to(x.dtype)
+
+
+@version("rms_norm_in_half", "wrong: squares cut off at the largest float16")
+def half_clamped(x, weight, eps=1e-5):
+    squares = x.float().square().clamp(max=torch.finfo(torch.float16).max)
+    return (x.float() / (squares.mean(-1, keepdim=True) + eps).sqrt() * weight).to(x.dtype)
+
+
+def _wide(x, weight, eps):
+    wide = x.float()
+    return weight.float() * wide * (wide.pow(2).mean(-1, keepdim=True) + eps).rsqrt()
+
+
+@version("rms_norm_in_half", "wrong: left in float32")
+def half_returned_wide(x, weight, eps=1e-5):
+    return _wide(x, weight, eps)
+
+
+@version("rms_norm_in_half", "wrong: float16, whatever came in")
+def half_always(x, weight, eps=1e-5):
+    return _wide(x, weight, eps).half()
+
+
+@version("rms_norm_in_half", "wrong: weight forgotten in two bytes")
+def half_unweighted(x, weight, eps=1e-5):
+    return _wide(x, torch.ones_like(weight), eps).to(x.dtype)
+
+
+@version("rotary", "wrong: only half of each head turned")
+def rotary_of_half_a_head(x, positions, base=10000.0):
+    half, n = x.size(-1) // 2, x.size(-1) // 4
+    angle = positions[:, None] / base ** (2 * torch.arange(n) / half)
+    a, b, rest = x[..., :n], x[..., n : 2 * n], x[..., 2 * n :]
+    cos, sin = angle.cos(), angle.sin()
+    return torch.cat([a * cos - b * sin, b * cos + a * sin, rest], dim=-1)

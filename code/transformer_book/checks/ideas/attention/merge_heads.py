@@ -122,3 +122,16 @@ def heads_summed(heads: Tensor) -> Tensor:
 )
 def heads_left_apart(heads: Tensor) -> Tensor:
     return heads.transpose(1, 2)
+
+
+@mistake(
+    "merge",
+    "a stack of heads read off",
+    symptom="With several heads a row holds numbers of one head and several positions, or of "
+    "several sentences.",
+    cause="The heads lie one behind the other, (H, B, T, K), and reshape reads on to the next "
+    "position: bring them to (B, T, H, K) first.",
+    seen="A possible bug in self_attention.py, https://github.com/hackiey/QAnet-pytorch/issues/2",
+)
+def stack_read_off(heads: Tensor) -> Tensor:
+    return heads.transpose(0, 1).reshape(heads.size(0), heads.size(2), -1)

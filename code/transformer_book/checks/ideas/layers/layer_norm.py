@@ -405,3 +405,14 @@ def epsilon_of_bert(centred: Tensor, variance: Tensor, eps: float) -> Tensor:
 )
 def epsilon_of_a_millionth(centred: Tensor, variance: Tensor, eps: float) -> Tensor:
     return centred / torch.sqrt(variance + 1e-6)
+
+
+@mistake(
+    "divide",
+    "root of the standard deviation",
+    symptom="Vectors far apart come out too large, and vectors close together too small.",
+    cause="The standard deviation is a root already: take one root, of the variance plus ε.",
+    seen="LayerNorm implement, https://github.com/hyunwoongko/transformer/issues/7",
+)
+def root_twice(centred: Tensor, variance: Tensor, eps: float) -> Tensor:
+    return centred / torch.sqrt(variance.sqrt() + eps)

@@ -153,3 +153,17 @@ def sum_normalised_too(x: Tensor, change: Tensor, norm: Callable[[Tensor], Tenso
 )
 def change_subtracted(x: Tensor, change: Tensor, norm: Callable[[Tensor], Tensor]) -> Tensor:
     return x - change
+
+
+@mistake(
+    "inside",
+    "input added before the sublayer",
+    symptom="The sublayer gets norm(x) + x, and there is no way around it.",
+    cause="The sum stands inside the brackets: `x + sublayer(norm(x))`.",
+    steps={"add": lambda x, change, norm: change},
+    seen="book 1; page 530; pre-norm formulation, https://github.com/probml/pml-book/issues/709",
+)
+def added_inside(
+    x: Tensor, sublayer: Callable[[Tensor], Tensor], norm: Callable[[Tensor], Tensor]
+) -> Tensor:
+    return sublayer(norm(x) + x)

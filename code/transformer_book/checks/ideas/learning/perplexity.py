@@ -164,3 +164,14 @@ def not_weighted(losses: Sequence[float], counts: Sequence[int]) -> float:
 )
 def power_of_bits(loss: float) -> float:
     return 2 ** (loss / math.log(2))
+
+
+@mistake(
+    "power",
+    "root in place of exp",
+    symptom="The result lies near 1 or 2, below every perplexity of the literature.",
+    cause="Perplexity is exp of the mean loss, not its square root: math.exp.",
+    seen="Perplexity Calculation, https://github.com/SocialComplexityLab/life2vec/issues/8",
+)
+def rooted(loss: float) -> float:
+    return math.sqrt(loss)

@@ -160,3 +160,16 @@ def padding_at_one(count: Tensor, real: Tensor) -> Tensor:
 )
 def padding_at_zero(count: Tensor, real: Tensor) -> Tensor:
     return torch.where(real, count - 1, 0)
+
+
+@mistake(
+    "count",
+    "all padding of the row subtracted",
+    symptom="Padding behind a token moves its position, too, and padding has positions below 0.",
+    cause="Only the padding before each place counts: add up the real tokens up to there.",
+    steps={"floor": lambda positions: positions},
+    seen="Batch generation with Exllamav2_HF is weird, "
+    "https://github.com/turboderp-org/exllamav2/issues/606",
+)
+def all_padding_taken_off(real: Tensor) -> Tensor:
+    return torch.arange(1, real.size(1) + 1) - (~real).sum(dim=1, keepdim=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
 from transformer_book.checks.components import Case, Component, mistakes_in
 
@@ -38,6 +39,8 @@ def merge_cases() -> Sequence[Case]:
         Case("both turned round", ([*"zyx"], ranks("y z", "x y"))),
         Case("three alike, twice, of rank 1", ([*"aaaxaaa"], ranks("x x", "a a"))),
         Case("a pair that comes three times", ([*"ababxabx"], ranks("x a", "b x", "a b"))),
+        Case("the middle first", ([*"abcd"], ranks("b c", "a b", "c d", "ab c"))),
+        Case("the middle first, of five", ([*"vwxyz"], ranks("w x", "v w", "x y", "vw x"))),
     )
 
 
@@ -226,3 +229,25 @@ def rest_lost(tokens: list[str], pair: Pair) -> list[str]:
         if (tokens[i], tokens[i + 1]) == pair:
             return [*tokens[:i], "".join(pair)]
     return tokens
+
+
+def in_one_pass(tokens: list[str], ranks: Ranks) -> list[str]:
+    new, i = [], 0
+    while i < len(tokens):
+        found = tuple(tokens[i : i + 2]) in ranks
+        new.append("".join(tokens[i : i + 2]) if found else tokens[i])
+        i += 2 if found else 1
+    return new
+
+
+@mistake(
+    "lowest",
+    "all pairs of the table joined in one pass",
+    symptom="A pair further left is joined although a pair of a lower rank needs one of its "
+    "tokens.",
+    cause="Each pass joins one pair, that of the lowest rank; then look again.",
+    steps={"joined": in_one_pass},
+    seen='Encoding issue with "Hello,", https://github.com/rasbt/LLMs-from-scratch/issues/558',
+)
+def any_pair(tokens: list[str], ranks: Ranks) -> Any:
+    return ranks if lowest(tokens, ranks) else None

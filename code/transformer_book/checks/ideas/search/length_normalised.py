@@ -128,3 +128,14 @@ def base_and_exponent(length: int, alpha: float) -> float:
 )
 def one_longer(length: int, alpha: float) -> float:
     return (length + 1) ** alpha
+
+
+@mistake(
+    "divisor",
+    "one taken from the length",
+    symptom="Hypotheses are ranked as if they had a token less.",
+    cause="<eos> is a token, and its log-probability is in the sum: length**alpha.",
+    seen="hypotheses lengths off by one, https://github.com/awslabs/sockeye/issues/483",
+)
+def one_less(length: int, alpha: float) -> float:
+    return max(length - 1, 1) ** alpha

@@ -224,3 +224,27 @@ def fixed_base(x: Tensor, base: float) -> Tensor:
 )
 def from_one(positions: Tensor, x: Tensor) -> Tensor:
     return positions + 1
+
+
+def quarter_frequencies(x: Tensor, base: float) -> Tensor:
+    half = x.size(-1) // 2
+    return base ** -(torch.arange(0, half // 2 * 2, 2) / half)
+
+
+@mistake(
+    "pair",
+    "only half of each head turned",
+    symptom="The second half of the features comes out as it went in.",
+    cause="The width was halved twice: there are K/2 angles, for the pairs i and i + K/2 of all K "
+    "features.",
+    steps={
+        "frequencies": quarter_frequencies,
+        "join": lambda first, second, x: torch.cat(
+            [first, second, x[..., 2 * first.size(-1) :]], dim=-1
+        ),
+    },
+    seen="rotary embedding question, https://github.com/lucidrains/RETRO-pytorch/issues/12",
+)
+def half_turned(x: Tensor) -> tuple[Tensor, Tensor]:
+    quarter = x.size(-1) // 2 // 2
+    return x[..., :quarter], x[..., quarter : 2 * quarter]

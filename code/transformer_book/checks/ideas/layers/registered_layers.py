@@ -1,0 +1,150 @@
+"""Registered layers (chapter 14): the right steps, the inputs, and the known mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from transformer_book.checks.components import Case, Component, mistakes_in
+from transformer_book.checks.given import normal
+
+
+def observe_module(function: Callable[..., Any]) -> Callable[..., Any]:
+    """What a module computes, and what it knows of the layers that it was given."""
+
+    def observed(x: Tensor, n_layers: int) -> dict[str, Any]:
+        layers = []
+        for i in range(n_layers):
+            layer = nn.Linear(x.size(-1), x.size(-1))
+            with torch.no_grad():
+                for weight in layer.parameters():
+                    weight.copy_(normal(*weight.shape, seed=10 * i + weight.dim()))
+            layers.append(layer)
+        module = function(list(layers))
+        found = {"the output": module(x).detach()}
+        trained = {id(parameter) for parameter in module.parameters()}
+        module.eval()
+        return {
+            **found,
+            "layers that are trained": sum(id(layer.weight) in trained for layer in layers),
+            "tensors that are saved": len(module.state_dict()),
+            "layers in evaluation mode": sum(not layer.training for layer in layers),
+        }
+
+    return observed
+
+
+class Chain(nn.Module):
+    """Applies layers one after the other; `kept` are those that the module knows."""
+
+    def __init__(self, layers: Sequence[nn.Module], kept: nn.Module | None):
+        super().__init__()
+        self.applied = tuple(layers)
+        self.kept = kept
+
+    def forward(self, x: Tensor) -> Tensor:
+        for layer in self.applied:
+            x = layer(x)
+        return x
+
+
+def chain_cases() -> Sequence[Case]:
+    return tuple(
+        Case(f"{n} layers, {d} features", (normal(2, d, seed=n + d), n))
+        for n, d in ((2, 2), (3, 3), (1, 4), (4, 2), (6, 3), (2, 5))
+    )
+
+
+REGISTERED = Component(
+    name="registered_layers",
+    chapter=14,
+    order=2,
+    section="Break it: N layers that are one",
+    signature="layers",
+    pipeline=lambda s, layers: Chain(s.order(layers), s.keep(layers)),
+    steps={"order": lambda layers: layers, "keep": lambda layers: nn.ModuleList(layers)},
+    cases=chain_cases,
+    returns="an `nn.Module` that applies the `layers`, a list of modules, one after the other, to "
+    "its input, and knows all of them: their parameters are trained and saved once each, and "
+    "`eval()` reaches them. Judged by its output and by that",
+    differentiable=False,
+    observe=observe_module,
+    done_by="Encoder",
+    met="flat",
+    ready_made={"nn.Sequential": nn.Sequential},
+    boundaries={"one layer": lambda layers: len(layers) == 1},
+)
+
+# --- known mistakes ------------------------------------------------------------------------------
+
+mistake = mistakes_in(REGISTERED)
+
+Layers = Sequence[nn.Module]
+
+
+@mistake(
+    "keep",
+    "layers in a plain list",
+    symptom="The optimizer gets no parameters of theirs: the layers are not trained, not saved, "
+    "and not moved.",
+    cause="A module does not look into a list, a tuple or a dictionary: nn.ModuleList(layers).",
+)
+def in_a_list(layers: Layers) -> None:
+    return None
+
+
+@mistake(
+    "keep",
+    "only one layer registered",
+    symptom="One layer learns, the others stay as they were drawn.",
+    cause="An attribute that is assigned in a loop holds the last layer alone: use nn.ModuleList.",
+)
+def last_registered(layers: Layers) -> nn.Module:
+    return layers[-1]
+
+
+@mistake(
+    "keep",
+    "parameters registered without their layers",
+    met=("random", 0),
+    symptom="The layers are trained, and eval() does not reach them: their dropout stays on.",
+    cause="nn.ParameterList knows the tensors alone: register the layers, with nn.ModuleList.",
+)
+def parameters_alone(layers: Layers) -> nn.Module:
+    return nn.ParameterList([p for layer in layers for p in layer.parameters()])
+
+
+@mistake(
+    "order",
+    "layers applied in the opposite order",
+    met=("nonsense", 0),
+    symptom="A trained model says nonsense: its last layer comes first.",
+    cause="Apply layers[0] first.",
+)
+def last_first(layers: Layers) -> Layers:
+    return layers[::-1]
+
+
+@mistake(
+    "order",
+    "first layer applied N times",
+    met=("worse", 0),
+    symptom="The other layers are there, and change nothing.",
+    cause="The loop calls layers[0] each time: call the layer of the loop.",
+)
+def first_again(layers: Layers) -> Layers:
+    return [layers[0] for _ in layers]
+
+
+@mistake(
+    "order",
+    "last layer not applied",
+    met=("worse", 0),
+    symptom="The last layer is there, and changes nothing.",
+    cause="range(n − 1) leaves it out: go through all layers.",
+)
+def last_left_out(layers: Layers) -> Layers:
+    return layers[:-1]

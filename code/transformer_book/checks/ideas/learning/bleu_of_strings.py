@@ -1,0 +1,212 @@
+"""BLEU of strings (chapter 19): the right steps, the inputs, and the known mistakes."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from itertools import chain
+from typing import Any
+
+from transformer_book.checks.components import Case, Component, mistakes_in
+
+
+def counted(tokens: Sequence[Any], n: int) -> Counter[tuple[Any, ...]]:
+    return Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))
+
+
+def smoothed_bleu(translations: Sequence[Any], references: Sequence[Any]) -> float:
+    """BLEU, 0 to 1, of lists of tokens; like NLTK's it takes strings, too, for lists of letters.
+
+    With one added to each count, so that short texts give more than zero (Lin and Och, 2004).
+    """
+    if len(translations) != len(references):
+        raise ValueError(f"{len(translations)} translations, {len(references)} lists of references")
+    found, possible = [1.0] * 4, [1.0] * 4
+    length = closest = 0
+    for translation, several in zip(translations, references, strict=True):
+        length += len(translation)
+        closest += min((abs(len(r) - len(translation)), len(r)) for r in several)[1]
+        for n in range(1, 5):
+            mine = counted(translation, n)
+            best: Counter[tuple[Any, ...]] = Counter()
+            for reference in several:
+                best |= counted(reference, n)
+            found[n - 1] += (mine & best).total()
+            possible[n - 1] += mine.total()
+    brevity = min(0.0, 1 - closest / max(length, 1))
+    precision = sum(math.log(f / p) for f, p in zip(found, possible, strict=True)) / 4
+    return math.exp(brevity + precision)
+
+
+def observe_bleu(function: Callable[..., Any]) -> Callable[..., Any]:
+    def observed(translations: list[str], references: list[list[str]]) -> Any:
+        return function(translations, references, smoothed_bleu)
+
+    return observed
+
+
+def bleu_pipeline(s, translations, references, corpus_bleu):
+    mine = [s.cut(text) for text in translations]
+    right = [s.nest([s.cut_reference(text) for text in several]) for several in references]
+    return s.measure(corpus_bleu, mine, right)
+
+
+def bleu_cases() -> Sequence[Case]:
+    dog, man = "a dog runs in the snow", "a man rides a bike"
+    return (
+        Case("one translation, one reference", ([dog], [["a dog is running in the snow"]])),
+        Case("two translations", ([man, dog], [["a man is on a bike"], ["two dogs run"]])),
+        Case(
+            "two references each",
+            (
+                ["two dogs play outside", man],
+                [
+                    ["two dogs are playing", "dogs play outside"],
+                    ["a boy rides", "the man rides a bike"],
+                ],
+            ),
+        ),
+        Case("word for word", ([dog, man], [[dog], [man]])),
+        Case(
+            "too short", (["a dog", "the man sleeps now"], [[dog], ["the man sleeps on a bench"]])
+        ),
+        Case("too long", ([dog + " and " + man], [["a dog and a man"]])),
+        Case("nothing in common", (["red green"], [["a hat", "some shoes here"]])),
+        Case(
+            "three references, two and one",
+            (
+                [dog, "some people wait", "he sings a song"],
+                [
+                    ["the dog runs", "a dog in the snow", "a dog runs away"],
+                    ["people are waiting", "some people are there"],
+                    ["he sings the song"],
+                ],
+            ),
+        ),
+        Case("one word", (["snow"], [["the snow"]])),
+        Case("the second reference", ([man], [[dog, "a man rides his bike"]])),
+    )
+
+
+BLEU = Component(
+    name="bleu_of_strings",
+    chapter=19,
+    order=1,
+    section="What the function is given",
+    signature="translations, references, corpus_bleu",
+    pipeline=bleu_pipeline,
+    steps={
+        "cut": lambda text: text.split(),
+        "cut_reference": lambda text: text.split(),
+        "nest": lambda several: several,
+        "measure": lambda corpus_bleu, mine, right: corpus_bleu(mine, right),
+    },
+    cases=bleu_cases,
+    returns="the BLEU of all translations together, a number: from `translations`, strings, and "
+    "`references`, for each translation a list of strings. `corpus_bleu(translations, references)` "
+    "computes it as NLTK's does: of a list of tokens for each translation, and for each a list of "
+    "references, each a list of tokens. Tokens stand between spaces here",
+    differentiable=False,
+    observe=observe_bleu,
+    met="score",
+    boundaries={
+        "one translation": lambda translations: len(translations) == 1,
+        "several references": lambda references: len(references[0]) > 1,
+        "one reference": lambda references: all(len(several) == 1 for several in references),
+    },
+)
+
+# --- known mistakes ------------------------------------------------------------------------------
+
+mistake = mistakes_in(BLEU)
+
+Measure = Callable[[Sequence[Any], Sequence[Any]], float]
+
+
+@mistake(
+    "cut",
+    "letters compared, not words",
+    symptom="The score is far too high: letters agree more often than words.",
+    cause="A string is a sequence of letters: hand over lists of words, `text.split()`.",
+    steps={"cut_reference": str},
+)
+def not_cut(text: str) -> str:
+    return text
+
+
+@mistake(
+    "cut_reference",
+    "references left as strings",
+    met=("bleu", 0),
+    symptom="Hardly anything agrees: words are compared with letters.",
+    cause="Cut the references into words, too.",
+)
+def reference_not_cut(text: str) -> str:
+    return text
+
+
+@mistake(
+    "nest",
+    "reference not in a list",
+    met=("bleu", 0),
+    symptom="Each word of the reference is taken for a reference, and its letters for words: "
+    "hardly anything agrees.",
+    cause="A translation has a list of references: `[reference.split()]`, even if there is one.",
+)
+def not_nested(several: list[Any]) -> Any:
+    return several[0]
+
+
+@mistake(
+    "nest",
+    "only the first reference kept",
+    met=("bleu", 0),
+    symptom="What agrees with another reference does not count.",
+    cause="Hand over all references of each translation.",
+)
+def first_reference(several: list[Any]) -> list[Any]:
+    return several[:1]
+
+
+@mistake(
+    "measure",
+    "mean of the sentences' BLEU",
+    symptom="It cannot be compared with published scores.",
+    cause="BLEU is counted over the whole corpus: call it once, with all translations.",
+)
+def mean_of_sentences(corpus_bleu: Measure, mine: Sequence[Any], right: Sequence[Any]) -> float:
+    pairs = zip(mine, right, strict=True)
+    return sum(corpus_bleu([one], [several]) for one, several in pairs) / len(mine)
+
+
+@mistake(
+    "measure",
+    "translations and references exchanged",
+    symptom="The first reference is scored against the translation: what is too short counts as "
+    "too long.",
+    cause="The order of the arguments is turned round: translations first here.",
+)
+def exchanged(corpus_bleu: Measure, mine: Sequence[Any], right: Sequence[Any]) -> float:
+    return corpus_bleu([several[0] for several in right], [[one] for one in mine])
+
+
+@mistake(
+    "measure",
+    "all translations in one text",
+    symptom="Runs of words go from one sentence into the next.",
+    cause="Each translation is a list of its own: do not add them up.",
+)
+def one_text(corpus_bleu: Measure, mine: Sequence[Any], right: Sequence[Any]) -> float:
+    firsts = [several[0] for several in right]
+    return corpus_bleu([list(chain(*mine))], [[list(chain(*firsts))]])
+
+
+@mistake(
+    "measure",
+    "only the first translation measured",
+    symptom="All other translations make no difference.",
+    cause="The list of all translations goes into one call.",
+)
+def first_translation(corpus_bleu: Measure, mine: Sequence[Any], right: Sequence[Any]) -> float:
+    return corpus_bleu(mine[:1], right[:1])

@@ -1,0 +1,208 @@
+"""Token-weighted updates (chapter 15): the right steps, the inputs, and the known mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from transformer_book.checks.components import Case, Component, mistakes_in
+from transformer_book.checks.given import normal
+from transformer_book.checks.ideas.learning.training_update import Optimizer
+
+
+def observe_epochs(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The weights of a small model, and how many updates there were, after each of two epochs."""
+
+    def observed(x: Tensor, y: Tensor, counts: Sequence[int], n: int) -> dict[str, Any]:
+        model = nn.Linear(x.size(-1), y.size(-1))
+        with torch.no_grad():
+            for i, weight in enumerate(model.parameters()):
+                weight.copy_(normal(*weight.shape, seed=i + 1))
+        # With weight decay a smaller loss is not the same as a smaller rate.
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1, weight_decay=0.3)
+        updates: list[int] = []
+        optimizer.register_step_post_hook(lambda *_: updates.append(1))
+        parts = list(zip(x.split(list(counts)), y.split(list(counts)), strict=True))
+
+        def compute_loss(part: tuple[Tensor, Tensor]) -> tuple[Tensor, int]:
+            return (model(part[0]) - part[1]).square().mean(), len(part[0])
+
+        found: dict[str, Any] = {}
+        for epoch in (1, 2):
+            function(optimizer, list(parts), n, compute_loss)
+            found[f"the weight after epoch {epoch}"] = model.weight.detach().clone()
+            found[f"updates after epoch {epoch}"] = len(updates)
+        return found
+
+    return observed
+
+
+def weighted_pipeline(s, optimizer, parts, n, compute_loss):
+    for window in s.windows(parts, n):
+        s.before(optimizer)
+        measured = [compute_loss(part) for part in window]
+        s.average(measured, n).backward()
+        optimizer.step()
+
+
+def windows_cases() -> Sequence[Case]:
+    def epoch(n: int, *counts: int) -> Case:
+        tokens, name = sum(counts), ", ".join(map(str, counts))
+        x, y = normal(tokens, 3, seed=tokens), normal(tokens, 2, seed=tokens + 1)
+        return Case(f"tokens {name} in windows of {n}", (x, y, counts, n))
+
+    return (
+        epoch(2, 5, 1),
+        epoch(2, 3, 3, 1, 4),
+        epoch(2, 2, 2, 2),
+        epoch(3, 1, 4, 2, 6),
+        epoch(4, 2, 1),
+        epoch(2, 4, 1, 3, 2, 2),
+        epoch(1, 3, 2),
+        epoch(3, 2, 5, 1),
+    )
+
+
+Measured = Sequence[tuple[Tensor, int]]
+Windows = Sequence[Sequence[Any]]
+
+
+WEIGHTED = Component(
+    name="token_weighted_updates",
+    chapter=15,
+    order=10,
+    section="Gradient accumulation",
+    signature="optimizer, parts, n, compute_loss",
+    pipeline=weighted_pipeline,
+    steps={
+        "windows": lambda parts, n: [parts[i : i + n] for i in range(0, len(parts), n)],
+        "before": lambda optimizer: optimizer.zero_grad(),
+        "average": lambda measured, n: (
+            sum(loss * tokens for loss, tokens in measured) / sum(tokens for _, tokens in measured)
+        ),
+    },
+    cases=windows_cases,
+    returns="nothing that is looked at: one epoch, with an update for every `n` of the `parts` in "
+    "their order, and one for those that are left at the end. Each goes along the gradient of the "
+    "mean loss per token of all its parts. `compute_loss(part)` gives the mean loss of one, a "
+    "tensor `()`, and how many tokens it has. Judged by the weights and by the number of updates, "
+    "after each of two epochs",
+    differentiable=False,
+    observe=observe_epochs,
+    met="worse",
+    boundaries={
+        "a window that is not full": lambda parts, n: len(parts) % n > 0,
+        "windows of one part": lambda n: n == 1,
+        "fewer parts than a window": lambda parts, n: len(parts) < n,
+        "full windows": lambda parts, n: len(parts) % n == 0,
+    },
+)
+
+# --- known mistakes ------------------------------------------------------------------------------
+
+mistake = mistakes_in(WEIGHTED)
+
+
+@mistake(
+    "average",
+    "mean of the parts' means",
+    symptom="A token of a short part counts for more than one of a long part.",
+    cause="Multiply each mean by its tokens, add up, and divide by all tokens of the window.",
+)
+def mean_of_parts(measured: Measured, n: int) -> Tensor:
+    return torch.stack([loss for loss, _ in measured]).mean()
+
+
+@mistake(
+    "average",
+    "each mean divided by n",
+    symptom="A token of a short part counts for more, and in the last window, which is not full, "
+    "the gradient is too short.",
+    cause="Divide by the tokens of the parts that are there, not by the length of a window.",
+)
+def divided_by_n(measured: Measured, n: int) -> Tensor:
+    return torch.stack([loss for loss, _ in measured]).sum() / n
+
+
+@mistake(
+    "average",
+    "means of the parts added up",
+    symptom="The gradient grows with the number of parts in a window.",
+    cause="Multiply each mean by its tokens, add up, and divide by all tokens of the window.",
+)
+def means_added(measured: Measured, n: int) -> Tensor:
+    return torch.stack([loss for loss, _ in measured]).sum()
+
+
+@mistake(
+    "average",
+    "losses of all tokens added up",
+    symptom="The gradient grows with the number of tokens in a window.",
+    cause="Divide by the number of all tokens of the window.",
+)
+def tokens_added(measured: Measured, n: int) -> Tensor:
+    return sum((loss * tokens for loss, tokens in measured), torch.tensor(0.0))
+
+
+@mistake(
+    "windows",
+    "last window dropped",
+    symptom="There is no update for the parts that are left at the end of an epoch.",
+    cause="`(i + 1) % n == 0` alone misses them: make an update behind the last part, too.",
+)
+def full_windows(parts: Sequence[Any], n: int) -> Windows:
+    return [parts[i : i + n] for i in range(0, len(parts) - n + 1, n)]
+
+
+@mistake(
+    "windows",
+    "first update after one part",
+    symptom="The first window has one part, and every other window begins one part too late.",
+    cause="`i % n == 0` is true for i = 0: count from one, `(i + 1) % n == 0`.",
+)
+def counted_from_zero(parts: Sequence[Any], n: int) -> Windows:
+    return [parts[:1], *(parts[i : i + n] for i in range(1, len(parts), n))]
+
+
+@mistake(
+    "windows",
+    "update after every part",
+    symptom="Nothing is accumulated: each part has its own update.",
+    cause="step() stands inside the loop over the parts: call it once for each window.",
+)
+def one_by_one(parts: Sequence[Any], n: int) -> Windows:
+    return [[part] for part in parts]
+
+
+@mistake(
+    "windows",
+    "the whole epoch in one window",
+    symptom="There is one update in an epoch.",
+    cause="step() stands behind the loop over all parts: call it after every n parts.",
+)
+def one_window(parts: Sequence[Any], n: int) -> Windows:
+    return [parts]
+
+
+@mistake(
+    "before",
+    "gradients of earlier windows kept",
+    symptom="From the second update on, each step also goes along all earlier gradients.",
+    cause="backward() adds to .grad: call zero_grad() before each window.",
+)
+def kept(optimizer: Optimizer) -> None:
+    pass
+
+
+@mistake(
+    "average",
+    "means divided by all tokens",
+    symptom="The gradient is too short, and shorter the more tokens a part has.",
+    cause="Each loss is a mean already: multiply it by its tokens before dividing by all of them.",
+    seen="Incorrect normalization, https://github.com/OpenNMT/OpenNMT-py/issues/2209",
+)
+def means_by_tokens(measured: Measured, n: int) -> Tensor:
+    return means_added(measured, n) / sum(tokens for _, tokens in measured)

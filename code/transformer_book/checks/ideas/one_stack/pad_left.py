@@ -1,0 +1,140 @@
+"""Pad left (chapter 24): the right steps, the inputs, and the known mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from transformer_book.checks.components import Case, Component, mistakes_in
+
+Rows = Sequence[Sequence[int]]
+
+
+def left_cases() -> Sequence[Case]:
+    def rows(*ids: list[int]) -> tuple[Rows]:
+        return (list(ids),)
+
+    return (
+        Case("two texts", rows([5, 7, 8], [9])),
+        Case("three texts", rows([4], [5, 6, 7, 8], [9, 8])),
+        Case("of equal length", rows([4, 3], [5, 6])),
+        Case("one text", rows([4, 5, 6])),
+        Case("the longest first", rows([3, 4, 5, 6], [7, 8], [9])),
+        Case("a text that reads the same backwards", rows([4, 5, 4], [6, 6])),
+        Case("one token", rows([7])),
+        Case("all but one short", rows([3], [4], [5, 6, 7, 8, 9])),
+    )
+
+
+def in_front(rows: Rows) -> Tensor:
+    longest = max(map(len, rows))
+    return torch.tensor([[0] * (longest - len(row)) + list(row) for row in rows])
+
+
+PAD_LEFT = Component(
+    name="pad_left",
+    chapter=24,
+    order=4,
+    section="Padding and the cache",
+    signature="rows",
+    pipeline=lambda s, rows: (s.pad(rows), s.real(s.pad(rows), rows)),
+    steps={"pad": in_front, "real": lambda tokens, rows: tokens != 0},
+    cases=left_cases,
+    returns="`(tokens, real)` for texts that a decoder-only model goes on with together: `rows` "
+    "are lists of ids, none of them empty or 0; `tokens`, whole numbers `(B, T)`, has them with "
+    "padding (0) in front, so that all end in the last place, and no longer than needed; `real`, "
+    "booleans `(B, T)`, is True where a token is no padding",
+    differentiable=False,
+    met="batch",
+    boundaries={
+        "one text": lambda rows: len(rows) == 1,
+        "one token": lambda rows: max(map(len, rows)) == 1,
+        "of one length": lambda rows: len(set(map(len, rows))) == 1 and len(rows) > 1,
+        "the longest first": lambda rows: len(rows[0]) > len(rows[-1]),
+    },
+)
+
+# --- known mistakes ------------------------------------------------------------------------------
+
+mistake = mistakes_in(PAD_LEFT)
+
+
+def behind(rows: Rows) -> Tensor:
+    longest = max(map(len, rows))
+    return torch.tensor([list(row) + [0] * (longest - len(row)) for row in rows])
+
+
+@mistake(
+    "pad",
+    "padded behind before going on",
+    symptom="Shorter texts go on behind their padding: the next token is read at a place that "
+    "holds none.",
+    cause="The last place must hold the last token of each text: put the padding in front.",
+)
+def padded_behind(rows: Rows) -> Tensor:
+    return behind(rows)
+
+
+@mistake(
+    "pad",
+    "texts turned round",
+    met=("nonsense", 0),
+    symptom="The tokens stand in the opposite order.",
+    cause="A flip before padding needs another after it: turn the padded rows back.",
+)
+def turned(rows: Rows) -> Tensor:
+    return in_front([row[::-1] for row in rows])
+
+
+@mistake(
+    "real",
+    "mask of padding behind",
+    symptom="The mask hides the end of shorter texts and shows their padding.",
+    cause="`arange(T) < length` is right for padding behind: ask `tokens != 0`.",
+)
+def mask_behind(tokens: Tensor, rows: Rows) -> Tensor:
+    return behind(rows) != 0
+
+
+@mistake(
+    "real",
+    "True where padding stands",
+    symptom="The mask says True at padding, and False at every token.",
+    cause="Here True means a real token; `key_padding_mask` of PyTorch means the opposite.",
+)
+def inverted(tokens: Tensor, rows: Rows) -> Tensor:
+    return tokens == 0
+
+
+@mistake(
+    "real",
+    "padding in front not masked",
+    symptom="The mask is True everywhere: a text changes with the padding in front of it.",
+    cause="Mark as real what is no padding: `tokens != 0`.",
+)
+def all_real(tokens: Tensor, rows: Rows) -> Tensor:
+    return torch.ones_like(tokens, dtype=torch.bool)
+
+
+@mistake(
+    "pad",
+    "cut to the shortest text",
+    met=("nonsense", 0),
+    symptom="Longer texts have lost their beginning.",
+    cause="T is the length of the longest text: pad the others.",
+)
+def cut_to_shortest(rows: Rows) -> Tensor:
+    shortest = min(map(len, rows))
+    return torch.tensor([row[-shortest:] for row in rows])
+
+
+@mistake(
+    "pad",
+    "one place of padding too many",
+    symptom="Even the longest text has padding in front.",
+    cause="T is the length of the longest text, and no more.",
+)
+def one_too_many(rows: Rows) -> Tensor:
+    return torch.nn.functional.pad(in_front(rows), (1, 0))
