@@ -94,8 +94,9 @@ def core_of(notebook: dict) -> dict:
 
 
 def words(text: str) -> int:
-    """The words of a Markdown text: tags and the targets of links do not count."""
-    return len(re.sub(r"\]\([^)]*\)", "]", re.sub(r"<[^>]+>", " ", text)).split())
+    """The words of a Markdown text: tags, comments and the targets of links do not count."""
+    text = re.sub(r"<!--.*?-->|<[^>]+>", " ", text, flags=re.DOTALL)
+    return len(re.sub(r"\]\([^)]*\)", "]", text).split())
 
 
 def words_of(notebook: dict) -> int:

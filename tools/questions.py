@@ -8,6 +8,11 @@ far off an answer may be:
 
     <!-- number: 1.75, within 0.005 -->
 
+Where a question of a box needs what stands around it on its page, a comment in front of the options
+says it in a few words. It is read where the question stands alone: in a review, in another system.
+
+    <!-- alone: A query and three keys are given: $q = (1, 1)$, ... -->
+
 The script writes the bank as JSON: texts as Markdown, summaries as HTML. A question's id is its
 chapter, its cell's id and its number in the cell: 09/ask-yourself/3. The build of the website
 (book/extension/transformer_book_questions.py) reads notebooks with the same functions. With
@@ -43,6 +48,7 @@ FOLDED = re.compile(
     re.DOTALL,
 )
 NUMBER = re.compile(r"<!-- number: (?P<value>\S+), within (?P<within>\S+) -->\s*")
+ALONE = re.compile(r"<!-- alone: (.*?) -->", re.DOTALL)
 RIGHT = re.compile(r"Yes\b")
 TRIED = re.compile(r"^checks\.exercise\(\s*(my_\w+)", re.MULTILINE)
 REMARK = re.compile(r"<!--.*?-->", re.DOTALL)
@@ -63,7 +69,8 @@ class Option:
 class Question:
     """A question of a notebook. It is answered by its options, by a number, or in thought.
 
-    text: Markdown of a *Predict first*, HTML of an *Ask yourself* (a summary).
+    text: Markdown of a *Predict first*, with what it needs to stand alone; HTML of an *Ask
+        yourself* (a summary).
     note: what stands below the options.
     """
 
@@ -125,13 +132,15 @@ def predictions(source: str) -> Iterator[dict]:
     for box in PREDICT.finditer(source):
         text = re.sub(r"^> ?", "", box[0], flags=re.MULTILINE)
         asked, _, _ = text.removeprefix("**Predict first.**").partition("<details>")
+        around = [each.strip() for each in ALONE.findall(asked)]
         folds = list(FOLDED.finditer(text))
         options = []
         for fold in folds:
             why = fold["inside"].strip()
             options.append(Option(fold["summary"].strip(), RIGHT.match(why) is not None, why))
         note = text[folds[-1].end() :].strip() if folds else ""
-        yield {"text": asked.strip(), "options": tuple(options), "note": note}
+        asked = "\n\n".join([*around, ALONE.sub("", asked).strip()])
+        yield {"text": asked, "options": tuple(options), "note": note}
 
 
 def asked(source: str) -> Iterator[dict]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 from common import CHAPTERS, ROOT, notebooks
@@ -41,6 +42,44 @@ def test_a_typed_number_is_one_that_the_answer_names() -> None:
             words = {0.25: "quarter", 7: "seven"}
             named = f"{each.number:g}" in plain or words.get(each.number, "?") in plain.lower()
             assert named, f"{each.id}: {each.number:g} is not in {each.answer!r}"
+
+
+# What stands on the page of a question, and not beside it in another system.
+REFERS = re.compile(
+    r"\b(figure|picture|drawing|plot|map|rectangle|table|cell|listing|example)s?\W+(\w+\W+){0,2}"
+    r"(above|below)\b|\bin the (figure|picture|drawing|plot|map)\b|\bthe cell (prints|shows)\b"
+    r"|\b(next|last|previous) (section|cell|figure)\b|\b(printed|shown|drawn) (above|below)\b",
+    re.IGNORECASE,
+)
+
+
+def parts_of(question: Question) -> list[str]:
+    options = (part for each in question.options for part in (each.text, each.why))
+    return [question.text, question.note, question.answer, *options]
+
+
+def test_a_question_refers_to_nothing_that_is_not_there() -> None:
+    """The one that does has what it needs in front of it (`<!-- alone: ... -->`)."""
+    for text in (
+        "In the rectangle above, a column is cut off.",
+        "in the figure below they do",
+        "the second line that the cell prints",
+        "The next section shows what it writes.",
+        "the weights in the table of weights above",
+    ):
+        assert REFERS.search(text), text
+    found = [each.id for each in BANK if any(map(REFERS.search, parts_of(each)))]
+    assert found == ["03/shift/1"]
+    (rectangle,) = (each for each in BANK if each.id == "03/shift/1")
+    assert rectangle.text.startswith("Three sentences of different lengths stand in a rectangle")
+
+
+def test_what_stands_around_a_question_comes_first_where_it_stands_alone() -> None:
+    texts = [path.read_text(encoding="utf-8") for path in notebooks()]
+    arrows = next(each for each in BANK if each.id == "06/arrows/1")
+    assert arrows.text.startswith("One query and three keys are given: $q = (1, 1)$")
+    assert sum(text.count("<!-- alone: ") for text in texts) >= 30
+    assert not any("alone:" in part for each in BANK for part in parts_of(each))
 
 
 def test_faults_are_found() -> None:
