@@ -223,9 +223,10 @@ def test_at_a_terminal_each_sentence_is_answered(call, model):
 
 
 def test_a_series_is_checked_and_nothing_else_is(call, captions):
-    answer = call("translate", "series", "--check", "sin(a*x)", "", "1/sin(b*x)")
+    answer = call("translate", "series", "sin(a*x)", "", "1/sin(b*x)")
     right, empty, wrong, end = answer.out.split("\n")
     assert right.endswith("\tchecked: agrees to O(x**6)") and (empty, end) == ("", "")
     assert "\tchecked: wrong from x**1 on" in wrong
+    assert "\t" not in call("translate", "series", "--no-check", "sin(a*x)").out
     sentence = refused(call("translate", captions, "--check", "Ein Hund."))
     assert sentence.startswith("--check is for a model of series")

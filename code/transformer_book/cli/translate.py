@@ -48,8 +48,9 @@ def translate(
         typer.Option("--mark-rare", help="Print the words seldom or never seen in training."),
     ] = False,
     check: Annotated[
-        bool, typer.Option("--check", help="Print whether each series agrees to O(x**6).")
-    ] = False,
+        bool | None,
+        typer.Option("--check/--no-check", help="Print whether each series agrees to O(x**6)."),
+    ] = None,
     device: options.Device = "cpu",
     threads: options.Threads = None,
 ) -> None:
@@ -63,8 +64,8 @@ def translate(
     What else is printed of a translation stands behind it, each after a tab: with --probabilities
     its tokens, with --mark-rare the rare words of the source, with spaces between them. Those are
     the words that training had fewer than 3 times (for a model of whole words: that it does not
-    know); what becomes of them is a guess. With --check it is what numbers say of a series: that it
-    agrees to O(x**6), or from which power of x on it is wrong. Only a model of series has that.
+    know); what becomes of them is a guess. Of a series it is what numbers say, unless --no-check is
+    given: that it agrees to O(x**6), or from which power of x on it is wrong.
 
     \b
     Examples:
@@ -73,7 +74,7 @@ def translate(
       transformer-book translate captions-de-en --n-best 3 --probabilities "Zwei Hunde schlafen."
       transformer-book translate captions-de-en --temperature 1.2 --seed 7 "Ein Hund schläft."
       transformer-book translate multi30k-de-en --mark-rare "Ein Eisvogel sitzt auf einem Ast."
-      transformer-book translate series --check "sin(a*x)/sin(b*x)"
+      transformer-book translate series "sin(a*x)/sin(b*x)"
     """
     from transformer_book.sampling import Drawing
 
@@ -90,7 +91,8 @@ def translate(
             f"--mark-rare marks nothing: {model} has no known_words.json, which says what words it "
             "met in training; train --resume writes that file into the folder of a run."
         )
-    if check and (translator.recipe.get("task") or {}).get("name") != "series":
+    is_series = (translator.recipe.get("task") or {}).get("name") == "series"
+    if check and not is_series:
         raise ValueError(
             f"--check is for a model of series, and {model} writes none: leave --check out."
         )
@@ -100,11 +102,8 @@ def translate(
         beam_size = max(n_best, translator.decoding.beam_size)
     search = {"drawing": drawing, "beam_size": beam_size, "length_penalty": length_penalty}
     search["n_best"] = n_best or 1
-    columns = [
-        column
-        for column, asked in ((_tokens, probabilities), (_rare, mark_rare), (_check, check))
-        if asked
-    ]
+    columns = [column for column, asked in ((_tokens, probabilities), (_rare, mark_rare)) if asked]
+    columns += [_check] * (is_series and check is not False)
     session = _Session(translator, search, seed, n_best is not None, columns)
     # Which draws belong to which line must not depend on when the lines arrive.
     _translate_all(session, texts, full=drawing is not None)
