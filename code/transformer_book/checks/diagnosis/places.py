@@ -163,8 +163,8 @@ def _along(leaves: Sequence[Leaf], differ: Sequence[Tensor], axis: int) -> Itera
             f"The first and the last {word} are right; yours differs only between them.",
             lambda i, n: (i > 0) & (i < n - 1),
         ),
-        (f"It differs only at every second {word}: 1, 3, 5, …", lambda i, n: i % 2 == 1),
-        (f"It differs only at every second {word}: 0, 2, 4, …", lambda i, n: i % 2 == 0),
+        (f"It differs only at every second {word}: 1, 3, 5 and so on.", lambda i, n: i % 2 == 1),
+        (f"It differs only at every second {word}: 0, 2, 4 and so on.", lambda i, n: i % 2 == 0),
         (f"It differs only in the first half of the {word}s.", lambda i, n: 2 * i < n),
         (f"It differs only in the second half of the {word}s.", lambda i, n: 2 * i >= n),
     )

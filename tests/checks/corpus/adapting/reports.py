@@ -31,7 +31,7 @@ def presence_and_frequency(logits, tokens, penalty):
     return logits - counts * penalty
 
 
-@version("merged_weight", "wrong")
+@version("merged_weight", "wrong: matrices of the adapter read in the other layout")
 def merged_in_the_other_layout(weight, down, up, alpha):
     rank = down.size(0)
     a, b = down.reshape(-1, rank), up.reshape(rank, -1)

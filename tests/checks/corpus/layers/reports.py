@@ -7,7 +7,7 @@ import torch
 from tests.checks.corpus import version
 
 
-@version("layer_norm", "wrong")
+@version("layer_norm", "wrong: squared in place of the root")
 def squared_in_place_of_a_root(x, weight, bias, eps=1e-5):
     centred = x - x.mean(-1, keepdim=True)
     variance = (centred**2).mean(-1, keepdim=True)

@@ -117,13 +117,13 @@ def divided_by_the_next_scale(gradients, scale, limit):
     return [g * min(1.0, limit / (norm.item() + 1e-6)) for g in found]
 
 
-@version("inverse_sqrt_schedule", "wrong")
+@version("inverse_sqrt_schedule", "wrong: first two updates alike")
 def two_first_updates_alike(update, d_model, warmup):
     n = max(1, update - 1)
     return d_model**-0.5 * min(n**-0.5, n * warmup**-1.5)
 
 
-@version("inverse_sqrt_schedule", "wrong")
+@version("inverse_sqrt_schedule", "wrong: warm-up one update too long")
 def one_more_than_warmup(update, d_model, warmup):
     if update < warmup:
         return (d_model * warmup) ** -0.5 * update / (warmup + 1)

@@ -104,3 +104,17 @@ def unmerged(weight: Tensor, change: Tensor, factor: float) -> Tensor:
 )
 def product_transposed(down: Tensor, up: Tensor) -> Tensor:
     return down.T @ up.T
+
+
+@mistake(
+    "change",
+    "matrices of the adapter read in the other layout",
+    symptom="The merged layer gives numbers that have nothing to do with the adapter's.",
+    cause="`down` is (r, I) and `up` (O, r): a reshape to (I, r) and (r, O) scrambles them. The "
+    "change is up @ down.",
+    seen="fix(lora): MergeEngine::merge transposed PEFT adapters, "
+    "https://github.com/paiml/aprender/pull/2138",
+)
+def other_layout(down: Tensor, up: Tensor) -> Tensor:
+    rank = down.size(0)
+    return (down.reshape(-1, rank) @ up.reshape(rank, -1)).T

@@ -416,3 +416,15 @@ def epsilon_of_a_millionth(centred: Tensor, variance: Tensor, eps: float) -> Ten
 )
 def root_twice(centred: Tensor, variance: Tensor, eps: float) -> Tensor:
     return centred / torch.sqrt(variance.sqrt() + eps)
+
+
+@mistake(
+    "divide",
+    "squared in place of the root",
+    symptom="Vectors far apart come out as almost nothing.",
+    cause="The variance plus ε is squared: take its root, `** 0.5`, not `** 2`.",
+    seen="Question about layernorm?, "
+    "https://github.com/131250208/TPlinker-joint-extraction/issues/37",
+)
+def squared_not_rooted(centred: Tensor, variance: Tensor, eps: float) -> Tensor:
+    return centred / (variance + eps) ** 2

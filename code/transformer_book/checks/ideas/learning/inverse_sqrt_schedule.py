@@ -28,6 +28,8 @@ SCHEDULE = Component(
             (1, 32, 1),
             (9, 1, 3),
             (5000, 256, 8000),
+            (2, 64, 10),
+            (7, 128, 20),
         )
     ),
     returns="the learning rate of the 2017 paper, D^(−1/2) · min(n^(−1/2), n · warmup^(−3/2)); "
@@ -177,3 +179,28 @@ def counted_anew(update: int, warmup: int) -> float:
 )
 def always_four_thousand(update: int, warmup: int) -> float:
     return min(update**-0.5, update * 4000**-1.5)
+
+
+@mistake(
+    "time",
+    "warm-up one update too long",
+    symptom="In the warm-up the rate is a little too small, and at its end it jumps.",
+    cause="Updates count from 1: the rate is n / warmup of the highest, not n / (warmup + 1).",
+    seen="fix: ensure non-zero learning rate during warmup at iteration 0, "
+    "https://github.com/karpathy/nanoGPT/pull/578",
+)
+def one_too_long(update: int, warmup: int) -> float:
+    rising = update / (warmup + 1) * warmup**-0.5
+    return rising if update < warmup else update**-0.5
+
+
+@mistake(
+    "time",
+    "first two updates alike",
+    symptom="From the second update on, the rate is one update late.",
+    cause="The counter begins at 0 and max(1, n) hides it: hand over n + 1.",
+    seen="About `NoamLR`, https://github.com/tugstugi/pytorch-saltnet/issues/7",
+)
+def late_but_for_the_first(update: int, warmup: int) -> float:
+    n = max(1, update - 1)
+    return min(n**-0.5, n * warmup**-1.5)
