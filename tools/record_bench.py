@@ -24,6 +24,10 @@ BENCH = ROOT / "book" / "assets" / "bench"
 RECORD = BENCH / "recorded.json"
 PAIRS = 200
 EVERY = 50
+CAPTIONS = BENCH / "captions.js"
+# A data file of at most 300 kB; 600 words and names suffice for these two constructions.
+CAPTIONS_TASK = {"name": "captions", "constructions": ["intransitive", "locative"]}
+N_CAPTIONS = {"train": 3300, "validation": 200}
 TASKS = ("copy", "reverse")
 # Each alone, and nothing: by the names of the bench's settings.
 CHANGES: list[dict[str, Any]] = [
@@ -45,10 +49,13 @@ CHANGES: list[dict[str, Any]] = [
     {"tie_embeddings": "decoder"},
     {"tie_embeddings": "all"},
 ]
+OF_CAPTIONS = {"task": "captions", "d_model": 64, "layers": 2, "d_ff": 128, "updates": 400}
 ASK = """
 const [bench, settings] = process.argv.slice(1);
 const { recipe_toml } = await import(`${bench}/export.js`);
 const { START } = await import(`${bench}/settings.js`);
+const { prepare } = await import(`${bench}/tasks.js`);
+await prepare(JSON.parse(settings));
 console.log(recipe_toml({ ...START, ...JSON.parse(settings) }));
 """
 
@@ -60,10 +67,26 @@ def recipe_of(settings: dict[str, Any]) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
+def captions_module() -> str:
+    """The captions that the page learns: the pairs that the package draws for the same recipe."""
+    from transformer_book.tasks import make_task
+
+    task = make_task(**CAPTIONS_TASK)
+    lines = [
+        "// Captions of the book's grammar, German and English. Made by tools/record_bench.py."
+    ]
+    lines.append(f"export const recipe = {json.dumps(CAPTIONS_TASK)};")
+    for split, n in N_CAPTIONS.items():
+        pairs = (f"{' '.join(p.source)}\t{' '.join(p.target)}" for p in task.pairs(split, n))
+        lines += [f"export const {split} = `", *pairs, "`;"]
+    return "\n".join(lines) + "\n"
+
+
 def measured(settings: dict[str, Any], every: int = EVERY) -> Iterator[tuple[int, float, float]]:
     """Train one recipe: at times the update, the validation loss, the share that is right."""
     from transformer_book.experiment import Experiment
     from transformer_book.recipes import load_recipe
+    from transformer_book.tasks import texts_of
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "recipe.toml"
@@ -71,7 +94,7 @@ def measured(settings: dict[str, Any], every: int = EVERY) -> Iterator[tuple[int
         experiment = Experiment(load_recipe(path, [f"training.validate_every={every}"]))
     trainer = experiment.trainer()
     pairs = experiment.task.pairs("validation", n=min(PAIRS, experiment.recipe.data.validation))
-    sources, targets = zip(*((" ".join(p.source), " ".join(p.target)) for p in pairs), strict=True)
+    sources, targets = zip(*(texts_of(experiment.task, pair) for pair in pairs), strict=True)
     while not trainer.finished:
         trainer.fit(updates=every)
         found = experiment.translator(trainer.model).search(sources)
@@ -84,7 +107,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--record", type=Path, default=RECORD, help="the file to write")
-    parser.add_argument("--only", type=int, help="only so many changes, to try it")
+    parser.add_argument("--only", type=int, help="only so many runs, to try it")
     options = parser.parse_args()
     import torch
 
@@ -93,16 +116,16 @@ def main() -> None:
     torch.set_num_threads(1)
     text = options.record.read_text(encoding="utf-8") if options.record.exists() else "[]"
     runs = json.loads(text)
-    for change in CHANGES[: options.only]:
-        for task in TASKS:
-            settings = {"task": task, **change}
-            if any(run["settings"] == settings for run in runs):
-                continue
-            points = [[n, round(loss, 4), round(right, 3)] for n, loss, right in measured(settings)]
-            runs.append({"settings": settings, "points": points})
-            print(settings, runs[-1]["points"][-1], flush=True)
-            lines = ",\n".join(json.dumps(run) for run in runs)
-            write_atomically(options.record, f"[\n{lines}\n]\n".encode())
+    write_atomically(CAPTIONS, captions_module().encode())
+    all_settings = [{"task": task, **change} for change in CHANGES for task in TASKS]
+    for settings in [OF_CAPTIONS, *all_settings][: options.only]:
+        if any(run["settings"] == settings for run in runs):
+            continue
+        points = [[n, round(loss, 4), round(right, 3)] for n, loss, right in measured(settings)]
+        runs.append({"settings": settings, "points": points})
+        print(settings, runs[-1]["points"][-1], flush=True)
+        lines = ",\n".join(json.dumps(run) for run in runs)
+        write_atomically(options.record, f"[\n{lines}\n]\n".encode())
 
 
 if __name__ == "__main__":

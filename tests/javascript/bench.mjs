@@ -3,12 +3,13 @@
 import { readFileSync } from "node:fs";
 
 const bench = new URL("../../book/assets/bench/", import.meta.url);
-const [{ initialize }, { load_tensors }, { folder_of, only_here, recipe_toml, zipped }, { opened, settings_of }, settings, { Task, is_held_out }, training] = await Promise.all(
+const [{ initialize }, { load_tensors }, { folder_of, only_here, recipe_toml, zipped }, { opened, settings_of }, settings, { Task, is_held_out, prepare }, training] = await Promise.all(
   ["../model/initialization.js", "../model/safetensors.js", "export.js", "files.js", "settings.js", "tasks.js", "training.js"].map((name) => import(new URL(name, bench))),
 );
 const { Run } = training;
 const { Random } = await import(new URL("random.js", bench));
 const { START } = settings;
+await prepare({ task: "captions" });
 
 /** Updates, until one says that it cannot be made. */
 function train(run, updates) {

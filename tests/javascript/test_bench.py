@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 import torch
 from browser_parity import node as node_here
+from record_bench import CAPTIONS, captions_module
 
 from tests.javascript.test_backward import configuration
 from transformer_book.experiment import Experiment
@@ -210,6 +211,23 @@ def test_files_that_are_no_run_are_refused_in_one_sentence() -> None:
     for sentence, files in cases.items():
         encoded = {name: b64encode(data).decode() for name, data in files.items()}
         assert ask("refused", files=encoded).startswith(sentence), files
+
+
+def test_captions_are_those_of_the_package(tmp_path: Path) -> None:
+    """The file, the ids of the words, and what a model says, here and in Python."""
+    text = CAPTIONS.read_bytes()
+    assert text.decode("utf-8") == captions_module() and len(text) <= 300_000
+    settings = {"task": "captions", "d_model": 16, "d_ff": 16, "batch_size": 16, "updates": 100}
+    found = ask("folder", settings=settings, updates=60)
+    with zipfile.ZipFile(io.BytesIO(b64decode(found["zip"]))) as packed:
+        packed.extractall(tmp_path)
+    experiment = Experiment(load_recipe(tmp_path / "recipe.toml"))
+    translator = Translator.from_pretrained(tmp_path)
+    assert translator.source_vocabulary.tokens == experiment.vocabularies[0].tokens
+    sources, said = zip(*found["pairs"], strict=True)
+    own = [each.text for each in translator.search(sources, beam_size=1)]
+    assert sum(a.replace(".", " .") == b for a, b in zip(own, said, strict=True)) >= len(said) - 2
+    assert len(set(said)) > 3
 
 
 def test_what_stands_in_an_address_is_read_and_what_is_wrong_is_said() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,6 +18,8 @@ from tests.cli.conftest import trained
 from tests.javascript.test_bench import ask
 from tests.site.accessibility import NARROW, until_scrollable, violations, width_of
 from tests.site.conftest import Tab, Visit
+from tests.site.talk_page import ask as talk
+from tests.site.talk_page import said as translation
 from transformer_book.batches import Batch
 from transformer_book.cli.run_folder import take_up_vocabularies
 from transformer_book.experiment import Experiment
@@ -106,6 +110,7 @@ def test_a_model_learns_and_python_says_what_it_says(bench, tmp_path: Path, tell
     )
     with page.expect_download() as download:
         press(page, "Save the model")
+    saved = Path(download.value.path()).read_bytes()
     with zipfile.ZipFile(download.value.path()) as packed:
         packed.extractall(tmp_path)
     translator = Translator.from_pretrained(tmp_path)
@@ -118,11 +123,46 @@ def test_a_model_learns_and_python_says_what_it_says(bench, tmp_path: Path, tell
     page.locator(".bench .file").set_input_files(tmp_path / "model.safetensors")
     notice = page.locator(".bench > .notice", has_text="choose the sizes of that run first")
     notice.wait_for()
+
+    # The page on which one talks to a model opens it, too.
+    page.goto(page.url.split("bench.html")[0] + "talk.html")
+    file = page.get_by_label("a model of the bench:")
+    file.set_input_files(tmp_path / "model.safetensors")
+    page.locator(".talk .notice", has_text="There is no config.json among the files").wait_for()
+    file.set_input_files({"name": "run.zip", "mimeType": "", "buffer": saved})
+    page.locator(".talk > .status", has_text="Translation: ").wait_for()
+    assert page.locator(".talk select option:checked").first.inner_text() == "yours: run.zip"
+    for source, own in zip(sources, said, strict=True):
+        talk(page, source)
+        assert translation(page) == own
+    assert "model=" not in page.url
     assert seen.problems == []
 
 
 def losses(page: Page) -> list[float]:
     return page.evaluate("window.losses")
+
+
+def test_reverse_is_learned_and_without_the_causal_mask_only_seems_to_be(bench, tell) -> None:
+    """The loss of a decoder that sees the future says nothing of what it can write.
+
+    A model that reads no source cannot get below the entropy of the targets: log 4 for the length
+    and log 7 for each symbol, over 3.5 symbols and <eos> on average.
+    """
+    asked = {"task": "reverse", "min_length": 2, "max_length": 5, "updates": 400}
+    seen = bench(**asked, beside=1, **{"b.causal": "false"}, go=1)
+    for name in "AB":
+        until(seen.page, f"Setting {name}: finished after 400 updates")
+    shown = [line.inner_text() for line in seen.page.locator(".bench .told p").all()]
+    tell(f"reverse in Chromium, and without the causal mask: {' '.join(shown)}")
+    (_, right), (loss, wrong) = (
+        [float(n) for n in re.search(r"Training loss ([\d.]+)\..* (\d+) % exactly", line).groups()]
+        for line in shown
+    )
+    assert right >= 90
+    floor = (math.log(4) + 3.5 * math.log(7)) / 4.5
+    assert loss < 0.1 * floor and wrong < 10
+    assert seen.problems == []
 
 
 def test_a_run_goes_to_python_and_comes_back(bench, tmp_path: Path, tell) -> None:
@@ -230,6 +270,35 @@ def test_a_switch_in_a_run_asks_first_and_can_be_taken_back(bench) -> None:
     assert page.locator(".bench .legend li").count() == 2  # what came after it is kept as a curve
     assert seen.problems == []
 
+    # At another visit.
+    page.reload()
+    page.locator(".bench .legend li", has_text="A to update").wait_for()
+    assert page.locator(".bench .curves .kept-0.dot").count() >= 2
+    choose(page, "causal", "off")
+    question = page.locator(".bench .question").inner_text()
+    said = "Last time you said: It falls, and the answers stay wrong all the same. What came: after"
+    assert said in question
+    page.goto(page.url.split("bench.html")[0] + "progress.html")
+    done = page.locator(".progress-place li", has_text="You said:")
+    assert "causal mask: off You said: It falls, and the answers stay wrong" in done.inner_text()
+    assert "causal=false" in done.locator("a").get_attribute("href")
+    saved = page.evaluate("window.bookMemory.exported()")
+    page.evaluate("window.bookMemory.forget()")
+    assert page.locator(".progress-place li").count() == 0
+    assert page.evaluate("text => window.bookMemory.imported(text)", saved) == ""
+    assert page.evaluate("window.bookMemory.exported()") == saved
+    assert page.locator(".progress-place li", has_text="You kept the curve").count() == 1
+    broken = json.loads(saved)
+    broken["bench"]["guesses"] = {"1": {"guess": "<b>"}}
+    told_of = page.evaluate("text => window.bookMemory.imported(text)", json.dumps(broken))
+    assert "is no file of your progress" in told_of
+
+    page.go_back()
+    page.locator(".bench .legend li", has_text="A to update").get_by_role("button").click()
+    page.reload()
+    page.locator(".bench").wait_for()
+    assert page.locator(".bench .legend li", has_text="A to update").count() == 0
+
 
 def test_two_settings_train_side_by_side(bench) -> None:
     seen = bench(**LEARNS | {"updates": 50, "beside": 1, "b.positions": "none", "go": 1})
@@ -254,6 +323,14 @@ def test_what_an_address_has_wrong_is_said(bench) -> None:
     assert (
         notice == "The package has no models without layer norm: there is no recipe for this run."
     )
+
+
+def test_each_switch_leads_to_the_section_that_breaks_it(bench, site: Path) -> None:
+    links = bench().page.locator(".bench .settings small a")
+    places = links.evaluate_all("all => all.map(e => [new URL(e.href).pathname, e.hash.slice(1)])")
+    assert len(places) >= 20
+    for path, anchor in places:
+        assert f'id="{anchor}"' in (site / path.lstrip("/")).read_text("utf-8"), (path, anchor)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -3,7 +3,8 @@
 Three hundred sentences are decoded greedily and three hundred with the search that each model ships
 with: the shortest of many, most of them by the fastest models; the probabilities of all tokens are
 compared. The logits of few more are, of short sentences and of long ones. The tool takes a thousand
-sentences for each model and search, every week.
+sentences for each model and search, every week. The gradients, and the first losses of three tasks,
+are those of tests/javascript/test_backward.py.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from browser_parity import (
 from playwright.sync_api import Browser
 
 from tests import small
+from tests.javascript.test_backward import TASKS, check_gradients, check_losses, random_cases
 from tests.system import PATIENCE
 from transformer_book import pretrained
 
@@ -120,3 +122,12 @@ def test_the_pieces_are_the_packages(name, chromium) -> None:
 
 def test_text_is_treated_as_python_does(chromium) -> None:
     assert not wrong_texts(list(random_strings(N_STRINGS)), chromium)
+
+
+def test_the_gradients_are_pytorchs(chromium, tell) -> None:
+    check_gradients(random_cases(), chromium, tell, "Chromium")
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_the_first_losses_are_pytorchs(name, chromium, tell) -> None:
+    check_losses(name, "adam", chromium, tell, "Chromium")

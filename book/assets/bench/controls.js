@@ -6,17 +6,23 @@ import { SETTINGS, START, groups, shown } from "./settings.js";
 // On a narrow page all groups begin folded, so that the run stands near.
 const OPEN = matchMedia("(min-width: 60rem)").matches ? ["Task and sizes", "Attention"] : [];
 
+/** A link to the section of a chapter. */
+function chapter(place) {
+  const [name, anchor] = place.split("#");
+  return html("a", { href: new URL(`../../chapters/${name}.html#${anchor}`, import.meta.url).href }, `Chapter ${Number(name.slice(0, 2))}`);
+}
+
 /** All settings in groups that fold. Returns {element, move(settings)}; `change(name, value)` is called. */
 export function controls(change) {
   const made = {};
   const element = html("div", { class: "settings" });
   for (const [group, names] of groups()) {
     const rows = names.map((name) => {
-      const { label, values, help } = SETTINGS[name];
+      const { label, values, help, breaks } = SETTINGS[name];
       made[name] = choice({ label, options: values, change: (value) => change(name, value) });
       const id = uniqueId();
       made[name].element.querySelector("select").setAttribute("aria-describedby", id);
-      made[name].element.append(html("small", { id, class: "note" }, help));
+      made[name].element.append(html("small", { id, class: "note" }, help, breaks ? [" ", chapter(breaks)] : []));
       made[name].element.dataset.setting = name;
       return made[name].element;
     });
@@ -42,9 +48,9 @@ const GUESSES = [
 
 /**
  * “Predict first”, for a switch. `guessed(text)` is called with what the reader thinks; without an
- * answer the switch works all the same.
+ * answer the switch works all the same. `earlier`: what the reader said of it at another time, if there is something.
  */
-export function question(name, value, guessed) {
+export function question(name, value, guessed, earlier) {
   const group = uniqueId();
   const answers = GUESSES.map((text) => {
     const [input, id] = [html("input", { type: "radio", name: group, id: uniqueId() }), uniqueId()];
@@ -53,5 +59,6 @@ export function question(name, value, guessed) {
     return html("div", { class: "control tick" }, input, html("label", { for: id }, text));
   });
   const legend = html("legend", {}, html("b", {}, "Predict first. "), `${SETTINGS[name].label}: ${shown(name, value)}. What will the training loss do?`);
-  return html("fieldset", { class: "question" }, legend, answers);
+  const before = earlier ? html("p", { class: "note" }, `Last time you said: ${earlier.guess} What came: ${earlier.outcome}`) : "";
+  return html("fieldset", { class: "question" }, legend, answers, before);
 }

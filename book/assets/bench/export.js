@@ -16,17 +16,23 @@ export function only_here(settings) {
   return has_not.filter(([is]) => is).map(([, what]) => what);
 }
 
-/** The recipe of a run, section by section, as Python reads it from TOML or JSON. */
-export function recipe_of(settings) {
-  const { min_length, max_length, layers } = settings;
+/** The task and the data of a recipe. */
+function pairs_of({ task, min_length, max_length }) {
+  const { recipe, splits } = new Task({ task, max_length });
+  if (splits) return { task: recipe, data: { train: splits.train.length, validation: splits.validation.length } };
   let sequences = 0; // that there are, of seven symbols
   for (let length = min_length; length <= max_length; length += 1) sequences += 7 ** length;
   const some = (share, most) => Math.max(1, Math.min(most, Math.floor(share * sequences)));
+  return { task: { name: "copy", kind: task, min_length, max_length }, data: { train: some(0.8, 20000), validation: some(0.03, 500) } };
+}
+
+/** The recipe of a run, section by section, as Python reads it from TOML or JSON. */
+export function recipe_of(settings) {
+  const { layers } = settings;
   const pick = (...names) => Object.fromEntries(names.map((name) => [name, settings[name]]));
   const { score_scale } = settings;
   return {
-    task: { name: "copy", kind: settings.task, min_length, max_length },
-    data: { train: some(0.8, 20000), validation: some(0.03, 500) },
+    ...pairs_of(settings),
     model: {
       ...pick("d_model", "n_heads"),
       ...{ n_encoder_layers: layers, n_decoder_layers: layers, max_length: new Task(settings).longest },
@@ -38,7 +44,7 @@ export function recipe_of(settings) {
       ...pick("updates", "batch_size", "learning_rate", "schedule", "warmup", "label_smoothing", "clip_norm", "seed"),
       validate_every: 50,
     },
-    ...(settings.tie_embeddings === "all" ? { tokens: { joint: true } } : {}),
+    ...(settings.tie_embeddings === "all" || settings.task === "captions" ? { tokens: { joint: true } } : {}),
   };
 }
 
@@ -48,7 +54,7 @@ export function recipe_toml(settings) {
   const sections = Object.entries(recipe_of(settings)).map(
     ([name, entries]) => `[${name}]\n${Object.entries(entries).map(([key, value]) => `${key} = ${written(value)}\n`).join("")}`,
   );
-  const head = "# transformer-book train THIS-FILE\n# The settings with which the run ended. The bench draws pairs without end; here they are as many as stand below.\n";
+  const head = "# transformer-book train THIS-FILE\n# The settings with which the run ended. The bench draws its pairs again and again; here each comes once an epoch.\n";
   return `${head}description = "A run of the bench: ${settings.task}"\n\n${sections.join("\n")}`;
 }
 
@@ -99,13 +105,14 @@ export function folder_of({ settings, config, state }) {
   const { symbols } = new Task(settings);
   const vocabulary = text({ specials: ["<pad>", "<sos>", "<eos>", "<unk>"], tokens: symbols, counts: {} });
   const { source_vocab_size, target_vocab_size } = config;
-  const carried = ["copy", "reverse"].includes(settings.task); // the package has this task
+  const carried = ["copy", "reverse", "captions"].includes(settings.task); // the package has this task
+  const tokenizer = (language) => (settings.task === "captions" ? { type: "spacy", language, lowercase: false } : { type: "space" });
   const recipe = recipe_of(settings);
   const description = {
     format: 1,
-    model: { source_vocab_size, target_vocab_size, ...recipe.model },
-    source_tokenizer: { type: "space" },
-    target_tokenizer: { type: "space" },
+    model: { source_vocab_size, target_vocab_size, ...MODEL, ...recipe.model },
+    source_tokenizer: tokenizer("de"),
+    target_tokenizer: tokenizer("en"),
     source_sos: false,
     decoding: { beam_size: 1 },
     recipe: carried ? { name: "recipe", ...recipe } : {}, // by the name of its file

@@ -70,7 +70,8 @@ export async function opened(files) {
 /** The settings of a run as its files say them; the others stay as they are. */
 export function settings_of({ "state.json": state, "config.json": config }, settings) {
   const { max_length, n_encoder_layers: layers, activation = "relu", ...model } = state?.model ?? config?.model ?? {};
-  const { kind: task, ...lengths } = config?.recipe?.task ?? {};
+  const { name: of, kind, ...lengths } = config?.recipe?.task ?? {};
+  const task = of === "captions" ? of : kind;
   if (activation !== "relu") throw new Error(`The model has the activation ${activation}, and the bench has only relu.`);
   const found = { ...settings };
   for (const [name, value] of Object.entries({ ...state?.training, ...model, ...lengths, layers, task })) {

@@ -8,7 +8,9 @@ import { folder_of, only_here, recipe_toml, zipped } from "./export.js";
 import { opened, settings_of } from "./files.js";
 import { Lane } from "./lane.js";
 import { SETTINGS, START, address_of, differences, problem_of, read_address, shown } from "./settings.js";
+import { prepare } from "./tasks.js";
 
+const memory = window.bookMemory; // of the reader, across visits
 const NAMES = ["A", "B"];
 const SUMMARY = 10_000; // ms between two sentences for a screen reader
 const CALM = matchMedia("(prefers-reduced-motion: reduce)");
@@ -34,6 +36,8 @@ export class Bench {
   constructor({ settings, problems, recorded, remember }) {
     Object.assign(this, { recorded, remember, curves: [], chosen: 0, look: { kind: "cross", layer: 0, head: 0 } });
     this.lanes = settings.map((each, i) => this.lane(i, each));
+    const before = Object.entries(memory?.state().bench?.curves ?? {}).filter(([, curve]) => curve).sort(([a], [b]) => a - b);
+    for (const [at, { name, measured }] of before.slice(-MOST_CURVES)) this.place_curve({ at: Number(at), name, loss: [], measured });
     this.build();
     if (problems.length) this.notice.textContent = problems.join(" ");
     this.draw();
@@ -135,11 +139,14 @@ export class Bench {
     this.controls.move(now.settings);
     const asks = !fresh && value !== before && !["updates", "batch_size"].includes(name);
     if (asks) {
+      const at = Date.now();
       const guessed = (guess) => {
-        now.guess = { switched: `${label}: ${shown(name, value)}`, guess };
+        now.guess = { at, settings: address_of([now.settings]), switched: `${label}: ${shown(name, value)}`, guess, outcome: "", from: now.update };
+        this.keep_guess(now);
         this.draw();
       };
-      swap(this.asked, [question(name, value, guessed)]);
+      const earlier = Object.values(memory?.state().bench?.guesses ?? {}).findLast(({ switched, outcome }) => outcome && switched === `${label}: ${shown(name, value)}`);
+      swap(this.asked, [question(name, value, guessed, earlier)]);
     }
     if (name === "n_heads") this.choose_head();
     this.draw();
@@ -192,6 +199,7 @@ export class Bench {
     }
     if (is === "weights") this.hand_model(lane, told);
     if (is === "seen") this.measured = true;
+    if (is === "stopped") this.keep_guess(lane);
     if (is === "stopped" || is === "failed" || is === "returned") this.say();
     this.draw_soon();
   }
@@ -282,12 +290,21 @@ export class Bench {
   draw_told() {
     const lines = this.lanes.map((lane) => html("p", { class: lane.state === "broken" ? "notice" : "" }, this.sentence(lane)));
     for (const lane of this.lanes) {
-      const { guess, seen } = lane;
+      const { guess } = lane;
       if (!guess) continue;
-      const ends = lane.state === "running" || !seen.length ? "Let it train, and see." : `What came: ${this.outcome(lane)}`;
+      const ends = lane.state === "running" || !guess.outcome ? "Let it train, and see." : `What came: ${guess.outcome}`;
       lines.push(html("p", { class: "guess" }, `You said of “${guess.switched}”: ${guess.guess} ${ends}`));
     }
     swap(this.told, lines);
+  }
+
+  /** Remember what was guessed, and what came, once the run stands. */
+  keep_guess(lane) {
+    const { guess, state, update } = lane;
+    if (!guess) return;
+    if (state !== "running" && lane.seen.length && update > guess.from) guess.outcome = this.outcome(lane);
+    const { at, from, ...rest } = guess;
+    memory?.bench("guesses", at, rest);
   }
 
   /** What has become of a run, in numbers, beside the recorded one without any change. */
@@ -357,7 +374,8 @@ export class Bench {
       const kept = this.curves.findIndex((each) => each === all[n]);
       if (kept >= 0) {
         const away = button("Remove", () => {
-          this.curves.splice(kept, 1);
+          const [gone] = this.curves.splice(kept, 1);
+          memory?.bench("curves", gone.at, null);
           this.draw();
         });
         away.setAttribute("aria-label", `Remove ${name}`);
@@ -375,11 +393,19 @@ export class Bench {
     if (!now.records.length) return;
     const own = this.all_curves().find(({ look }) => look === `lane-${this.chosen}`);
     const says = name || differences(now.running).join("; ").slice(0, 80) || `run ${this.curves.length + 1}`;
-    const free = upTo(MOST_CURVES).find((i) => this.curves.every(({ look }) => look !== `kept-${i}`)) ?? 0;
-    this.curves = this.curves.filter(({ look }) => look !== `kept-${free}`);
-    this.curves.push({ ...own, name: says, look: `kept-${free}` });
+    const at = Date.now();
+    this.place_curve({ ...own, name: says, at });
+    const measured = own.measured.filter((point) => point.every(Number.isFinite)).map((point) => point.map((each) => Number(each.toFixed(4))));
+    memory?.bench("curves", at, { name: says, settings: address_of([now.running]), measured });
     this.name.value = "";
     this.draw();
+  }
+
+  /** A curve among those that are kept; the oldest one makes room. */
+  place_curve(curve) {
+    if (this.curves.length === MOST_CURVES) this.curves.shift();
+    const free = upTo(MOST_CURVES).find((i) => this.curves.every(({ look }) => look !== `kept-${i}`));
+    this.curves.push({ ...curve, look: `kept-${free}` });
   }
 
   draw_answers() {
@@ -460,10 +486,11 @@ export class Bench {
 
   // --- files -------------------------------------------------------------------------------------
 
-  save_recipe() {
+  async save_recipe() {
     const settings = this.now.running ?? this.now.settings;
     const has_not = only_here(settings);
     this.notice.textContent = has_not.length ? `The package has no ${has_not.join(", and no ")}: there is no recipe for this run.` : "";
+    await prepare(settings);
     if (!has_not.length) hand_over(new Blob([recipe_toml(settings)], { type: "text/plain" }), "recipe.toml");
   }
 
@@ -475,7 +502,8 @@ export class Bench {
     else if (running) this.now.post("weights");
   }
 
-  hand_model(lane, { config, state }) {
+  async hand_model(lane, { config, state }) {
+    await prepare(lane.running);
     hand_over(zipped(folder_of({ settings: lane.running, config, state })), "bench-model.zip");
   }
 

@@ -1,4 +1,5 @@
-// What the bench's models learn: pairs that are made while they train. All share one vocabulary.
+// What the bench's models learn: pairs that are made while they train, or captions from a file.
+// Source and target share one vocabulary.
 
 import { Random } from "./random.js";
 
@@ -28,6 +29,24 @@ const TASKS = {
   addition: { symbols: DIGITS, draw: sum_of_two, target: added },
 };
 
+/** Tokens, the most frequent first, equals by spelling: as the package's `Vocabulary.build` has them. */
+function by_frequency(sentences) {
+  const counts = new Map();
+  for (const token of sentences.flat()) counts.set(token, (counts.get(token) ?? 0) + 1);
+  return [...counts].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1)).map(([token]) => token);
+}
+
+/** Load what a task needs; the captions are in a file of their own, which only their task reads. */
+export async function prepare({ task }) {
+  if (task !== "captions" || TASKS.captions) return;
+  const { recipe, ...texts } = await import("./captions.js");
+  const pairs = (text) => text.trim().split("\n").map((line) => Object.fromEntries(line.split("\t").map((side, i) => [["source", "target"][i], side.split(" ")])));
+  const splits = { train: pairs(texts.train), validation: pairs(texts.validation) };
+  const sides = (some) => some.flatMap(({ source, target }) => [source, target]);
+  const longest = 2 + Math.max(...Object.values(splits).flatMap(sides).map(({ length }) => length));
+  TASKS.captions = { splits, recipe, longest, symbols: by_frequency(sides(splits.train)) };
+}
+
 /** One source in ten is kept from training, by a hash of its text. Source: Fowler, Noll and Vo's FNV-1a. */
 export function is_held_out(source) {
   let hash = 0x811c9dc5;
@@ -38,13 +57,14 @@ export function is_held_out(source) {
 /** A task of some lengths: training pairs without end, and pairs for validation that training never sees. */
 export class Task {
   constructor({ task, min_length, max_length }) {
-    Object.assign(this, TASKS[task], { lengths: { min_length, max_length } });
+    // Ids of a side, with <sos> and <eos>, and a digit that is carried.
+    Object.assign(this, { longest: max_length + 2, lengths: { min_length, max_length } }, TASKS[task]);
     this.vocab_size = N_SPECIALS + this.symbols.length;
-    this.longest = max_length + 2; // ids of a side, with <sos> and <eos>, and a digit that is carried
+    this.numbers = new Map(this.symbols.map((symbol, i) => [symbol, N_SPECIALS + i]));
   }
 
   ids(symbols) {
-    return symbols.map((symbol) => N_SPECIALS + this.symbols.indexOf(symbol));
+    return symbols.map((symbol) => this.numbers.get(symbol) ?? UNK);
   }
 
   /** Ids as a reader sees them, up to <eos>. */
@@ -56,6 +76,10 @@ export class Task {
 
   /** A pair of the training split, or of the others. */
   pair(random, held_out = false) {
+    if (this.splits) {
+      const some = this.splits[held_out ? "validation" : "train"];
+      return some[random.between(0, some.length - 1)];
+    }
     for (;;) {
       const source = this.draw(random, this.lengths);
       if (is_held_out(source) === held_out) return { source, target: this.target(source) };
@@ -73,7 +97,7 @@ export class Task {
     const found = new Map();
     for (let tries = 0; tries < 20 * n && found.size < n; tries += 1) {
       const pair = this.pair(random, true);
-      found.set(pair.source.join(""), pair);
+      found.set(pair.source.join(" "), pair);
     }
     return [...found.values()];
   }

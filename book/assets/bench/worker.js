@@ -5,6 +5,7 @@
 // "weights" | "opened" | "failed", …}.
 
 import { parameter_shapes } from "../model/initialization.js";
+import { prepare } from "./tasks.js";
 import { NotFinite, Run, configuration } from "./training.js";
 
 const OFTEN = 150; // ms between two messages with records
@@ -160,8 +161,12 @@ const ACTS = {
   },
 };
 
+let ready = Promise.resolve(); // what the tasks need, message by message
+
 self.addEventListener("message", async ({ data: { act, ...asked } }) => {
   try {
+    if (asked.settings) ready = ready.catch(() => {}).then(() => prepare(asked.settings));
+    await ready;
     await ACTS[act](asked);
   } catch (error) {
     going = false;

@@ -35,6 +35,7 @@
   problem.setAttribute("role", "status");
   const today = element("div", {});
   const chapters = element("div", { className: "pst-scrollable-table-container" });
+  const bench = element("div", {});
 
   /** One question after the other, until nothing is due or it is enough for a day. */
   function review() {
@@ -101,6 +102,19 @@
     problem.textContent = memory.problem();
   }
 
+  /** What was guessed and kept on the bench, the latest first. */
+  function benchDone() {
+    const { guesses = {}, curves = {} } = memory.state().bench ?? {};
+    const latest = (all) => Object.entries(all).filter(([, each]) => each).sort(([a], [b]) => b - a).map(([, each]) => each);
+    const link = (settings, textContent) => element("a", { href: `bench.html?${settings}`, textContent });
+    const items = [
+      ...latest(guesses).map(({ settings, switched, guess, outcome }) => element("li", {}, link(settings, switched), ` You said: ${guess} ${outcome && `What came: ${outcome}`}`)),
+      ...latest(curves).map(({ name, settings }) => element("li", {}, "You kept the curve ", link(settings, name), ".")),
+    ];
+    const none = element("p", {}, "Nothing yet: what you guess on ", link("", "the bench"), ", and the curves that you keep, will stand here.");
+    bench.replaceChildren(items.length ? element("ul", {}, ...items) : none);
+  }
+
   function keep() {
     const said = element("p", {});
     said.setAttribute("role", "status");
@@ -146,8 +160,12 @@
   }
 
   const heading = (text) => element("h2", {}, text);
-  place.replaceChildren(problem, heading("Due today"), today, heading("Chapters"), chapters, heading("Save, add, delete"), keep());
+  place.replaceChildren(problem, heading("Due today"), today, heading("Chapters"), chapters, heading("On the bench"), bench, heading("Save, add, delete"), keep());
   review();
-  table();
-  memory.listen(table);
+  const show = () => {
+    table();
+    benchDone();
+  };
+  show();
+  memory.listen(show);
 })();

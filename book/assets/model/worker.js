@@ -58,7 +58,7 @@ function json(buffer, name) {
   }
 }
 
-/** Everything that a model needs: {name, version, files: {path: bytes}}. */
+/** Everything that a model needs: {name, version, files: {path: bytes}}; `own`: a reader's own files. */
 async function load({ model, rules }, { signal, say }) {
   let loaded = 0;
   const total = Object.values(model.files).reduce((sum, bytes) => sum + bytes, 0);
@@ -66,7 +66,7 @@ async function load({ model, rules }, { signal, say }) {
     loaded += bytes;
     say({ state: "progress", loaded, total });
   };
-  const get = (name) => file(`pretrained/${model.name}/${name}?${model.version}`, { signal, count });
+  const get = (name) => model.own?.[name] ?? file(`pretrained/${model.name}/${name}?${model.version}`, { signal, count });
   const rule = async (name) => json(await file(`rules/${name}.json?${rules}`, { signal }), `${name}.json`);
   const names = Object.keys(model.files);
   const bytes = await Promise.all(names.map(get));
