@@ -2,6 +2,7 @@
 
 The folds of each question get the attributes that ``js/questions.js`` needs: whose option or answer
 they are, which option is right, which number is wanted. Without scripts they stay folded text.
+A box of a page that is no notebook, such as the landing page's, can be answered there only.
 
 The whole bank, as HTML, is written into ``_static/questions/bank.js`` for the page *Your progress*
 (``{progress}``): a script, so that it works in pages from a folder.
@@ -23,16 +24,22 @@ from sphinx.util.docutils import SphinxDirective
 from transformer_book_math import mathml
 
 sys.path.append(str(Path(__file__).parents[2] / "tools"))
-from questions import Question, as_html, questions_of
+from questions import Question, as_html, predictions, questions_of
 
 FOLD = re.compile(r"<details>(\s*<summary>(.*?)</summary>)", re.DOTALL)
 PROGRESS = "book/progress"
 
 
 def asked_in(root: str | Path, docname: str) -> list[Question]:
-    """The questions of a page that can be asked; none of a page that is no notebook."""
-    path = Path(root) / f"{docname}.ipynb"
-    found = questions_of(path, Path(root)) if path.exists() else ()
+    """The questions of a page that can be asked."""
+    path = Path(root) / docname
+    if (notebook := path.with_suffix(".ipynb")).exists():
+        found = list(questions_of(notebook, Path(root)))
+    elif (page := path.with_suffix(".md")).exists():  # what its text shows beside it is needed
+        boxes = enumerate(predictions(page.read_text(encoding="utf-8")), 1)
+        found = [Question(f"{path.name}/predict/{n}", docname, "", **parts) for n, parts in boxes]
+    else:
+        return []
     return [question for question in found if not question.faults()]
 
 
@@ -90,6 +97,7 @@ def write_bank(app: Sphinx, env) -> None:
             "html": shown(question),
         }
         for docname in sorted(env.found_docs)
+        if (Path(env.srcdir) / f"{docname}.ipynb").exists()
         for question in asked_in(env.srcdir, docname)
     }
     folder = Path(app.outdir) / "_static" / "questions"

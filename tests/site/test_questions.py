@@ -80,6 +80,19 @@ def test_an_option_is_chosen_with_the_keyboard_and_remembered(site, serve, visit
     assert seen.problems == []
 
 
+def test_the_question_of_the_landing_page_is_answered_there(scratch, serve, visit) -> None:
+    seen = visit(f"{serve(scratch)}/book/landing.html")
+    box = seen.page.locator(".box-predict")
+    box.locator("details[data-right] summary").click()
+    expect(box.locator(".question-told")).to_contain_text("Right.")
+    assert list(remembered(seen.page)["answers"]) == ["landing/predict/1"]
+    seen.page.reload()
+    expect(box.locator(".question-told")).to_contain_text("were right")
+    seen.go(f"{serve(scratch)}/{PROGRESS}")  # it needs its figure: it is asked nowhere else
+    expect(seen.page.locator(".progress-place")).to_contain_text("Nothing is due now")
+    assert "landing/predict/1" not in seen.page.evaluate("Object.keys(bookQuestions)")
+
+
 def test_numbers_are_judged_and_thoughts_are_rated(site, serve, visit) -> None:
     page = visit(f"{serve(site)}/{CHAPTER}", width=360, scheme="dark").page
     form = page.locator(f"{ENTROPY} + form")
