@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import re
 import time
 from pathlib import Path
 
@@ -184,9 +186,16 @@ def test_what_is_due_is_reviewed_and_comes_back_later(site, serve, visit) -> Non
     place = page.locator(".progress-place")
     expect(place).to_contain_text("1 question is due.")
     assert violations(page) == []
-    place.locator("form input").fill("1.75")
-    place.locator("form input").press("Enter")
-    place.get_by_role("button", name="Next question").click()
+    # Without a mouse: typed, and on to the next by Tab and Enter.
+    place.locator("form input").focus()
+    page.keyboard.type("1.75")
+    page.keyboard.press("Enter")
+    expect(place.locator(".question-told")).to_have_text("Right.")
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.textContent") == "Next question":
+            break
+    page.keyboard.press("Enter")
     expect(place).to_contain_text("Nothing is due now")
     expect(place.locator("tr", has_text="21")).to_contain_text("1 of")
     expect(place.locator("tr", has_text="21").locator("td").last).to_have_text("1")
@@ -216,8 +225,9 @@ def test_progress_is_saved_deleted_and_added_again(site, serve, visit, tmp_path:
         expect(place.locator(".progress-keep [role=status]")).to_contain_text("nothing was changed")
         place.locator(".progress-keep [role=status]").evaluate("each => (each.textContent = '')")
     assert remembered(page) == before
-    place.get_by_role("button", name="Delete everything").click()
-    place.get_by_role("button", name="Yes, delete it").click()
+    place.get_by_role("button", name="Delete everything").press("Enter")
+    assert page.evaluate("document.activeElement.textContent") == "Yes, delete it"
+    page.keyboard.press("Enter")
     expect(place).to_contain_text("Everything is deleted.")
     kept = "Object.keys(localStorage).filter((key) => key.startsWith('transformer-book'))"
     assert page.evaluate(kept) == []
@@ -227,6 +237,38 @@ def test_progress_is_saved_deleted_and_added_again(site, serve, visit, tmp_path:
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert violations(page) == []
     assert seen.problems == []
+
+
+def test_where_storage_is_full_review_and_import_say_so(site, serve, visit, tmp_path) -> None:
+    begin = with_memory(memory()) + NO_ROOM
+    page = visit(f"{serve(site)}/{PROGRESS}", begin=begin).page
+    place, before = page.locator(".progress-place"), remembered(page)
+    place.locator("form input").fill("1.75")
+    place.locator("form input").press("Enter")
+    expect(place.locator(".question-told")).to_contain_text("no room")
+    saved = tmp_path / "saved.json"
+    saved.write_text(json.dumps(memory(grade=1)))
+    place.locator("input[type=file]").set_input_files(saved)
+    expect(place.locator(".progress-keep [role=status]")).to_contain_text("no room")
+    assert remembered(page) == before
+
+
+def test_a_page_grows_by_at_most_12_kb(site: Path) -> None:
+    """By its scripts, and by what each question's folds say of it; gzipped."""
+
+    def size(data: bytes) -> int:
+        return len(gzip.compress(data))
+
+    names = ("memory", "questions", "reading")
+    scripts = sum(size((site / "_static" / "js" / f"{name}.js").read_bytes()) for name in names)
+    told = re.compile(
+        rb' data-(?:question|option|right|number|within)="[^"]*"|<!-- alone: .*?-->', re.DOTALL
+    )
+    grown = {}
+    for page in (site / "chapters").glob("*.html"):
+        whole = page.read_bytes()
+        grown[page.stem] = scripts + size(whole) - size(told.sub(b"", whole))
+    assert scripts < min(grown.values()) and max(grown.values()) <= 12_000, grown
 
 
 def test_what_is_not_readable_is_left_alone(site, serve, visit) -> None:
