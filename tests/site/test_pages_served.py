@@ -26,7 +26,9 @@ FIRST_SEEN = [
     "chapters/05_positions",  # with sentences in the margin
     "chapters/09_multi_head_attention",
     "book/glossary",
+    "book/talk",  # while the small model loads by itself and translates
 ]
+TRANSLATED = "() => document.querySelector('.talk .result')?.textContent.endsWith('.')"
 BANNED = ("mathjax", "require.js", "html-manager", "fontawesome")
 
 # The page on which one talks to a model is drawn when all else is there.
@@ -86,6 +88,8 @@ def test_nothing_moves_while_a_page_loads(width: int, site: Path, serve, visit) 
     moved = []
     for name in FIRST_SEEN:
         seen.go(f"{serve(site)}/{name}.html")
+        if name == "book/talk":
+            seen.page.wait_for_function(TRANSLATED)
         seen.page.wait_for_timeout(300)  # the observer is told of what has moved a frame later
         found = seen.page.evaluate(FOUND)
         if found["shift"] > SHIFT:
