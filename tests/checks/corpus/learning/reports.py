@@ -147,3 +147,18 @@ def means_over_all_tokens(optimizer, parts, n, compute_loss):
         for loss, _ in measured:
             (loss / total).backward()
         optimizer.step()
+
+
+@version("cross_entropy", "wrong: another token ignored than padding")
+def other_index_ignored(logits, target):
+    return nn.CrossEntropyLoss(ignore_index=1)(logits.flatten(0, 1), target.flatten())
+
+
+@version("accumulated_update", "wrong")
+def scheduler_in_the_loop(optimizer, scheduler, parts, compute_loss):
+    optimizer.zero_grad()
+    for i, part in enumerate(parts):
+        (compute_loss(part) / len(parts)).backward()
+        if i == len(parts) - 1:
+            optimizer.step()
+        scheduler.step()

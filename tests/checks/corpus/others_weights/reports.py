@@ -18,7 +18,7 @@ def ranks_of_single_pieces(tokens, ranks):
         parts[i : i + 2] = ["".join(parts[i : i + 2])]
 
 
-@version("merge_tokens", "wrong")
+@version("merge_tokens", "wrong: the first pair met joined, from left to right")
 def left_to_right_first_found(tokens, ranks):
     tokens, i = list(tokens), 0
     while i + 1 < len(tokens):

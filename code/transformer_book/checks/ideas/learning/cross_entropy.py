@@ -304,3 +304,14 @@ def wrong_sign(losses: Tensor, real: Tensor) -> Tensor:
 )
 def logarithm_twice(logits: Tensor) -> Tensor:
     return logits.log_softmax(dim=-1).log_softmax(dim=-1)
+
+
+@mistake(
+    "real",
+    "another token ignored than padding",
+    symptom="Padding counts, and the places where <sos> is to be said do not.",
+    cause="The index that is ignored is not that of padding, which is 0: ignore_index=0.",
+    seen="Seq2Seq CodeBERT - ignore index = -1, https://github.com/microsoft/CodeBERT/issues/145",
+)
+def another_ignored(target: Tensor) -> Tensor:
+    return target != 1

@@ -251,3 +251,19 @@ def in_one_pass(tokens: list[str], ranks: Ranks) -> list[str]:
 )
 def any_pair(tokens: list[str], ranks: Ranks) -> Any:
     return ranks if lowest(tokens, ranks) else None
+
+
+def joined_once(tokens: list[str], pair: Pair) -> list[str]:
+    i = next(i for i, found in enumerate(pairwise(tokens)) if found == pair)
+    return [*tokens[:i], "".join(pair), *tokens[i + 2 :]]
+
+
+mistake(
+    "lowest",
+    "the first pair met joined, from left to right",
+    symptom="The word is cut by what stands further left, not by the ranks.",
+    cause="Look at all pairs of the word before joining any, and take the one of the lowest rank.",
+    steps={"joined": joined_once},
+    seen="Fix GGUF tokenization: BPE merges are applied left-to-right instead of by merge rank, "
+    "https://github.com/ztxz16/fastllm/pull/715",
+)(leftmost)
