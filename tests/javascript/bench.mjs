@@ -7,6 +7,7 @@ const [{ initialize }, { load_tensors }, { folder_of, only_here, recipe_toml, zi
   ["../model/initialization.js", "../model/safetensors.js", "export.js", "files.js", "settings.js", "tasks.js", "training.js"].map((name) => import(new URL(name, bench))),
 );
 const { Run } = training;
+const { projected } = await import(new URL("geometry.js", bench));
 const { Random } = await import(new URL("random.js", bench));
 const { START } = settings;
 await prepare({ task: "captions" });
@@ -64,6 +65,13 @@ const OPERATIONS = {
       losses.push(train(run, updates));
     }
     return losses;
+  },
+
+  /** Rows in two directions, and a second time from the directions found, turned. */
+  projected({ rows }) {
+    const first = projected(rows);
+    const turned = first.axes.map((axis) => axis.map((each) => -each));
+    return [first, projected(rows, turned)];
   },
 
   recipe: ({ settings: asked }) => ({ toml: recipe_toml({ ...START, ...asked }), not: only_here({ ...START, ...asked }) }),

@@ -213,6 +213,22 @@ def test_files_that_are_no_run_are_refused_in_one_sentence() -> None:
         assert ask("refused", files=encoded).startswith(sentence), files
 
 
+def test_embeddings_are_seen_from_where_they_differ_most() -> None:
+    """The two principal components, and a picture that does not turn over between two of a run."""
+    with torch.random.fork_rng():
+        torch.manual_seed(4)
+        rows = torch.randn(9, 16, dtype=torch.float64) * torch.linspace(4, 0.5, 16).double()
+    first, second = ask("projected", rows=rows.tolist())
+    centred = rows - rows.mean(dim=0)
+    values = torch.linalg.svdvals(centred) ** 2
+    assert first["share"] == pytest.approx(float(values[:2].sum() / values.sum()), rel=1e-3)
+    axes, points = (torch.tensor(first[name], dtype=torch.float64) for name in ("axes", "points"))
+    torch.testing.assert_close(axes @ axes.T, torch.eye(2, dtype=torch.float64))
+    torch.testing.assert_close(centred @ axes.T, points)
+    turned = -torch.tensor(second["points"], dtype=torch.float64)
+    torch.testing.assert_close(turned, points, atol=0.01, rtol=0.01)  # sixty rounds further
+
+
 def test_captions_are_those_of_the_package(tmp_path: Path) -> None:
     """The file, the ids of the words, and what a model says, here and in Python."""
     text = CAPTIONS.read_bytes()

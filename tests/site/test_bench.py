@@ -104,6 +104,8 @@ def test_a_model_learns_and_python_says_what_it_says(bench, tmp_path: Path, tell
     assert page.locator(".bench .curves .dot.lane-0").count() == 2 * 9
     assert page.locator(".bench .norms tbody tr").count() == 6
     assert page.locator(".bench .attention svg .weight").count() > 3
+    assert page.locator(".bench .lying text").all_text_contents() == list("abcdefg")
+    assert page.locator(".bench .lying path").count() == 7
     rows = page.locator(".bench .answers tbody tr")
     sources, said = (
         [row.locator("th, td").nth(i).inner_text() for row in rows.all()] for i in (0, 2)

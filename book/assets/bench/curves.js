@@ -1,8 +1,9 @@
-// Curves over updates: what a run has come to, drawn.
+// Curves over updates, and where embeddings lie: what a run has come to, drawn.
 
 import { number, svg } from "../model/widgets/shared.js";
 
 const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT] = [420, 190, 44, 30, 12, 10];
+const TALL = 300; // of the picture of embeddings
 const MOST_POINTS = 160;
 
 /** A curve of few points: the mean of as many neighbours as it takes. */
@@ -49,5 +50,25 @@ export function drawn({ curves, marks = [], updates, most, unit = "", digits, la
     if (places.length > 1) drawing.append(svg("path", { class: look, d: `M${places.join("L")}` }));
     if (dots || places.length === 1) for (const place of places) drawing.append(svg("circle", { class: `${look} dot`, r: 2.2, cx: place.split(" ")[0], cy: place.split(" ")[1] }));
   }
+  return drawing;
+}
+
+/** A drawing of the last of several pictures {names, points, share}; a line shows where each point has come from. */
+export function scattered(pictures) {
+  const { names, points, share } = pictures.at(-1);
+  const all = pictures.flatMap((each) => each.points);
+  const most = Math.max(1e-9, ...all.flat().map(Math.abs));
+  const scale = Math.min(WIDTH / 2 - LEFT, TALL / 2 - RIGHT) / most;
+  const place = ([x, y]) => [WIDTH / 2 + x * scale, TALL / 2 - y * scale].map((each) => each.toFixed(1));
+  const gap = (i, j) => Math.hypot(points[i][0] - points[j][0], points[i][1] - points[j][1]);
+  const pairs = names.flatMap((_, i) => names.slice(0, i).map((__, j) => [i, j]));
+  const [one, other] = pairs.reduce((best, pair) => (gap(...pair) < gap(...best) ? pair : best));
+  const label = `Token embeddings in the two directions in which they differ most; these hold ${number(100 * share, 0)} % of their variance. Closest to each other are ${names[one]} and ${names[other]}.`;
+  const drawing = svg("svg", { viewBox: `0 0 ${WIDTH} ${TALL}`, role: "img", "aria-label": label, class: "curves lying" });
+  names.forEach((name, i) => {
+    if (pictures.length > 1) drawing.append(svg("path", { class: "way", d: `M${pictures.map((each) => place(each.points[i]).join(" ")).join("L")}` }));
+    const [x, y] = place(points[i]);
+    drawing.append(svg("text", { x, y, "text-anchor": "middle", "dominant-baseline": "middle" }, name));
+  });
   return drawing;
 }

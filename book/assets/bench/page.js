@@ -3,7 +3,7 @@
 import { button, choice, html, number, panel, table, uniqueId, upTo } from "../model/widgets/shared.js";
 import { mapped, swap } from "../model/widgets/talk_look.js";
 import { controls, question } from "./controls.js";
-import { drawn, thinned } from "./curves.js";
+import { drawn, scattered, thinned } from "./curves.js";
 import { folder_of, only_here, recipe_toml, zipped } from "./export.js";
 import { opened, settings_of } from "./files.js";
 import { Lane } from "./lane.js";
@@ -14,6 +14,7 @@ const memory = window.bookMemory; // of the reader, across visits
 const NAMES = ["A", "B"];
 const SUMMARY = 10_000; // ms between two sentences for a screen reader
 const CALM = matchMedia("(prefers-reduced-motion: reduce)");
+const MOST_STEPS = 12; // of the embeddings' way that are drawn
 const MOST_CURVES = 4; // that are kept
 const KINDS = {
   cross: ["the answer looks at the source (cross-attention)", /^decoder\.layers\.(\d+)\.cross_attention$/, "target", "source"],
@@ -78,6 +79,7 @@ export class Bench {
     this.answers = html("div", { class: "answers" });
     this.norms = html("div", { class: "norms" });
     this.attention = html("div", { class: "attention" });
+    this.lying = html("div");
     this.heads = html("div", { class: "controls" });
     const file = html("input", { type: "file", accept: ".zip,.safetensors,.json", multiple: "", class: "file", id: uniqueId() });
     file.addEventListener("change", () => file.files.length && this.load(file.files).finally(() => (file.value = "")));
@@ -102,6 +104,7 @@ export class Bench {
           group("states to go back to", this.keep, this.returns, this.return),
           panel("What it says", this.answers),
           panel("How long the gradient of each part is", this.norms),
+          panel("How its embeddings lie", this.lying),
           panel("Where it looks", this.heads, this.attention),
           group(
             "files",
@@ -260,6 +263,7 @@ export class Bench {
     this.draw_answers();
     this.draw_norms();
     this.draw_attention();
+    this.draw_lying();
   }
 
   draw_whose() {
@@ -438,6 +442,16 @@ export class Bench {
     const digits = (norm) => (norm >= 0.001 || norm === 0 ? number(norm, 3) : norm.toExponential(1).replace("-", "−"));
     const rows = Object.entries(norms).map(([place, norm]) => [place, digits(norm), bar(norm)]);
     this.norms.replaceChildren(table({ caption: `Update ${update}, before clipping; the bars are logarithmic, from 0.00001 to 100`, columns: ["", "length", ""], rows }));
+  }
+
+  draw_lying() {
+    const pictures = this.now.seen.slice(-MOST_STEPS).map(({ embeddings }) => embeddings);
+    if (!pictures.length) {
+      this.lying.replaceChildren(html("p", { class: "note" }, "The embeddings of the target's tokens stand here once there is a run."));
+      return;
+    }
+    const note = `The vectors of tokens, in the two directions in which they differ most: these hold ${percent(pictures.at(-1).share)} of their variance. A line shows where each has come from.`;
+    this.lying.replaceChildren(html("p", { class: "note" }, note), scattered(pictures));
   }
 
   choose_head() {

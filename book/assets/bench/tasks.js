@@ -44,7 +44,8 @@ export async function prepare({ task }) {
   const splits = { train: pairs(texts.train), validation: pairs(texts.validation) };
   const sides = (some) => some.flatMap(({ source, target }) => [source, target]);
   const longest = 2 + Math.max(...Object.values(splits).flatMap(sides).map(({ length }) => length));
-  TASKS.captions = { splits, recipe, longest, symbols: by_frequency(sides(splits.train)) };
+  const spoken = by_frequency(splits.train.map(({ target }) => target));
+  TASKS.captions = { splits, recipe, longest, spoken, symbols: by_frequency(sides(splits.train)) };
 }
 
 /** One source in ten is kept from training, by a hash of its text. Source: Fowler, Noll and Vo's FNV-1a. */
@@ -59,6 +60,7 @@ export class Task {
   constructor({ task, min_length, max_length }) {
     // Ids of a side, with <sos> and <eos>, and a digit that is carried.
     Object.assign(this, { longest: max_length + 2, lengths: { min_length, max_length } }, TASKS[task]);
+    this.spoken ??= this.symbols; // what stands in targets
     this.vocab_size = N_SPECIALS + this.symbols.length;
     this.numbers = new Map(this.symbols.map((symbol, i) => [symbol, N_SPECIALS + i]));
   }

@@ -7,12 +7,14 @@ import { OPTIMIZERS, clip_gradients, label_smoothed_loss, learning_rate } from "
 import { Weights, load_tensors } from "../model/safetensors.js";
 import { Hooks, Tensor } from "../model/tensors.js";
 import { Transformer } from "../model/transformer.js";
+import { projected } from "./geometry.js";
 import { make_mistake } from "./mistakes.js";
 import { Random } from "./random.js";
 import { EOS, PAD, SOS, Task } from "./tasks.js";
 
 export const N_VALIDATION = 64; // pairs: a multiple of them would cost as much as the updates
 const N_SENTENCES = 4; // that are shown
+const N_EMBEDDINGS = 24; // at most, of the most frequent tokens
 // The matrices that a tied one stands for, and where it may stand.
 const TIED = {
   "output.weight": ["target_embedding.weight", "source_embedding.weight"],
@@ -153,7 +155,17 @@ export class Run {
     const said = greedy(this.model, source).map((ids) => task.text(ids).join(" "));
     const right = held_out.filter((pair, i) => pair.target.join(" ") === said[i]).length;
     const sentences = held_out.slice(0, N_SENTENCES).map((pair, i) => ({ ...pair, said: said[i].split(" ") }));
-    return { update: this.update, validation_loss: nll, exact_match: right / held_out.length, sentences, maps: this.maps() };
+    return { update: this.update, validation_loss: nll, exact_match: right / held_out.length, sentences, maps: this.maps(), embeddings: this.embeddings() };
+  }
+
+  /** Where the target's token embeddings lie: {names, points, share}, see `projected`. */
+  embeddings() {
+    const { data, shape } = this.model.target_embedding.weight;
+    const names = this.task.spoken.slice(0, N_EMBEDDINGS);
+    const rows = names.map((name) => data.subarray(this.task.ids([name])[0] * shape[1]).subarray(0, shape[1]));
+    const { axes, points, share } = projected(rows, this.axes);
+    this.axes = axes;
+    return { names, points, share };
   }
 
   /** Where each head looks, for the first pair: {name: {shape, weights}}, with the target's own words read. */
