@@ -31,6 +31,14 @@ INLINE = re.compile(
     r"([(\[“‘]*)(<math\b(?![^>]*display=)[^>]*>.*?</math>)([.,;:!?…)\]”’]*)", re.DOTALL
 )
 
+# In a sentence, a formula of more signs than LONG may break before a relation, and what is still
+# longer than LINE before a sum's next term: a telephone's line has room for about as many.
+LONG, LINE = 24, 32
+TOKEN = re.compile(r"\\[A-Za-z]+|\\.|.", re.DOTALL)
+RELATIONS = {"=", "<", ">", r"\approx", r"\le", r"\leq", r"\ge", r"\geq", r"\ne", r"\neq", r"\to"}
+TERMS = {"+", "-"}
+OPENING, CLOSING = {"{", "(", "[", r"\left", r"\{"}, {"}", ")", "]", r"\right", r"\}"}
+
 
 @cache
 def converter() -> LatexToMathML:
@@ -56,10 +64,34 @@ def mathml(tex: str, display: bool = False) -> str:
     return MARKED.sub(lambda part: f'<mtext style="{STYLES[part[1]]}">{part[2]}</mtext>', made)
 
 
+def signs(tex: str) -> int:
+    return len(re.sub(r"<[^>]*>|\s", "", unescape(mathml(tex))))
+
+
+def cut_before(tex: str, operators: set[str]) -> list[str]:
+    """The formula in parts, each but the first beginning with one of the operators."""
+    parts, depth = [""], 0
+    for token in TOKEN.findall(tex):
+        if depth == 0 and token in operators and parts[-1].strip():
+            parts.append("{}")  # what stands between two terms is no sign of the second
+        depth += (token in OPENING) - (token in CLOSING)
+        parts[-1] += token
+    return parts
+
+
+def in_a_sentence(tex: str) -> str:
+    """A formula whose line may break where a reader would break it: MathML itself never does."""
+    if signs(tex) <= LONG or r"\begin{" in tex:
+        return mathml(tex)
+    parts = cut_before(tex, RELATIONS)
+    terms = [cut_before(part, TERMS) if signs(part) > LINE else [part] for part in parts]
+    return " ".join(mathml(term) for part in terms for term in part)
+
+
 def set_formula(node: nodes.Element, display: bool) -> str:
     """The MathML of a node; a warning, which fails the build, and the TeX where it is wrong."""
     try:
-        return mathml(node.astext(), display)
+        return mathml(node.astext(), display=True) if display else in_a_sentence(node.astext())
     except ValueError as error:
         logger.warning("%s", error, location=node)
         return f"<code>{node.astext()}</code>"

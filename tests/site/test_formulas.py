@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 from common import ROOT
 from fontTools.ttLib import TTFont
-from transformer_book_math import mathml
+from transformer_book_math import LINE, in_a_sentence, mathml
 
 from tests.site.accessibility import NARROW
 from tests.site.html_pages import read_pages
@@ -38,6 +38,26 @@ def test_no_page_holds_raw_tex_or_a_formula_that_failed(texts: dict[str, str]) -
     assert raw == set() and failed == []
     assert sum(len(FORMULA.findall(text)) for text in texts.values()) > 2000
     assert TEX.findall(NO_TEXT.sub(" ", r"<p>the \frac{1}{2} of $x$</p>")) == [r"\frac", "$x$"]
+
+
+def test_a_formula_in_a_sentence_is_no_longer_than_a_telephone_is_wide(
+    texts: dict[str, str],
+) -> None:
+    """No browser breaks MathML: what is too long for its line is cut off there."""
+    too_long = {
+        f"{name}: {signs}"
+        for name, text in texts.items()
+        for formula in FORMULA.findall(text)
+        if 'display="block"' not in formula
+        and len(signs := re.sub(r"<[^>]*>|\s", "", unescape(formula))) > LINE + 4
+    }
+    assert too_long == set()
+    parts = in_a_sentence(
+        r"(0.125, 0.5, 0.375) - (0.025, 0.925, 0.05) = (-0.4, \frac{a = b}{2} - 1)"
+    )
+    shown = [unescape(re.sub(r"<[^>]*>", "", part)) for part in parts.split("</math> ")]
+    assert shown == ["(0.125,0.5,0.375)", "−(0.025,0.925,0.05)", "=(−0.4,a=b2−1)"]
+    assert in_a_sentence("a = b - c") == mathml("a = b - c")
 
 
 def test_no_page_loads_a_script_that_sets_formulas(site: Path) -> None:
