@@ -22,18 +22,31 @@ from core_path import (
     words_of,
 )
 from link_terms import slug
-from normalise_notebooks import text_of
+from normalise_notebooks import tags, text_of
 from questions import QUESTIONS
 
 CHAPTERS = chapters()
 EACH = pytest.mark.parametrize("name", [pytest.param(n, id=n[:-6]) for n in CHAPTERS])
 HOURS, HOURS_TODAY = 8, 2.5  # for the cores of the heart, and of the chapters after it
 AT_LEAST = 1200  # words
+MOST_LINES = 20  # of a cell that the reader sees: it does one thing
+FOLDED = {"hide-input", "hide-cell", "remove-cell", "exercise"}
 
 
 @EACH
 def test_the_core_is_long_enough_and_no_longer(name: str) -> None:
     assert AT_LEAST <= words_of(core_of(CHAPTERS[name])) <= most_words(name)
+
+
+@EACH
+def test_a_cell_of_the_core_does_one_thing(name: str) -> None:
+    seen = (
+        cell
+        for cell in core_of(CHAPTERS[name])["cells"]
+        if cell["cell_type"] == "code" and not FOLDED & set(tags(cell)) and cell["id"] != "imports"
+    )
+    lines = {cell["id"]: sum(map(bool, text_of(cell["source"]).split("\n"))) for cell in seen}
+    assert {cell: n for cell, n in lines.items() if n > MOST_LINES} == {}
 
 
 @EACH
