@@ -143,7 +143,7 @@ def activated_late(h: Tensor, b: Tensor) -> Tensor:
     "second",
     "activation twice",
     symptom="No output is negative.",
-    cause="The second layer has no activation.",
+    cause="ReLU stands between the two layers alone: take it off the output.",
 )
 def activated_twice(h: Tensor, w: Tensor, b: Tensor, x: Tensor) -> Tensor:
     return torch.relu(h @ w.T + b)

@@ -410,7 +410,7 @@ def epsilon_of_a_millionth(centred: Tensor, variance: Tensor, eps: float) -> Ten
 @mistake(
     "divide",
     "root of the standard deviation",
-    symptom="Vectors far apart come out too large, and vectors close together too small.",
+    symptom="Vectors with a large variance come out too large, those with a small one too small.",
     cause="The standard deviation is a root already: take one root, of the variance plus ε.",
     seen="LayerNorm implement, https://github.com/hyunwoongko/transformer/issues/7",
 )
@@ -421,7 +421,8 @@ def root_twice(centred: Tensor, variance: Tensor, eps: float) -> Tensor:
 @mistake(
     "divide",
     "squared in place of the root",
-    symptom="Vectors far apart come out as almost nothing.",
+    symptom="Vectors with a large variance come out as almost nothing, those with a small one far "
+    "too large.",
     cause="The variance plus ε is squared: take its root, `** 0.5`, not `** 2`.",
     seen="Question about layernorm?, "
     "https://github.com/131250208/TPlinker-joint-extraction/issues/37",
