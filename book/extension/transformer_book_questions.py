@@ -24,6 +24,7 @@ from sphinx.util.docutils import SphinxDirective
 from transformer_book_math import mathml
 
 sys.path.append(str(Path(__file__).parents[2] / "tools"))
+import gym
 from questions import Question, as_html, predictions, questions_of
 
 FOLD = re.compile(r"<details>(\s*<summary>(.*?)</summary>)", re.DOTALL)
@@ -112,7 +113,10 @@ class ProgressDirective(SphinxDirective):
     has_content = False
 
     def run(self) -> list[nodes.Node]:
-        place = '<div class="progress-place"><p>What stands here needs JavaScript.</p></div>'
+        place = (
+            f'<div class="progress-place" data-cases="{len(gym.recorded())}">'
+            "<p>What stands here needs JavaScript.</p></div>"
+        )
         return [nodes.raw("", place, format="html")]
 
 

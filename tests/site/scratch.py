@@ -89,6 +89,8 @@ TOC = {
         {"file": name}
         for name in (
             "book/talk",
+            "book/bench",
+            "book/gym",
             "book/how_to_read",
             "book/progress",
             "book/prerequisites",
@@ -127,11 +129,13 @@ def write_scratch_book(root: Path) -> None:
         "landing.md",
         "how_to_read.md",
         "talk.md",
+        "gym.md",
     ):  # the chapters that these name are not in this book
         page = root / "book" / name
         page.write_text(unlinked(page.read_text(encoding="utf-8")), encoding="utf-8")
-    # Pages that how_to_read names; their own links lead to chapters that are not here.
+    # Pages that how_to_read and the gym name; their own links lead to chapters that are not here.
     (root / "book" / "debugging.md").write_text("# When it does not work\n", encoding="utf-8")
+    (root / "book" / "bench.md").write_text("# Train a model, and break it\n", encoding="utf-8")
     stand_in = executed([new_markdown_cell("# Prerequisites")])
     (root / "book" / "prerequisites.ipynb").write_text(stand_in, encoding="utf-8")
     (root / "code").mkdir()

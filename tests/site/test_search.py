@@ -23,6 +23,7 @@ QUERIES = {
     "kv cache": ["chapters/17_decoding.html#the-cache-of-keys-and-values"],
     "weight tying": ["chapters/14_transformer.html#tying"],
     "exploding loss": ["book/debugging.html#nan-at-once"],
+    "diagnosis gym": ["book/gym.html"],
     "what is <unk>": ["book/glossary.html#unknown-token"],
     "batch padding waste": ["chapters/03_batches_and_padding.html#how-much-of-a-batch-is-padding"],
     "attention heads different": ["chapters/09_multi_head_attention.html"],

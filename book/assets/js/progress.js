@@ -31,6 +31,19 @@
       .map(([, id]) => id);
   }
 
+  const ofGym = () => Object.entries(memory.state().answers).filter(([id, log]) => id.startsWith("gym/") && log.length);
+  const cases = element("p", { className: "progress-cases" });
+
+  /** The case of the gym that is due first. */
+  function drawCases() {
+    const found = ofGym().map(([id, log]) => [due(log), id]).filter(([at]) => at <= Date.now());
+    cases.hidden = !found.length;
+    if (cases.hidden) return;
+    const [, name, level] = found.sort(([a], [b]) => a - b)[0][1].split("/");
+    const link = element("a", { href: `gym.html?case=${name}&level=${level}`, textContent: "Look at one again" });
+    cases.replaceChildren(found.length === 1 ? "1 case of the gym is due. " : `${found.length} cases of the gym are due. `, link, ".");
+  }
+
   const problem = element("p", { className: "progress-problem" });
   problem.setAttribute("role", "status");
   const today = element("div", {});
@@ -96,6 +109,15 @@
     const rows = [...pages].map(([page, row]) =>
       cells("td", element("a", { href: `../${page}.html`, textContent: row.title }), read[page] ? "yes" : "", `${row.answered} of ${row.n}`, String(row.right), String(passed(row) || "")),
     );
+    const best = new Map();
+    for (const [id, log] of ofGym()) {
+      const [, name] = id.split("/"); // the same case on any level
+      best.set(name, Math.max(best.get(name) ?? 0, ...log.map(([, grade]) => grade)));
+    }
+    const solved = [...best.values()].filter((grade) => grade > 1);
+    const gym = element("a", { href: "gym.html", textContent: "The diagnosis gym" });
+    rows.push(cells("td", gym, "", `${solved.length} of ${place.dataset.cases}`, String(solved.filter((grade) => grade === 3).length), ""));
+    drawCases();
     const head = element("thead", {}, cells("th", "chapter", "read", "answered", "right, or known", "checks passed"));
     chapters.replaceChildren(element("table", { className: "table" }, head, element("tbody", {}, ...rows)));
     chapters.tabIndex = 0;
@@ -160,7 +182,7 @@
   }
 
   const heading = (text) => element("h2", {}, text);
-  place.replaceChildren(problem, heading("Due today"), today, heading("Chapters"), chapters, heading("On the bench"), bench, heading("Save, add, delete"), keep());
+  place.replaceChildren(problem, heading("Due today"), today, cases, heading("Chapters"), chapters, heading("On the bench"), bench, heading("Save, add, delete"), keep());
   review();
   const show = () => {
     table();
