@@ -19,6 +19,8 @@ MARKDOWN = [
 
 > **Predict first.** What is $x^2$ for `x = 3`?
 >
+> <!-- alone: A number $x$ is read after `<sos>`, and nobody sees this. -->
+>
 > <details>
 > <summary>Six</summary>
 >

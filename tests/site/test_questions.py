@@ -92,7 +92,13 @@ def test_the_question_of_the_landing_page_is_answered_there(scratch, serve, visi
     expect(box.locator(".question-told")).to_contain_text("were right")
     seen.go(f"{serve(scratch)}/{PROGRESS}")  # it needs its figure: it is asked nowhere else
     expect(seen.page.locator(".progress-place")).to_contain_text("Nothing is due now")
-    assert "landing/predict/1" not in seen.page.evaluate("Object.keys(bookQuestions)")
+    bank = seen.page.evaluate("bookQuestions")
+    assert "landing/predict/1" not in bank
+    # What a question needs where it stands alone is read here, and not on its own page.
+    (alone,) = (each["html"] for each in bank.values() if "nobody sees this" in each["html"])
+    assert alone.startswith("<p>A number ") and "&lt;sos&gt;" in alone and "<!--" not in alone
+    seen.go(f"{serve(scratch)}/chapters/07_scratch.html")
+    expect(seen.page.locator(".box-predict").first).not_to_contain_text("nobody sees this")
 
 
 def test_numbers_are_judged_and_thoughts_are_rated(site, serve, visit) -> None:
