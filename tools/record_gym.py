@@ -25,7 +25,6 @@ from typing import Any
 from unittest.mock import patch
 
 import torch
-import torch.nn.functional as F
 from gym import FAULTS, HEALTHY, MOMENTS, RECORD, SEEDS, TASKS, Fault, shown_seed
 from record_bench import recipe_of
 from torch import Tensor
@@ -34,7 +33,6 @@ from transformer_book import attention, decoder_cache, decoding, layers, transfo
 from transformer_book.atomic_files import write_atomically
 from transformer_book.batches import BucketedBatches, collate
 from transformer_book.checks.in_whole_models import made
-from transformer_book.embeddings import TokenEmbedding
 from transformer_book.experiment import Experiment
 from transformer_book.inspection import attention_maps
 from transformer_book.interventions import changed
@@ -69,39 +67,6 @@ def _shortcut() -> list[Patch]:
     return [(layers.Residual, "forward", forward)]
 
 
-def _norm_means() -> list[Patch]:
-    def forward(self, x):
-        mean = x.mean(dim=-1, keepdim=True)
-        variance = x.var(dim=-1, keepdim=True, unbiased=False)
-        scaled = (x - mean.detach()) / torch.sqrt(variance.detach() + self.eps)
-        return self.weight * scaled + self.bias
-
-    return [(layers.LayerNorm, "forward", forward)]
-
-
-def _relu() -> list[Patch]:
-    open_for_all = {**layers.ACTIVATIONS, "relu": lambda x: x + (F.relu(x) - x).detach()}
-    return [(layers, "ACTIVATIONS", open_for_all)]
-
-
-def _keys() -> list[Patch]:
-    def keys_and_values(self, key, value):
-        return self.split_heads(self.key(key).detach()), self.split_heads(self.value(value))
-
-    return [(attention.MultiHeadAttention, "keys_and_values", keys_and_values)]
-
-
-def _overwritten() -> list[Patch]:
-    def forward(self, tokens):
-        places = {int(token): n for n, token in enumerate(tokens.flatten())}
-        last = torch.zeros(tokens.numel(), dtype=torch.bool)
-        last[list(places.values())] = True
-        vectors = F.embedding(tokens, self.weight) * self.scale  # (B, T, D)
-        return torch.where(last.view(*tokens.shape, 1), vectors, vectors.detach())
-
-    return [(TokenEmbedding, "forward", forward)]
-
-
 def _no_norm() -> list[Patch]:
     return [(layers.LayerNorm, "forward", lambda self, x: x)]
 
@@ -109,15 +74,6 @@ def _no_norm() -> list[Patch]:
 def _padding_seen() -> list[Patch]:
     right = transformer.padding_mask
     return [(transformer, "padding_mask", lambda tokens: torch.ones_like(right(tokens)))]
-
-
-def _detached_memory() -> list[Patch]:
-    right = Transformer.encode
-
-    def encode(self, *inputs):
-        return right(self, *inputs).detach()
-
-    return [(Transformer, "encode", encode)]
 
 
 def _empty_memory() -> list[Patch]:
@@ -129,21 +85,11 @@ def _empty_memory() -> list[Patch]:
     return [(Transformer, "encode", encode)]
 
 
-def _never_eval() -> list[Patch]:
-    return [(Transformer, "eval", lambda self: self.train())]
-
-
 PATCHES: dict[str, Callable[[], list[Patch]]] = {
     "shortcut": _shortcut,
-    "norm_means": _norm_means,
-    "relu": _relu,
-    "keys": _keys,
-    "overwritten": _overwritten,
     "no_norm": _no_norm,
     "padding_seen": _padding_seen,
-    "detached_memory": _detached_memory,
     "empty_memory": _empty_memory,
-    "never_eval": _never_eval,
 }
 
 # --- damages in the data --------------------------------------------------------------------------
@@ -160,13 +106,6 @@ def _shuffled_targets(experiment: Experiment) -> None:
     experiment.train_pairs = _paired(experiment.train_pairs, others)
 
 
-def _some_wrong_targets(experiment: Experiment) -> None:
-    rng = random.Random("gym")
-    pairs = experiment.train_pairs
-    wrong = [rng.choice(pairs) if rng.random() < 0.3 else pair for pair in pairs]
-    experiment.train_pairs = _paired(pairs, wrong)
-
-
 def _other_order(experiment: Experiment) -> None:
     """Validation and use read the target vocabulary in another order than training did."""
     source, target = experiment.vocabularies
@@ -181,21 +120,12 @@ def _other_order(experiment: Experiment) -> None:
     experiment.dataset = dataset  # the last that is asked for is the validation split
 
 
-def _cut_sources(experiment: Experiment) -> None:
-    experiment.train_pairs = [Pair(p.source[:3], p.target) for p in experiment.train_pairs]
-
-
 def _cut_targets(experiment: Experiment) -> None:
     experiment.train_pairs = [Pair(p.source, p.target[:3]) for p in experiment.train_pairs]
 
 
 def _short_only(experiment: Experiment) -> None:
     experiment.train_pairs = [p for p in experiment.train_pairs if len(p.source) <= 4]
-
-
-def _other_task(experiment: Experiment) -> None:
-    """The training file has its targets in the other order than the validation file."""
-    experiment.train_pairs = [Pair(p.source, p.target[::-1]) for p in experiment.train_pairs]
 
 
 def _few_pairs(experiment: Experiment, n: int = 150) -> None:
@@ -220,12 +150,9 @@ def _leak(experiment: Experiment) -> None:
 
 DATA: dict[str, Callable[[Experiment], None]] = {
     "shuffled_targets": _shuffled_targets,
-    "some_wrong_targets": _some_wrong_targets,
     "other_order": _other_order,
-    "cut_sources": _cut_sources,
     "cut_targets": _cut_targets,
     "short_only": _short_only,
-    "other_task": _other_task,
     "few_pairs": _few_pairs,
     "leak": _leak,
 }
@@ -251,32 +178,6 @@ def _before_each(trainer: Trainer, act: Callable[[torch.optim.Optimizer], None])
     trainer.optimizer.register_step_pre_hook(lambda optimizer, *_: act(optimizer))
 
 
-def _moments_reset(trainer: Trainer) -> None:
-    """Adam's moments and their count are lost every ten updates."""
-
-    def reset(optimizer: torch.optim.Optimizer) -> None:
-        if trainer.update % 10 == 0:
-            optimizer.state.clear()
-
-    _before_each(trainer, reset)
-
-
-def _restarts(trainer: Trainer) -> None:
-    """The schedule begins again every 100 updates."""
-
-    def rate(optimizer: torch.optim.Optimizer) -> None:
-        for group in optimizer.param_groups:
-            group["lr"] = trainer.config.learning_rate * (1 - trainer.update % 100 / 100)
-
-    _before_each(trainer, rate)
-
-
-def _lacking(trainer: Trainer, start: str) -> None:
-    """Some parameters were never given to the optimizer."""
-    given = [p for name, p in trainer.model.named_parameters() if not name.startswith(start)]
-    trainer.optimizer.param_groups[0]["params"] = given
-
-
 def _cleared(trainer: Trainer) -> None:
     """The gradients are set to zero between `backward` and `step`."""
     _before_each(trainer, lambda optimizer: optimizer.zero_grad(set_to_none=False))
@@ -285,9 +186,6 @@ def _cleared(trainer: Trainer) -> None:
 TRAINERS: dict[str, Callable[[Trainer], None]] = {
     "sorted_data": _sorted_data,
     "sgd": _sgd,
-    "moments_reset": _moments_reset,
-    "restarts": _restarts,
-    "frozen_encoder": partial(_lacking, start="encoder."),
     "cleared": _cleared,
 }
 
@@ -438,7 +336,6 @@ def _stripped(model: Transformer) -> Iterator[dict[str, Any]]:
 
 USES: dict[str, Callable[[Transformer], Any]] = {
     "same_position": _same_position,
-    "begins_with_end": partial(_search_from, first=EOS),
     "never_ends": partial(_search_from, first=SOS, never=(EOS,)),
     "drawn_hot": partial(_drawn, temperature=2.5),
     "beam": partial(_beam, penalty=0.0),
