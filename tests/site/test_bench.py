@@ -138,7 +138,8 @@ def test_a_model_learns_and_python_says_what_it_says(bench, tmp_path: Path, tell
         talk(page, source)
         assert translation(page) == own
     assert "model=" not in page.url
-    assert seen.problems == []
+    given_up = "/pretrained/captions-de-en/"  # the page's own model: the reader's took its place
+    assert [each for each in seen.problems if given_up not in each] == []
 
 
 def losses(page: Page) -> list[float]:

@@ -23,6 +23,7 @@ MODULES = {
     "common.py",
     "copied_kernels.py",
     "execution_cache.py",
+    "gym.py",
     "many_at_once.py",
     "model_cards.py",
     "paper_epub.py",
