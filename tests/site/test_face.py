@@ -191,6 +191,16 @@ PLACES = """() => [...document.querySelectorAll(".aside")].filter(e => e.checkVi
 })"""
 
 
+def test_verdicts_and_figures_stand_on_the_paper_of_the_page_in_the_dark(site: Path, visit) -> None:
+    """The theme would put what cells show on white cards."""
+    page = visit((site / WITH_ASIDES).as_uri(), scheme="dark").page
+    for kind in (".cell_output .text_html", "figure.book-figure img"):
+        grounds = page.locator(kind).evaluate_all(
+            "each => [...new Set(each.map(e => getComputedStyle(e).backgroundColor))]"
+        )
+        assert grounds == ["rgba(0, 0, 0, 0)"], kind
+
+
 def test_an_aside_stands_in_the_margin_where_there_is_one(site: Path, visit) -> None:
     """In a chapter's core and in what is folded; a narrow page has it in the text, in brackets."""
     page = visit(f"{site.as_uri()}/{WITH_ASIDES}", width=1440).page
