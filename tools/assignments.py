@@ -17,7 +17,7 @@ from common import ROOT
 
 from transformer_book.course.grading import Course
 from transformer_book.course.proof import prove
-from transformer_book.course.release import SECRET, personal, release, sets_of, solve
+from transformer_book.course.release import SECRET, personal, release, sets_of, solve, with_variants
 
 COURSE = ROOT / "assignments"
 
@@ -57,12 +57,13 @@ def main(arguments: list[str] | None = None) -> int:
             return 0
         for path in release(COURSE, names):
             print(f"released: {path.relative_to(ROOT)}")
-        for name in names if options.personal else ():
+        if options.personal:
             students = Course(COURSE).students()
-            for path in personal(COURSE, name, students):
-                print(f"released: {path.relative_to(ROOT)}")
             if not students:
                 print("There is no student in the gradebook, and so no personal copy.")
+            for name in options.sets or [each for each in names if with_variants(COURSE, each)]:
+                for path in personal(COURSE, name, students):
+                    print(f"released: {path.relative_to(ROOT)}")
         if new:
             print(
                 f"The secret of this course is in {(COURSE / SECRET).relative_to(ROOT)}: keep it."

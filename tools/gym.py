@@ -86,18 +86,12 @@ class Fault:
         }
 
 
-@cache
-def faults() -> dict[str, Fault]:
-    """The table, by the names of the faults."""
-    entries = tomllib.loads(TABLE.read_text(encoding="utf-8"))["fault"]
-    made = [
-        Fault(**{name: tuple(v) if isinstance(v, list) else v for name, v in entry.items()})
-        for entry in entries
-    ]
-    return {fault.id: fault for fault in made}
-
-
-FAULTS = faults()
+FAULTS = {
+    entry["id"]: Fault(
+        **{name: tuple(v) if isinstance(v, list) else v for name, v in entry.items()}
+    )
+    for entry in tomllib.loads(TABLE.read_text(encoding="utf-8"))["fault"]
+}
 HEALTHY = FAULTS["healthy"]
 
 
@@ -130,10 +124,8 @@ def recorded() -> dict[tuple[str, str], list[Run]]:
 
 
 def _log(loss: float | None) -> float:
-    """The logarithm of a loss: −5 below zero, 3 for what is no number."""
-    if loss is None:
-        return 3.0
-    return math.log10(max(loss, 1e-5)) if loss > 0 else -5.0
+    """The logarithm of a loss, at least −5; 3 for what is no number."""
+    return 3.0 if loss is None else math.log10(max(loss, 1e-5))
 
 
 def _curves(run: Run) -> list[float]:

@@ -72,8 +72,7 @@ def mean_ablated(
                 return (merged,)
 
             output = model.layers[layer].self_attention.output
-            hook = output.register_forward_pre_hook(replace)
-            hooks.callback(hook.remove)
+            hooks.enter_context(output.register_forward_pre_hook(replace))
         yield
 
 
@@ -87,8 +86,7 @@ def ablated(model: Any, text: Tensor, found: dict[str, Any]) -> dict[str, dict[s
             def keep(_: nn.Module, inputs: Any, i: int = i) -> None:
                 means[i] = inputs[0].mean(dim=(0, 1))
 
-            hook = layer.self_attention.output.register_forward_pre_hook(keep)
-            hooks.callback(hook.remove)
+            hooks.enter_context(layer.self_attention.output.register_forward_pre_hook(keep))
         model.vectors(text)
     scores = torch.tensor(found["scores"])
     n_heads = scores.size(1)

@@ -166,12 +166,9 @@ def _opened(path: Path) -> tuple[GGUFReader, dict[str, Any]]:
                 raise ValueError("its header asks for more than the file has")
             return super()._get(offset, dtype, count, override_order)
 
-    try:
+    with in_a_sentence(f"{path} is not a GGUF file, or damaged"):
         reader = Reader(path)
         return reader, {key: field.contents() for key, field in reader.fields.items()}
-    except Exception as error:  # of numpy, of the library, of the system: of many kinds
-        reason = str(error).strip().split("\n")[0].rstrip(".")
-        raise ValueError(f"{path} is not a GGUF file, or damaged: {reason}.") from error
 
 
 def settings_of(about: dict[str, Any], tied: bool) -> dict[str, Any]:

@@ -197,8 +197,5 @@ def fetched(name: str) -> Path:
             f"There is no folder {name}, and to fetch the model of this name, huggingface_hub is "
             "needed, which is not installed: pip install huggingface_hub."
         ) from None
-    try:
+    with in_a_sentence(f"The model {name} cannot be fetched"):
         return Path(snapshot_download(name, allow_patterns=list(FILES)))
-    except Exception as error:  # of the network, of the hub, of the disk: of many kinds
-        reason = str(error).strip().split("\n")[0].rstrip(".")
-        raise ValueError(f"The model {name} cannot be fetched: {reason}.") from error

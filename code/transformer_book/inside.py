@@ -36,13 +36,11 @@ def residual_stream(model: DecoderOnly, tokens: Int[Tensor, "1 T"]) -> list[Floa
     """The residual stream after the embedding and after each layer."""
     found: list[Tensor] = []
     with ExitStack() as hooks:
-        first = model.layers[0].register_forward_pre_hook(
-            lambda _, inputs: found.append(inputs[0][0])
-        )
-        hooks.callback(first.remove)
+        first = model.layers[0]
+        hooks.enter_context(first.register_forward_pre_hook(lambda _, x: found.append(x[0][0])))
         for layer in model.layers:
             hook = layer.register_forward_hook(lambda _m, _i, made: found.append(made[0]))
-            hooks.callback(hook.remove)
+            hooks.enter_context(hook)
         model.vectors(tokens)
     return found
 

@@ -17,17 +17,17 @@ from transformer_book.sentence_piece import SentencePiece
 
 @contextmanager
 def in_a_sentence(what: str) -> Iterator[None]:
-    """Whatever the library `tokenizers` raises meanwhile becomes a `ValueError` that begins so.
+    """Whatever a library raises meanwhile becomes a `ValueError` that begins so.
 
-    Of a damaged tokenizer it raises `Exception` itself, or what its Rust code panics with, which is
-    a `BaseException`.
+    Of a damaged tokenizer, `tokenizers` raises `Exception` itself, or what its Rust code panics
+    with, which is a `BaseException`.
     """
     try:
         yield
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:
-        reason = str(error).split("\n")[0].rstrip(".")
+        reason = str(error).strip().split("\n")[0].rstrip(".")
         raise ValueError(f"{what}: {reason}.") from error
 
 
