@@ -96,7 +96,10 @@ HEALTHY = FAULTS["healthy"]
 
 
 def shown_seed(fault: Fault, task: str) -> int:
-    """Which of the seeds the page shows: not always the first, so that curves do not repeat."""
+    """Which seed a new record shows: not always the first, so that curves do not repeat.
+
+    What is recorded keeps the one that it has, although places in the table have moved since.
+    """
     return SEEDS[(list(FAULTS).index(fault.id) + (task == "copy")) % 2]
 
 
