@@ -4,7 +4,8 @@
 The recipe of each run is the one that the page itself would save (`book/assets/bench/export.js`,
 run by node). Of each run it records, every 50 updates, the validation loss and the share of 200
 validation pairs that come out exactly right. What is recorded already is not repeated, so this can
-be stopped and started again.
+be stopped and started again. Before it trains, it writes the captions that the page learns
+(`book/assets/bench/captions.js`).
 """
 
 from __future__ import annotations
