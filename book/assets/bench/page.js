@@ -1,12 +1,13 @@
 // The bench: the reader sets a model, watches it learn, and breaks it.
 
 import { button, choice, html, number, panel, table, uniqueId, upTo } from "../model/widgets/shared.js";
-import { mapped, swap } from "../model/widgets/talk_look.js";
+import { swap } from "../model/widgets/talk_look.js";
 import { controls, question } from "./controls.js";
 import { drawn, scattered, thinned } from "./curves.js";
 import { folder_of, only_here, recipe_toml, zipped } from "./export.js";
 import { opened, settings_of } from "./files.js";
 import { Lane } from "./lane.js";
+import { KINDS, compared, head_map } from "./looks.js";
 import { SETTINGS, START, address_of, differences, problem_of, read_address, shown } from "./settings.js";
 import { prepare } from "./tasks.js";
 
@@ -16,11 +17,6 @@ const SUMMARY = 10_000; // ms between two sentences for a screen reader
 const CALM = matchMedia("(prefers-reduced-motion: reduce)");
 const MOST_STEPS = 12; // of the embeddings' way that are drawn
 const MOST_CURVES = 4; // that are kept
-const KINDS = {
-  cross: ["the answer looks at the source (cross-attention)", /^decoder\.layers\.(\d+)\.cross_attention$/, "target", "source"],
-  decoder: ["the answer looks at itself (decoder)", /^decoder\.layers\.(\d+)\.self_attention$/, "target", "target"],
-  encoder: ["the source looks at itself (encoder)", /^encoder\.layers\.(\d+)\.self_attention$/, "source", "source"],
-};
 
 const percent = (share) => `${Math.round(100 * share)} %`;
 const seconds = (ms) => (ms < 1000 ? `${number(ms, 0)} ms` : ms < 120_000 ? `${number(ms / 1000, ms < 10_000 ? 1 : 0)} s` : `${number(ms / 60_000, 0)} minutes`);
@@ -201,8 +197,8 @@ export class Bench {
       this.remember(this.lanes.map(({ settings }) => settings));
     }
     if (is === "weights") this.hand_model(lane, told);
-    if (is === "seen") this.measured = true;
     if (is === "stopped") this.keep_guess(lane);
+    if (["stopped", "returned", "opened"].includes(is) && !this.now.estimate && !this.now.refused) this.estimate();
     if (is === "stopped" || is === "failed" || is === "returned") this.say();
     this.draw_soon();
   }
@@ -288,7 +284,7 @@ export class Bench {
       parts.push(`${grouped(estimate.parameters)} parameters. About ${seconds(1000 * estimate.seconds)} an update here, so ${seconds(1000 * estimate.seconds * settings.updates * this.lanes.length)} for ${grouped(settings.updates)} updates.`);
     }
     else if (refused) parts.push(refused);
-    this.size.textContent = parts.join(" ") || "The time of an update is being measured.";
+    this.size.textContent = parts.join(" ") || (problem_of(settings) ? "" : "The time of an update is being measured.");
   }
 
   draw_told() {
@@ -418,12 +414,11 @@ export class Bench {
       this.answers.replaceChildren(html("p", { class: "note" }, "Four sources that training never uses, and what the model makes of them, stand here once there is a run."));
       return;
     }
-    const words = (said, target) => said.map((word, i) => (word === target[i] ? word : html("mark", { class: "wrong" }, word || "nothing"))).flatMap((each) => [each, " "]);
     const { sentences } = lanes[0].seen.at(-1);
     const rows = sentences.map(({ source, target }, i) => [
       source.join(" "),
       target.join(" "),
-      ...lanes.map((lane) => html("span", {}, words(lane.seen.at(-1).sentences[i]?.said ?? [], target))),
+      ...lanes.map((lane) => compared(lane.seen.at(-1).sentences[i]?.said ?? [], target)),
     ]);
     const columns = ["source", "right", ...lanes.map(({ name }) => (lanes.length > 1 ? `${name} says` : "it says"))];
     this.answers.replaceChildren(table({ caption: `After update ${lanes[0].seen.at(-1).update}; wrong symbols are underlined`, columns, rows }));
@@ -488,12 +483,8 @@ export class Bench {
     const [, T, S] = shape;
     const [rows, columns] = [maps[asks].slice(0, T), maps[offers].slice(0, S)];
     const value = (t, s) => weights[(Math.min(this.look.head, shape[0] - 1) * T + t) * S + s];
-    const strongest = rows.map((row, t) => `${row} looks at ${columns[upTo(S).reduce((best, s) => (value(t, s) > value(t, best) ? s : best), 0)]}`);
-    const { drawing, readout } = mapped({
-      ...{ rows, columns, value, most: 1 },
-      label: `Attention weights, ${words}, layer ${this.look.layer + 1}, head ${this.look.head + 1}. Most of all ${strongest.join(", ")}.`,
-      say: (t, s) => `${rows[t]} gives ${columns[s]} the weight ${number(value(t, s), 2)}.`,
-    });
+    const title = `${words}, layer ${this.look.layer + 1}, head ${this.look.head + 1}`;
+    const { drawing, readout } = head_map({ title, rows, columns, value });
     const note = html("p", { class: "note" }, `For the first source above, after update ${this.now.seen.at(-1).update}: a row is the symbol that looks, a full cell a weight of 1.`);
     this.attention.replaceChildren(note, drawing, readout);
   }

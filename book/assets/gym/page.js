@@ -1,28 +1,17 @@
 // The diagnosis gym: a recorded run of a damaged model, and the question what is wrong with it.
 
 import { drawn } from "../bench/curves.js";
-import { button, html, number, panel, table, uniqueId, upTo } from "../model/widgets/shared.js";
-import { mapped } from "../model/widgets/talk_look.js";
+import { KINDS, compared, head_map } from "../bench/looks.js";
+import { button, html, number, panel, table, uniqueId } from "../model/widgets/shared.js";
+import { scrolling } from "../model/widgets/talk_steps.js";
 import { level_of, next_question, options_of, questions, solved } from "./cases.js";
 
 const DAMAGED = "The recorded runs cannot be read, so there is nothing to ask: reload the page, and if that does not help, the site is not whole.";
 const TALK = "model=captions-de-en&text=Ein+Student+mit+einem+blauen+Hut+schl%C3%A4ft.&change=";
 const WINDOW = 10; // updates for each number of the training loss
 const UPDATES = 400;
-const LOOKS = { curves: "the curves", answers: "the answers", attention: "the attention", gradients: "the gradients" };
-const KINDS = {
-  cross: ["the answer looks at the source (cross-attention)", "target", "source"],
-  decoder: ["the answer looks at itself (decoder)", "target", "target"],
-  encoder: ["the source looks at itself (encoder)", "source", "source"],
-};
+const LOOKS = { curves: "The curves", answers: "The answers", attention: "The attention", gradients: "The gradients" };
 const [AGAIN, HARD, GOOD] = [1, 2, 3];
-
-/** A table that can be scrolled with the keyboard where it is wider than its place. */
-function scrolled(label, ...made) {
-  const element = table(...made);
-  Object.entries({ tabindex: 0, role: "group", "aria-label": label }).forEach(([name, value]) => element.setAttribute(name, value));
-  return element;
-}
 
 // --- four looks at a run ---------------------------------------------------------------------------
 
@@ -32,7 +21,7 @@ function curves(run) {
   const train = finite(run.train.map((loss, i) => [(i + 1) * WINDOW, loss]));
   const validation = finite(run.validation);
   const losses = [...train, ...validation].map(([, loss]) => loss);
-  const most = Math.max(0.5, Math.min(6, ...[Math.max(...losses)]));
+  const most = Math.min(6, Math.max(0.5, ...losses));
   const told = (points) => points.filter((_, i) => i % Math.ceil(points.length / 8) === 0 || i === points.length - 1).map(([update, loss]) => `${number(loss, 2)} after ${update}`).join(", ");
   const cut = (points) => points.map(([update, loss]) => [update, Math.max(loss, -0.04 * most)]);
   const label = `Curves of the loss over ${UPDATES} updates. Training: ${told(train)}. Validation: ${told(validation)}.`;
@@ -52,29 +41,16 @@ function curves(run) {
 function answers(run) {
   const updates = Object.keys(run.answers);
   if (!updates.length) return [html("p", { class: "note" }, "It has no answers: the numbers of the model are no numbers any more.")];
-  const words = (text, target) => {
-    const said = text.split(" ").filter((each) => each);
-    const right = target.split(" ");
-    const marked = said.map((word, i) => (word === right[i] ? word : html("mark", { class: "wrong" }, word)));
-    return html("span", {}, said.length ? marked.flatMap((each) => [each, " "]) : html("mark", { class: "wrong" }, "nothing"));
-  };
-  const rows = run.sources.map((source, i) => [source, run.targets[i], ...updates.map((update) => words(run.answers[update][i], run.targets[i]))]);
-  return [scrolled("answers", { caption: "What it answers after so many updates, to sources that are not in its training data; wrong symbols are underlined", columns: ["source", "right", ...updates], rows })];
+  const rows = run.sources.map((source, i) => [source, run.targets[i], ...updates.map((update) => compared(run.answers[update][i].split(" "), run.targets[i].split(" ")))]);
+  return [scrolling("answers", ...table({ caption: "What it answers after so many updates, to sources that are not in its training data; wrong symbols are underlined", columns: ["source", "right", ...updates], rows }).children)];
 }
 
 function attention(run) {
   if (!run.maps) return [html("p", { class: "note" }, "It has no maps: the numbers of the model are no numbers any more.")];
-  const drawings = Object.entries(KINDS).flatMap(([kind, [words, asks, offers]]) =>
+  const drawings = Object.entries(KINDS).flatMap(([kind, [words, , asks, offers]]) =>
     run.maps[kind].map((weights, head) => {
-      const [rows, columns] = [run.maps[asks], run.maps[offers]];
-      const value = (t, s) => weights[t][s] / 100;
-      const strongest = rows.map((row, t) => `${row} at ${columns[upTo(columns.length).reduce((best, s) => (value(t, s) > value(t, best) ? s : best), 0)]}`);
       const title = `${words}, head ${head + 1}`;
-      const { drawing, readout } = mapped({
-        ...{ rows, columns, value, most: 1 },
-        label: `Attention weights: ${title}. Most of all ${strongest.join(", ")}.`,
-        say: (t, s) => `${rows[t]} gives ${columns[s]} the weight ${number(value(t, s), 2)}.`,
-      });
+      const { drawing, readout } = head_map({ title, rows: run.maps[asks], columns: run.maps[offers], value: (t, s) => weights[t][s] / 100 });
       return html("div", { class: "map" }, html("p", { class: "note" }, title), drawing, readout);
     }),
   );
@@ -97,7 +73,7 @@ function gradients(run) {
   const updates = Object.keys(run.norms);
   const digits = (norm) => (norm === null ? "—" : norm >= 0.001 || norm === 0 ? String(norm) : norm.toExponential(0).replace("-", "−"));
   const rows = Object.entries(PARTS).map(([part, words]) => [words, ...updates.map((update) => digits(run.norms[update][part] ?? null))]);
-  return [scrolled("gradients", { caption: "How long the gradient of each part is, at update", columns: ["", ...updates], rows })];
+  return [scrolling("gradients", ...table({ caption: "How long the gradient of each part is, at update", columns: ["", ...updates], rows }).children)];
 }
 
 const DRAW = { curves, answers, attention, gradients };
@@ -136,7 +112,7 @@ class Gym {
 
   /** Show a question, from the beginning. */
   ask(question, focus = false) {
-    Object.assign(this, { question, wrong: 0, chosen: null, focus });
+    Object.assign(this, { question, wrong: 0 });
     history.replaceState(null, "", `?case=${question.fault}-${question.task}&level=${question.level}`);
     const task = question.task === "copy" ? "copy: abc → abc" : "reverse: abc → cba";
     const name = uniqueId();
@@ -156,7 +132,7 @@ class Gym {
     const seen = this.answers[question.id]?.at(-1);
     this.told.textContent = seen ? `You have had this case before, and ${seen[1] === GOOD ? "were right at once" : "did not see it at once"}.` : "";
     const heading = html("p", { class: "title", tabindex: -1 }, `A model that learns to ${task}`);
-    const evidence = question.group.first.map((look) => panel(LOOKS[look][0].toUpperCase() + LOOKS[look].slice(1), ...DRAW[look](this.run(question.fault))));
+    const evidence = question.group.first.map((look) => panel(LOOKS[look], ...DRAW[look](this.run(question.fault))));
     this.place.replaceChildren(heading, html("div", { class: "evidence" }, evidence), this.form, this.told, this.looks, this.end);
     this.draw_count();
     if (focus) heading.focus();
@@ -189,7 +165,7 @@ class Gym {
     const gaps = group.gaps[[fault, named].sort().join("|")];
     const seen = html("div", { class: "seen" });
     const buttons = Object.keys(LOOKS).map((look, i) => {
-      const one = button(LOOKS[look][0].toUpperCase() + LOOKS[look].slice(1), () => {
+      const one = button(LOOKS[look], () => {
         for (const each of buttons) each.setAttribute("aria-pressed", each === one);
         const apart = gaps[i] > 1;
         const says = apart

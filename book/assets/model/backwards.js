@@ -25,7 +25,7 @@ export function accumulate(parameter, gradient) {
 }
 
 /** Σ over all rows of (N, D): the gradient of what was added to each row. */
-export function sum_rows(gradient, D) {
+function sum_rows(gradient, D) {
   const total = new Float64Array(D);
   for (let i = 0; i < gradient.length; i += 1) total[i % D] += gradient[i];
   return total;
@@ -69,7 +69,7 @@ Object.assign(Dropout.prototype, {
 });
 
 /** dL/dw of softmax's outputs w → dL/ds = w (dL/dw − Σ_j w_j dL/dw_j): one dot product a row. */
-export function softmax_backward(dw, w) {
+function softmax_backward(dw, w) {
   const width = w.size(-1);
   const ds = zeros(...w.shape);
   for (let start = 0; start < w.data.length; start += width) {
@@ -87,7 +87,7 @@ export function softmax_backward(dw, w) {
  *
  * with the scale c. Where a mask forbids, W is 0, so dS is 0, too: the mask needs no line.
  */
-export function attention_backward(dO, query, key, value, weights, scale) {
+function attention_backward(dO, query, key, value, weights, scale) {
   const [B, H, T, K] = query.shape;
   const S = key.size(2);
   const [dq, dk, dv] = [query, key, value].map(({ shape }) => zeros(...shape));
