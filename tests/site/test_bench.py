@@ -259,6 +259,7 @@ def test_a_switch_in_a_run_asks_first_and_can_be_taken_back(bench) -> None:
     page.get_by_role("radio", name="It falls, and the answers stay wrong all the same.").check()
     until(page, "You said of “causal mask: off”")
     assert page.locator(".bench .curves .switched").count() == 2
+    page.wait_for_function(f"window.losses.length > {len(losses(page))}")  # something came of it
     press(page, "Pause")
     until(page, "Paused after update")
     until(page, "What came: after update")

@@ -120,6 +120,7 @@ const ACTS = {
   },
   go,
   pause() {
+    tell(); // first, so that the page knows where it has stopped
     if (going) say("stopped", { why: "paused", update: run.update });
     going = false;
   },
