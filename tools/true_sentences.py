@@ -27,6 +27,7 @@ from common import ROOT
 
 sys.path.insert(0, str(ROOT))
 
+QUOTED = r"('.*?'|\".*?\")"  # the name of an input, in double quotes if it has an apostrophe
 SECONDS = 5.0  # of processor time, for one input
 Reader = Callable[..., bool]
 READERS: list[tuple[re.Pattern[str], Reader]] = []
@@ -92,8 +93,9 @@ class Told:
             return True
         if example.startswith("Called with the input"):
             return self.verdict.mistakes[0].name == self.checks.judging.KEPT
-        of, _, told = example.rpartition("': ") if example.startswith("On the input") else 3 * ("",)
-        told = (told or example).partition(" The input: ")[0]
+        read = re.match(rf"On the input {QUOTED}: ", example)
+        of = ast.literal_eval(read[1]) if read else None
+        told = example[read.end() if read else 0 :].partition(" The input: ")[0]
         return any(
             told.lower()
             == (
@@ -102,7 +104,7 @@ class Told:
                 else self.checks.verdicts.first_difference(mine, right)
             ).lower()
             for mine, right, name in zip(self.found, self.expected, self.names, strict=False)
-            if not of or of == f"On the input '{name}"
+            if of in (None, name)
         )
 
     def true(self, sentence: str) -> bool:
@@ -150,7 +152,7 @@ class Told:
         options = self.checks.diagnosis.conditions.conditions(self.trials)
         return [each for each in options if said in (each.text, each.opposite)]
 
-    @reads(r"On (\d+) of (\d+) inputs, (?:the first of them )?('.*?'|\".*?\"): (.*)\.")
+    @reads(r"On (\d+) of (\d+) inputs, (?:the first of them )?" + QUOTED + r": (.*)\.")
     def in_brief(self, times: str, of: str, first: str, what: str) -> bool:
         place = self.names.index(ast.literal_eval(first))
         mine, right = self.found[place], self.expected[place]
@@ -245,9 +247,7 @@ class Told:
 
     def of_answers(self, sentence: str, trials: list[Any]) -> bool:
         """Whether a sentence on how answers differ, and where, holds for all these inputs."""
-        if one := re.fullmatch(
-            r"On the (?:input ('.*?'|\".*?\")|first that differs): (.*)\.", sentence
-        ):
+        if one := re.fullmatch(rf"On the (?:input {QUOTED}|first that differs): (.*)\.", sentence):
             name, facts = one.groups()
             chosen = [t for t in trials if name is None or t.name == ast.literal_eval(name)][:1]
             return bool(chosen) and self._facts(facts, chosen)

@@ -1382,7 +1382,9 @@ def accumulated_update_i(optimizer, scheduler, parts, compute_loss):
 
 
 # The schedule moves on with every part instead of once for the update.
-@version("accumulated_update", "wrong", by=(2, 6, 7, 10))
+@version(
+    "accumulated_update", "wrong: schedule stepped in the loop over the parts", by=(2, 6, 7, 10)
+)
 def accumulated_update_b_2(optimizer, scheduler, parts, compute_loss):
     optimizer.zero_grad()
     for part in parts:

@@ -154,7 +154,7 @@ def other_index_ignored(logits, target):
     return nn.CrossEntropyLoss(ignore_index=1)(logits.flatten(0, 1), target.flatten())
 
 
-@version("accumulated_update", "wrong")
+@version("accumulated_update", "wrong: schedule stepped in the loop over the parts")
 def scheduler_in_the_loop(optimizer, scheduler, parts, compute_loss):
     optimizer.zero_grad()
     for i, part in enumerate(parts):

@@ -30,7 +30,7 @@ def left_to_right_first_found(tokens, ranks):
     return tokens
 
 
-@version("load_tied", "wrong")
+@version("load_tied", "wrong: tied, and then loaded with assign=True")
 def tied_and_then_assigned(model, state):
     model.output.weight = model.embedding.weight
     model.load_state_dict({k: nn.Parameter(v) for k, v in state.items()}, strict=False, assign=True)

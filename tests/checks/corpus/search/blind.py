@@ -1567,7 +1567,9 @@ def reorder_cache_a(cache, rows):
 
 
 # Written in place, row by row: a row that was overwritten is read later.
-@version("reorder_cache", "wrong", by=(1, 3, 4, 5, 6, 7, 10, 11, 12))
+@version(
+    "reorder_cache", "wrong: cache overwritten while it is read", by=(1, 3, 4, 5, 6, 7, 10, 11, 12)
+)
 def reorder_cache_d(cache, rows):
     out = []
     for k, v in cache:
@@ -1601,7 +1603,7 @@ def reorder_cache_h(cache, rows):
 
 
 # Written in place, row by row: a row that was overwritten already is read again (rows = [1, 0]).
-@version("reorder_cache", "wrong", by=(2, 8, 13))
+@version("reorder_cache", "wrong: cache overwritten while it is read", by=(2, 8, 13))
 def reorder_cache_a_2(cache, rows):
     for keys, values in cache:
         for i, row in enumerate(rows):

@@ -47,7 +47,7 @@ def divided_where_it_stands(logits, temperature):
     return torch.softmax(logits, dim=-1)
 
 
-@version("reorder_cache", "wrong")
+@version("reorder_cache", "wrong: cache overwritten while it is read")
 def scattered_into_itself(cache, rows):
     found = []
     for keys, values in cache:

@@ -93,7 +93,7 @@ Layers = Sequence[nn.Module]
     cause="A module does not look into a list, a tuple or a dictionary: nn.ModuleList(layers).",
 )
 def in_a_list(layers: Layers) -> None:
-    return None
+    """Registers nothing, and that is the mistake."""
 
 
 @mistake(

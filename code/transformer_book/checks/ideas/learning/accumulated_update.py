@@ -7,21 +7,18 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from transformer_book.checks.components import Case, Component, mistakes_in
 from transformer_book.checks.given import normal
-from transformer_book.checks.ideas.learning.training_update import Optimizer
+from transformer_book.checks.ideas.learning.training_update import Optimizer, small_model
 
 
 def observe_accumulation(function: Callable[..., Any]) -> Callable[..., Any]:
     """The weights, and the rate that comes next, after each of three updates of a small model."""
 
     def observed(x: Tensor, y: Tensor, n_parts: int) -> dict[str, Any]:
-        model = nn.Linear(x.size(-1), y.size(-1))
-        with torch.no_grad():
-            model.weight.copy_(normal(*model.weight.shape, seed=1))
-            model.bias.copy_(normal(*model.bias.shape, seed=2))
+        model = small_model(x, y)
         # With weight decay a smaller rate is not the same as a smaller loss.
         optimizer = torch.optim.SGD(model.parameters(), lr=0.1, weight_decay=0.3)
         scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda n: 1 / (1 + n))
@@ -48,7 +45,7 @@ def accumulation_pipeline(s, optimizer, scheduler, parts, compute_loss):
     for part in parts:
         s.before_part(optimizer)
         s.share(compute_loss(part), parts).backward()
-        s.after_part(optimizer, scheduler)
+        s.after_part(optimizer, scheduler, part is parts[-1])
     s.after(optimizer, scheduler)
 
 
@@ -78,7 +75,7 @@ ACCUMULATION = Component(
         "before": lambda optimizer: optimizer.zero_grad(),
         "before_part": lambda optimizer: None,
         "share": lambda loss, parts: loss / len(parts),
-        "after_part": lambda optimizer, scheduler: None,
+        "after_part": lambda optimizer, scheduler, last: None,
         "after": step_both,
     },
     cases=accumulation_cases,
@@ -108,7 +105,7 @@ mistake = mistakes_in(ACCUMULATION)
     seen="Scheduler always steps when training with gradient accumulation, "
     "https://github.com/huggingface/accelerate/issues/963",
 )
-def schedule_per_part(optimizer: Optimizer, scheduler: Any) -> None:
+def schedule_per_part(optimizer: Optimizer, scheduler: Any, last: bool) -> None:
     scheduler.step()
 
 
@@ -119,7 +116,7 @@ def schedule_per_part(optimizer: Optimizer, scheduler: Any) -> None:
     cause="Call optimizer.step() once, after the last part.",
     steps={"after": lambda optimizer, scheduler: scheduler.step()},
 )
-def step_per_part(optimizer: Optimizer, scheduler: Any) -> None:
+def step_per_part(optimizer: Optimizer, scheduler: Any, last: bool) -> None:
     optimizer.step()
 
 
@@ -155,7 +152,7 @@ def zeroed_per_part(optimizer: Optimizer) -> None:
     cause="backward() adds to .grad: call zero_grad() before the first part.",
 )
 def never_zeroed(optimizer: Optimizer) -> None:
-    pass
+    """Does nothing, and that is the mistake."""
 
 
 @mistake(
@@ -223,4 +220,20 @@ def divided_by_size(loss: Tensor, parts: Sequence[Any]) -> Tensor:
     cause="Call optimizer.step() after the last part.",
 )
 def step_forgotten(optimizer: Optimizer, scheduler: Any) -> None:
+    scheduler.step()
+
+
+@mistake(
+    "after_part",
+    "schedule stepped in the loop over the parts",
+    symptom="There is one update for the batch, and the rate moves on once for each part.",
+    cause="scheduler.step() runs for every part: put it behind optimizer.step(), under the same "
+    "`if`.",
+    section="The schedule",
+    chapter=15,
+    steps={"after": lambda optimizer, scheduler: None},
+)
+def schedule_in_the_loop(optimizer: Optimizer, scheduler: Any, last: bool) -> None:
+    if last:
+        optimizer.step()
     scheduler.step()

@@ -112,7 +112,7 @@ mistake = mistakes_in(EVALUATION)
     chapter=16,
 )
 def mode_as_it_was(model: nn.Module) -> None:
-    pass
+    """Does nothing, and that is the mistake."""
 
 
 @mistake(
@@ -125,7 +125,7 @@ def mode_as_it_was(model: nn.Module) -> None:
     chapter=16,
 )
 def never_back(model: nn.Module, was: bool) -> None:
-    pass
+    """Does nothing, and that is the mistake."""
 
 
 @mistake(

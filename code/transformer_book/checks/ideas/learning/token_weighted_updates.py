@@ -6,21 +6,18 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from transformer_book.checks.components import Case, Component, mistakes_in
 from transformer_book.checks.given import normal
-from transformer_book.checks.ideas.learning.training_update import Optimizer
+from transformer_book.checks.ideas.learning.training_update import Optimizer, small_model
 
 
 def observe_epochs(function: Callable[..., Any]) -> Callable[..., Any]:
     """The weights of a small model, and how many updates there were, after each of two epochs."""
 
     def observed(x: Tensor, y: Tensor, counts: Sequence[int], n: int) -> dict[str, Any]:
-        model = nn.Linear(x.size(-1), y.size(-1))
-        with torch.no_grad():
-            for i, weight in enumerate(model.parameters()):
-                weight.copy_(normal(*weight.shape, seed=i + 1))
+        model = small_model(x, y)
         # With weight decay a smaller loss is not the same as a smaller rate.
         optimizer = torch.optim.SGD(model.parameters(), lr=0.1, weight_decay=0.3)
         updates: list[int] = []
@@ -194,7 +191,7 @@ def one_window(parts: Sequence[Any], n: int) -> Windows:
     cause="backward() adds to .grad: call zero_grad() before each window.",
 )
 def kept(optimizer: Optimizer) -> None:
-    pass
+    """Does nothing, and that is the mistake."""
 
 
 @mistake(

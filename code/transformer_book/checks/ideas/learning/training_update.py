@@ -13,14 +13,20 @@ from transformer_book.checks.given import normal
 from transformer_book.checks.ideas.learning.clip_gradients import length
 
 
+def small_model(x: Tensor, y: Tensor) -> nn.Linear:
+    """A layer from the features of x to those of y, always with the same weights."""
+    model = nn.Linear(x.size(-1), y.size(-1))
+    with torch.no_grad():
+        model.weight.copy_(normal(*model.weight.shape, seed=1))
+        model.bias.copy_(normal(*model.bias.shape, seed=2))
+    return model
+
+
 def observe_updates(function: Callable[..., Any]) -> Callable[..., Any]:
     """The weights after three updates of a small model with plain gradient descent."""
 
     def observed(x: Tensor, y: Tensor, rate: float) -> dict[str, Any]:
-        model = nn.Linear(x.size(-1), y.size(-1))
-        with torch.no_grad():
-            model.weight.copy_(normal(*model.weight.shape, seed=1))
-            model.bias.copy_(normal(*model.bias.shape, seed=2))
+        model = small_model(x, y)
         groups = [{"params": [weight]} for weight in model.parameters()]
         optimizer = torch.optim.SGD(groups, lr=rate)
         weights = []
@@ -107,7 +113,7 @@ Optimizer = torch.optim.Optimizer
     seen="[ez] zero grad every step, https://github.com/meta-pytorch/torchforge/pull/71",
 )
 def not_zeroed(optimizer: Optimizer) -> None:
-    pass
+    """Does nothing, and that is the mistake."""
 
 
 @mistake(
@@ -253,4 +259,4 @@ def never_clipped(loss: Tensor, optimizer: Optimizer, model: nn.Module) -> None:
     steps={"after": lambda optimizer: optimizer.zero_grad()},
 )
 def zeroed_at_the_end(optimizer: Optimizer) -> None:
-    pass
+    """Does nothing: the step `after` does it."""

@@ -61,11 +61,6 @@ PAD_LEFT = Component(
 mistake = mistakes_in(PAD_LEFT)
 
 
-def behind(rows: Rows) -> Tensor:
-    longest = max(map(len, rows))
-    return torch.tensor([list(row) + [0] * (longest - len(row)) for row in rows])
-
-
 @mistake(
     "pad",
     "padded behind before going on",
@@ -73,8 +68,9 @@ def behind(rows: Rows) -> Tensor:
     "holds none.",
     cause="The last place must hold the last token of each text: put the padding in front.",
 )
-def padded_behind(rows: Rows) -> Tensor:
-    return behind(rows)
+def behind(rows: Rows) -> Tensor:
+    longest = max(map(len, rows))
+    return torch.tensor([list(row) + [0] * (longest - len(row)) for row in rows])
 
 
 @mistake(

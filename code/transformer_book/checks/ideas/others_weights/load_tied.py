@@ -118,10 +118,10 @@ mistake = mistakes_in(LOAD_TIED)
     "loaded, and not tied",
     symptom="It is right until the first update: then embedding and output go different ways.",
     cause="Two parameters hold the same numbers. After loading say `model.output.weight = "
-    "model.embedding.weight`. (load_state_dict(…, assign=True) undoes an earlier tie.)",
+    "model.embedding.weight`.",
 )
 def not_tied(model: Tied) -> None:
-    pass
+    """Does nothing, and that is the mistake."""
 
 
 @mistake(
@@ -182,3 +182,17 @@ def matrix_alone(model: Tied, state: Mapping[str, Tensor]) -> None:
 def frozen(model: Tied) -> None:
     tie_output(model)
     model.embedding.weight.requires_grad_(False)
+
+
+@mistake(
+    "load",
+    "tied, and then loaded with assign=True",
+    met=("nonsense", 0),
+    symptom="The embedding is a new parameter, and the output still is the one it had before.",
+    cause="load_state_dict(…, assign=True) undoes the tie: tie after loading, or load without "
+    "assign=True, which copies the numbers into the parameter that both share.",
+    steps={"tie": not_tied},
+)
+def assigned(model: Tied, state: Mapping[str, Tensor]) -> None:
+    tie_output(model)
+    model.load_state_dict(state, strict=False, assign=True)

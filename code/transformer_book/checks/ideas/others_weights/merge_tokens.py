@@ -8,8 +8,8 @@ from itertools import pairwise
 from typing import Any
 
 from transformer_book.checks.components import Case, Component, mistakes_in
+from transformer_book.checks.ideas.inputs.learn_merges import Pair, joined
 
-Pair = tuple[str, str]
 Ranks = Mapping[Pair, int]
 
 
@@ -47,15 +47,6 @@ def merge_cases() -> Sequence[Case]:
 def lowest(tokens: list[str], ranks: Ranks) -> Pair | None:
     pairs = [pair for pair in pairwise(tokens) if pair in ranks]
     return min(pairs, key=ranks.__getitem__, default=None)
-
-
-def joined(tokens: list[str], pair: Pair) -> list[str]:
-    new, i = [], 0
-    while i < len(tokens):
-        found = tuple(tokens[i : i + 2]) == pair
-        new.append("".join(pair) if found else tokens[i])
-        i += 2 if found else 1
-    return new
 
 
 def merged(s, tokens: list[str], ranks: Ranks) -> list[str]:

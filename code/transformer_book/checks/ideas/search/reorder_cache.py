@@ -161,3 +161,18 @@ def keys_again(keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
 )
 def the_way_back(keys: Tensor, rows: Tensor, layer: int) -> Tensor:
     return keys[rows.argsort()]
+
+
+@mistake(
+    "key_rows",
+    "cache overwritten while it is read",
+    symptom="A row that a later beam continues has been overwritten before it is read.",
+    cause="`cache[i] = cache[rows[i]]` in a loop reads rows that it has already written: read all "
+    "rows first, keys[rows].",
+    steps={"value_rows": lambda values, rows, layer: overwritten(values, rows, layer)},
+)
+def overwritten(keys: Tensor, rows: Tensor, layer: int) -> Tensor:
+    keys = keys.clone()
+    for i, row in enumerate(rows):
+        keys[i] = keys[row]
+    return keys

@@ -67,37 +67,29 @@ def tiled(x: Tensor, n: int) -> Tensor:
     return x.repeat(n, *[1] * (x.dim() - 1))
 
 
-@mistake(
+mistake(
     "memory_rows",
     "whole batch repeated, not each sentence",
     symptom="With two sentences and more, beams read the source of another sentence.",
     cause="`repeat` gives a, b, a, b: a sentence's beams lie side by side, a, a, b, b, as "
     "`repeat_interleave` lays them.",
     steps={"mask_rows": tiled},
-)
-def both_tiled(memory: Tensor, n: int) -> Tensor:
-    return tiled(memory, n)
+)(tiled)
 
-
-@mistake(
+mistake(
     "memory_rows",
     "memory repeated in the other order",
     symptom="With two sentences and more, beams read the source of another sentence, under the "
     "mask of their own.",
     cause="`repeat` gives a, b, a, b: use `repeat_interleave` for the memory, as for the mask.",
-)
-def memory_tiled(memory: Tensor, n: int) -> Tensor:
-    return tiled(memory, n)
+)(tiled)
 
-
-@mistake(
+mistake(
     "mask_rows",
     "mask repeated in the other order",
     symptom="With two sentences and more, beams read their source under another sentence's mask.",
     cause="`repeat` gives a, b, a, b: use `repeat_interleave` for the mask, as for the memory.",
-)
-def mask_tiled(mask: Tensor, n: int) -> Tensor:
-    return tiled(mask, n)
+)(tiled)
 
 
 @mistake(
