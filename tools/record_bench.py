@@ -51,6 +51,15 @@ CHANGES: list[dict[str, Any]] = [
     {"tie_embeddings": "all"},
 ]
 OF_CAPTIONS = {"task": "captions", "d_model": 64, "layers": 2, "d_ff": 128, "updates": 400}
+CHANGES_OF_CAPTIONS: list[dict[str, Any]] = [
+    {},
+    {"causal": False},
+    {"score_scale": 1},
+    {"residual": False},
+    {"positions": "none"},
+    {"warmup": 0},
+    {"feed_forward": False},
+]
 ASK = """
 const [bench, settings] = process.argv.slice(1);
 const { recipe_toml } = await import(`${bench}/export.js`);
@@ -118,8 +127,9 @@ def main() -> None:
     text = options.record.read_text(encoding="utf-8") if options.record.exists() else "[]"
     runs = json.loads(text)
     write_atomically(CAPTIONS, captions_module().encode())
-    all_settings = [{"task": task, **change} for change in CHANGES for task in TASKS]
-    for settings in [OF_CAPTIONS, *all_settings][: options.only]:
+    all_settings = [OF_CAPTIONS | change for change in CHANGES_OF_CAPTIONS]
+    all_settings += [{"task": task, **change} for change in CHANGES for task in TASKS]
+    for settings in all_settings[: options.only]:
         if any(run["settings"] == settings for run in runs):
             continue
         points = [[n, round(loss, 4), round(right, 3)] for n, loss, right in measured(settings)]

@@ -16,7 +16,7 @@ from transformer_book.course.grading import Course, grade
 from transformer_book.course.release import instantiate, personal, read_secret, release, sets_of
 
 ASSIGNMENTS = Path(__file__).parents[2] / "assignments"
-VARIED = ("ps1", "ps2", "ps4")
+VARIED = ("ps1", "ps2", "ps4", "ps8")
 RIGHT = {"double": "def double(x):\n    return x + x", "triple": "def triple(x):\n    return x * 3"}
 SIDE = f'SIDE = course.variant("ps9-side", {tuple(range(3, 103))})'
 AREA = (

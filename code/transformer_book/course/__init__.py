@@ -45,6 +45,8 @@ BLOCKABLE = (
     "adapters",
     "sampling",
     "pytorch_twins",
+    "backwards",
+    "gradients",
 )
 
 
