@@ -68,7 +68,7 @@ mistake = mistakes_in(TRAINING_WORDS)
     "vocabulary built on test data",
     met=("score", 1),
     symptom="Words are there that only the validation or the test set has.",
-    cause="Count in the training sentences alone: the test tells us about texts nobody has seen.",
+    cause="Count in the training sentences alone: the test tells us about new texts.",
     seen="Why use training, validation and test set to build vocabulary in build_data.py?, "
     "https://github.com/guillaumegenthial/sequence_tagging/issues/94",
 )
