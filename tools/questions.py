@@ -13,6 +13,10 @@ says it in a few words. It is read where the question stands alone: in a review,
 
     <!-- alone: A query and three keys are given: $q = (1, 1)$, ... -->
 
+Where words do not do, a second comment names the cell of its page that draws what it needs:
+
+    <!-- figure: map-figure -->
+
 The script writes the bank as JSON: texts as Markdown, summaries as HTML. A question's id is its
 chapter, its cell's id and its number in the cell: 09/ask-yourself/3. The build of the website
 (book/extension/transformer_book_questions.py) reads notebooks with the same functions. With
@@ -49,6 +53,7 @@ FOLDED = re.compile(
 )
 NUMBER = re.compile(r"<!-- number: (?P<value>\S+), within (?P<within>\S+) -->\s*")
 ALONE = re.compile(r"<!-- alone: (.*?) -->", re.DOTALL)
+FIGURE = re.compile(r"<!-- figure: ([\w-]+) -->")
 RIGHT = re.compile(r"Yes\b")
 TRIED = re.compile(r"^checks\.exercise\(\s*(my_\w+)", re.MULTILINE)
 REMARK = re.compile(r"<!--.*?-->", re.DOTALL)
@@ -72,6 +77,7 @@ class Question:
     text: Markdown of a *Predict first*, with what it needs to stand alone; HTML of an *Ask
         yourself* (a summary).
     note: what stands below the options.
+    figure: the cell of its page that draws what it needs beside it.
     """
 
     id: str
@@ -83,6 +89,7 @@ class Question:
     answer: str = ""
     number: float | None = None
     within: float = 0.0
+    figure: str = ""
 
     @property
     def kind(self) -> str:
@@ -133,6 +140,8 @@ def predictions(source: str) -> Iterator[dict]:
         text = re.sub(r"^> ?", "", box[0], flags=re.MULTILINE)
         asked, _, _ = text.removeprefix("**Predict first.**").partition("<details>")
         around = [each.strip() for each in ALONE.findall(asked)]
+        drawn = FIGURE.search(asked)
+        asked = FIGURE.sub("", asked)
         folds = list(FOLDED.finditer(text))
         options = []
         for fold in folds:
@@ -140,7 +149,8 @@ def predictions(source: str) -> Iterator[dict]:
             options.append(Option(fold["summary"].strip(), RIGHT.match(why) is not None, why))
         note = text[folds[-1].end() :].strip() if folds else ""
         asked = "\n\n".join([*around, ALONE.sub("", asked).strip()])
-        yield {"text": asked, "options": tuple(options), "note": note}
+        figure = drawn[1] if drawn else ""
+        yield {"text": asked, "options": tuple(options), "note": note, "figure": figure}
 
 
 def asked(source: str) -> Iterator[dict]:
@@ -170,6 +180,16 @@ def questions_of(path: Path, root: Path = ROOT) -> Iterator[Question]:
                 title[1] if title else "",
                 **parts,
             )
+
+
+def picture(question: Question) -> tuple[str, bytes]:
+    """Its figure: what is drawn there in words, and the drawing (SVG)."""
+    path = (ROOT / question.page).with_suffix(".ipynb")
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        for output in cell.get("outputs", []) if cell["id"] == question.figure else []:
+            if svg := output.get("data", {}).get("image/svg+xml"):
+                return output["metadata"]["image/svg+xml"]["alt"], text_of(svg).encode()
+    raise ValueError(f"{question.page} has no cell {question.figure!r} that draws something")
 
 
 def bank(paths: list[Path] | None = None) -> list[Question]:

