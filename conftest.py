@@ -71,7 +71,12 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 
 def _await_reply(self: Any, msg_id: str, timeout: float | None = None) -> None:
     """Wait for the kernel's reply to a request; `queue.Empty` if its processes used too much."""
-    from transformer_book.metered_kernels import CELL_ASLEEP, CELL_SECONDS, meter_of, processes_of
+    from transformer_book.support.metered_kernels import (
+        CELL_ASLEEP,
+        CELL_SECONDS,
+        meter_of,
+        processes_of,
+    )
 
     meter = None  # most cells end before the first look
     while True:

@@ -23,7 +23,7 @@ from benchmarks.clock import round_robin, summary
 from benchmarks.contestants import EVERY, Book, Contestant, Trained
 from benchmarks.memory import TASKS, peak
 from benchmarks.setting import KEPT, QUICK, Setting, Sizes
-from transformer_book.atomic_files import write_json
+from transformer_book.support.atomic_files import write_json
 
 RESULTS = Path(__file__).resolve().parent / "results"
 FORMAT = 2

@@ -15,10 +15,10 @@ from typing import Any
 import torch
 
 from benchmarks.clock import round_robin, summary
-from transformer_book.atomic_files import write_json
 from transformer_book.continuation import continue_tokens
 from transformer_book.decoder_only import DecoderOnly
-from transformer_book.llama import config_from_llama, weights_from_llama
+from transformer_book.support.atomic_files import write_json
+from transformer_book.weights.llama import config_from_llama, weights_from_llama
 
 RESULT = Path(__file__).resolve().parent / "results" / "continuation.json"
 OURS, THEIRS, UNCACHED = "the book", "Hugging Face Llama", "the book, without the cache"

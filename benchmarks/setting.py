@@ -10,14 +10,14 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from transformer_book.atomic_files import read_json, write_json
 from transformer_book.batches import Batch, BucketedBatches, PairDataset, collate
-from transformer_book.checkpoints import load_tensors, save_tensors, weights_of
 from transformer_book.decoding import beam_search, greedy_search
+from transformer_book.support.atomic_files import read_json, write_json
 from transformer_book.tasks import make_task
 from transformer_book.tokens import Vocabulary
 from transformer_book.training import Trainer, TrainingConfig
 from transformer_book.transformer import Transformer, TransformerConfig
+from transformer_book.weights.checkpoints import load_tensors, save_tensors, weights_of
 
 KEPT = Path(__file__).resolve().parents[1] / "_build" / "benchmarks"
 

@@ -1,6 +1,6 @@
 """How large a model must be for a second thread to help: `python -m benchmarks.threads`.
 
-`transformer_book.threads` follows the result that is kept here.
+`transformer_book.support.threads` follows the result that is kept here.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from benchmarks.clock import _short, round_robin
-from transformer_book.atomic_files import write_json
 from transformer_book.decoding import beam_search
+from transformer_book.support.atomic_files import write_json
 from transformer_book.transformer import Transformer, TransformerConfig
 
 RESULT = Path(__file__).resolve().parent / "results" / "threads.json"

@@ -1,4 +1,4 @@
-"""Python programs that are copies of one process: see code/transformer_book/copies.py.
+"""Python programs that are copies of one process: see code/transformer_book/support/copies.py.
 
 At least one test of each kind starts the real program.
 """
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 # By its path: a copy has folders of modules of its own.
-_BASE = Path(__file__).parents[1] / "code" / "transformer_book" / "copies.py"
+_BASE = Path(__file__).parents[1] / "code" / "transformer_book" / "support" / "copies.py"
 copies = types.SimpleNamespace(**runpy.run_path(str(_BASE)))
 POSSIBLE, MESSAGE = copies.POSSIBLE, copies.MESSAGE
 # PyTorch imports the second when the first optimizer makes a step.

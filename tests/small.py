@@ -10,11 +10,11 @@ from pathlib import Path
 import torch
 
 from transformer_book.batches import PairDataset
-from transformer_book.checkpoints import weights_of
 from transformer_book.tokens import SpaceTokenizer, SubwordTokenizer, Vocabulary
 from transformer_book.training import Trainer, TrainingConfig
 from transformer_book.transformer import Transformer, TransformerConfig
 from transformer_book.translator import Translator
+from transformer_book.weights.checkpoints import weights_of
 
 LETTERS = ("a", "b", "c", "d", "e")
 VOCABULARY = Vocabulary(LETTERS)

@@ -8,7 +8,7 @@ import pytest
 import record_ablations
 
 from tests import small
-from transformer_book import evaluation, recipes
+from transformer_book import recipes
 from transformer_book.recipes import (
     load_recipe,
     names,
@@ -16,6 +16,7 @@ from transformer_book.recipes import (
     recorded_ablations,
     recorded_today,
 )
+from transformer_book.runs import evaluation
 from transformer_book.tasks.copy import CopyTask
 
 ABLATIONS = [name for name in names() if name.startswith("ablation-")]

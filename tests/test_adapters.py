@@ -8,8 +8,8 @@ from torch import nn
 
 from tests import small
 from transformer_book.adapters import LoRA, add_lora, merge_lora, n_trainable
-from transformer_book.checkpoints import weights_of
 from transformer_book.decoder_only import DecoderOnly, DecoderOnlyConfig, todays
+from transformer_book.weights.checkpoints import weights_of
 
 
 def lora(rows: int = 5, columns: int = 4, rank: int = 2, **options: object) -> LoRA:
@@ -92,7 +92,7 @@ def test_as_peft(alpha):
     from peft import LoraConfig, get_peft_model
     from transformers import LlamaConfig, LlamaForCausalLM
 
-    from transformer_book.llama import config_from_llama, weights_from_llama
+    from transformer_book.weights.llama import config_from_llama, weights_from_llama
 
     torch.manual_seed(1)
     config = LlamaConfig(

@@ -21,13 +21,13 @@ from transformer_book.decoder_only import DecoderOnly, DecoderOnlyConfig
 from transformer_book.embeddings import LearnedPositions, SinusoidalPositions, TokenEmbedding
 from transformer_book.encoder import Encoder, EncoderLayer
 from transformer_book.grouped_attention import GroupedQueryAttention
-from transformer_book.induction import AttentionOnly
 from transformer_book.layers import FeedForward, LayerConfig, LayerNorm, Residual
 from transformer_book.masks import causal_mask, padding_mask, target_mask
 from transformer_book.optimization import label_smoothed_loss
 from transformer_book.pytorch_twins import to_pytorch
 from transformer_book.rms_norm import RMSNorm
 from transformer_book.rotary import RotaryPositions
+from transformer_book.studies.induction import AttentionOnly
 from transformer_book.swiglu import SwiGLU
 from transformer_book.transformer import Transformer, TransformerConfig
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from transformers import GPT2Config, LlamaConfig
 
-from transformer_book.checkpoint_settings import FAMILIES, LACKING, config_from_checkpoint
-from transformer_book.gpt2 import config_from_gpt2
+from transformer_book.weights.checkpoint_settings import FAMILIES, LACKING, config_from_checkpoint
+from transformer_book.weights.gpt2 import config_from_gpt2
 
 SPECIAL = {"bos_token_id": 0, "eos_token_id": 0}
 GPT2 = GPT2Config(vocab_size=9, **SPECIAL).to_dict()

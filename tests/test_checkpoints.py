@@ -17,8 +17,10 @@ from torch import nn
 
 from tests import small
 from tests.faults import Killed, fault_in
-from transformer_book.atomic_files import read_json, write_atomically, write_json
-from transformer_book.checkpoints import (
+from transformer_book.support.atomic_files import read_json, write_atomically, write_json
+from transformer_book.training import Trainer
+from transformer_book.transformer import Transformer
+from transformer_book.weights.checkpoints import (
     average,
     list_checkpoints,
     load_checkpoint,
@@ -29,8 +31,6 @@ from transformer_book.checkpoints import (
     save_tensors,
     weights_of,
 )
-from transformer_book.training import Trainer
-from transformer_book.transformer import Transformer
 
 pytestmark = pytest.mark.usefixtures("one_thread", "quick_disk")
 TENSORS = {

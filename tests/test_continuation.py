@@ -8,8 +8,8 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from transformer_book.continuation import continue_tokens
 from transformer_book.decoder_only import DecoderOnly, DecoderOnlyConfig, todays
-from transformer_book.language_model import LanguageModel
 from transformer_book.sampling import Drawing
+from transformer_book.weights.language_model import LanguageModel
 
 SIZES = {"d_model": 16, "n_heads": 4, "n_layers": 2, "d_ff": 24, "max_length": 8, "padding": None}
 START = torch.tensor([[3, 1, 4]])

@@ -44,7 +44,7 @@ def blocks() -> dict[str, str]:
 
 
 def test_the_example_of_an_idea_is_judged_as_it_says(tmp_path: Path) -> None:
-    modules = ("atomic_files.py", "checks", "processor_time.py", "progress.py")
+    modules = ("checks", "support")
     for path in (*(PACKAGE / name for name in modules), Path("tests", "checks", "corpus")):
         copy = shutil.copytree if (ROOT / path).is_dir() else shutil.copy
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)

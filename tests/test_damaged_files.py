@@ -18,12 +18,12 @@ from typing import Any
 import pytest
 import torch
 
-from transformer_book.checkpoints import list_checkpoints, load_tensors, save_tensors
 from transformer_book.cli.run_folder import chosen_recipe, kept_recipe
-from transformer_book.experiment import Experiment
 from transformer_book.recipes import load_recipe
+from transformer_book.runs.experiment import Experiment
 from transformer_book.training import Trainer
 from transformer_book.translator import Translator
+from transformer_book.weights.checkpoints import list_checkpoints, load_tensors, save_tensors
 
 pytestmark = pytest.mark.usefixtures("one_thread", "unenforced", "quick_disk")
 GONE = object()

@@ -19,7 +19,6 @@ from transformer_book.decoding import beam_search, greedy_search, sample
 from transformer_book.encoder import Encoder
 from transformer_book.grouped_attention import GroupedQueryAttention
 from transformer_book.layers import LayerConfig
-from transformer_book.llama import config_from_llama, weights_from_llama
 from transformer_book.masks import causal_mask
 from transformer_book.recipes import load_recipe, recipe_from_dict
 from transformer_book.rms_norm import RMSNorm
@@ -27,6 +26,7 @@ from transformer_book.rotary import RotaryPositions, rotary_angles
 from transformer_book.tokens import SpaceTokenizer
 from transformer_book.training import Trainer, batch_loss
 from transformer_book.translator import Translator
+from transformer_book.weights.llama import config_from_llama, weights_from_llama
 
 SIZES = {"d_model": 16, "n_heads": 4, "n_layers": 2, "d_ff": 24, "max_length": 16, "dropout": 0.0}
 KINDS = {
@@ -353,7 +353,7 @@ def test_it_trains_is_resumed_saved_and_loaded(tmp_path):
 
 def test_what_looks_into_two_stacks_says_so():
     with fresh_package():  # as users run it: the annotations would refuse the model first
-        names = ("inspection", "decoder_only")
+        names = ("studies.inspection", "decoder_only")
         inspection, fresh = (import_module(f"{PACKAGE}.{name}") for name in names)
         one = fresh.DecoderOnly(fresh.DecoderOnlyConfig(10, **SIZES))
     for look in (inspection.attentions, lambda m: inspection.attention_maps(m, SOURCE, TARGET)):

@@ -16,10 +16,10 @@ import torch
 from tests import copied, small
 from tests.cli.small import TINY, settings
 from tests.fresh import fresh_package
-from transformer_book import distributed
-from transformer_book.checkpoints import list_checkpoints, load_tensors, weights_of
-from transformer_book.distributed import DistributedTrainer, Processes
+from transformer_book.runs import distributed
+from transformer_book.runs.distributed import DistributedTrainer, Processes
 from transformer_book.training import Trainer
+from transformer_book.weights.checkpoints import list_checkpoints, load_tensors, weights_of
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 ROOT = Path(__file__).parents[1]
@@ -211,7 +211,8 @@ def test_a_loss_that_is_not_finite_ends_all_before_it_reaches_the_weights(found)
 # One process of two, at update 7: killed, asked to end, or unable to write.
 FATAL = """
 import errno, os, signal, sys
-from transformer_book import checkpoints, cli, training
+from transformer_book import cli, training
+from transformer_book.weights import checkpoints
 rank, what = sys.argv.pop(1), sys.argv.pop(1)
 step, write = training.Trainer._step, checkpoints.save_tensors
 def fatal_step(self, batch):

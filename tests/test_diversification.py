@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from transformer_book import diversification
-from transformer_book.diversification import SEARCH, new_pairs, side_read, translated
-from transformer_book.experiment import Experiment
 from transformer_book.recipes import load_recipe
+from transformer_book.runs import diversification
+from transformer_book.runs.diversification import SEARCH, new_pairs, side_read, translated
+from transformer_book.runs.experiment import Experiment
 from transformer_book.tasks import make_task, texts_of
 from transformer_book.translator import Translator
 

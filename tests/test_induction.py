@@ -7,7 +7,8 @@ import torch
 from torch.testing import assert_close
 
 from transformer_book.attention import MultiHeadAttention
-from transformer_book.induction import (
+from transformer_book.recipes import recorded_induction
+from transformer_book.studies.induction import (
     AttentionOnly,
     ablate_head,
     attention_of,
@@ -18,8 +19,7 @@ from transformer_book.induction import (
     recorded_models,
     repeated_sequences,
 )
-from transformer_book.inspection import silenced_heads
-from transformer_book.recipes import recorded_induction
+from transformer_book.studies.inspection import silenced_heads
 
 
 def generator(seed: int = 0) -> torch.Generator:

@@ -14,7 +14,9 @@ from tests import small
 from transformer_book.attention import MultiHeadAttention, recorded_attention
 from transformer_book.batches import collate
 from transformer_book.decoding import greedy_search
-from transformer_book.inspection import (
+from transformer_book.metrics import alignment_error_rate
+from transformer_book.pytorch_twins import to_pytorch
+from transformer_book.studies.inspection import (
     alignment_error_rates,
     attention_maps,
     attentions,
@@ -29,8 +31,6 @@ from transformer_book.inspection import (
     sentence_maps,
     silenced_heads,
 )
-from transformer_book.metrics import alignment_error_rate
-from transformer_book.pytorch_twins import to_pytorch
 from transformer_book.translator import Translator
 
 LAYERS, B, H, T, S = 3, 4, 2, 5, 7
@@ -219,7 +219,7 @@ def test_a_query_that_sees_nothing_keeps_itself():
 
 
 def test_rollout_refuses_cross_attention(unhooked):
-    of_a_user = unhooked("transformer_book.inspection").rollout
+    of_a_user = unhooked("transformer_book.studies.inspection").rollout
     with pytest.raises(ValueError, match=r"^The maps are 5 × 7, but rollout needs square ones"):
         of_a_user(random_weights(2, H, T, S))
     with pytest.raises(ValueError, match=r"^residual is 1, "):
@@ -353,7 +353,7 @@ def test_silencing_ends_with_the_block_and_reaches_the_cached_search():
 
 @pytest.mark.parametrize("head", [3, -1, True, 1.0])
 def test_there_is_no_such_head(unhooked, head):
-    silence = unhooked("transformer_book.inspection").silenced_heads
+    silence = unhooked("transformer_book.studies.inspection").silenced_heads
     refused = pytest.raises(ValueError, match=r"has 3 heads: choose a whole number from 0 to 2\.$")
     with refused, silence(MultiHeadAttention(12, 3), head):
         pass

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from transformer_book.attention import recorded_attention
-from transformer_book.inspection import queries_and_keys
+from transformer_book.studies.inspection import queries_and_keys
 from transformer_book.transformer import Transformer, TransformerConfig
 from transformer_book.translator import Translator
 from transformer_book.widgets import NeuronView
@@ -147,7 +147,7 @@ def test_neuron_view_refuses_what_it_cannot_show(unhooked, wrong, sentence):
 
 
 def test_what_cannot_be_read_from_a_model_is_refused(unhooked):
-    read = unhooked("transformer_book.inspection").queries_and_keys
+    read = unhooked("transformer_book.studies.inspection").queries_and_keys
     model, source = small_model(), torch.tensor([[4, 5, 2]])
     with pytest.raises(ValueError, match="kind is 'cross', but there is no target_in"):
         read(model, source, kind="cross")

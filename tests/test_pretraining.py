@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 
 from transformer_book.decoder_only import DecoderOnly, todays
-from transformer_book.pretraining import (
+from transformer_book.runs.pretraining import (
     corpora,
     documents,
     load_language_model,

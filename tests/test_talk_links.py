@@ -10,8 +10,8 @@ import pytest
 from common import ROOT, configuration
 
 from transformer_book import pretrained
-from transformer_book.atomic_files import read_json
-from transformer_book.interventions import parts_of
+from transformer_book.studies.interventions import parts_of
+from transformer_book.support.atomic_files import read_json
 from transformer_book.transformer import TransformerConfig
 
 CHAPTERS = {path.stem[:2]: path for path in sorted((ROOT / "chapters").glob("*.ipynb"))}

@@ -14,7 +14,7 @@ from common import ROOT
 from torch import nn
 
 from benchmarks import threads as measured
-from transformer_book.threads import WORTH, fitting_threads, use_threads
+from transformer_book.support.threads import WORTH, fitting_threads, use_threads
 
 RECORDED = json.loads(measured.RESULT.read_text(encoding="utf-8"))
 GAIN = 1.1

@@ -22,16 +22,16 @@ from torch import nn
 from tests import small
 from transformer_book import training
 from transformer_book.batches import BucketedBatches, PairDataset, collate
-from transformer_book.checkpoints import (
+from transformer_book.optimization import learning_rate
+from transformer_book.tokens import PAD
+from transformer_book.training import NonFiniteLoss, Trainer, choose_device, mean_loss
+from transformer_book.weights.checkpoints import (
     average,
     list_checkpoints,
     load_checkpoint,
     load_tensors,
     weights_of,
 )
-from transformer_book.optimization import learning_rate
-from transformer_book.tokens import PAD
-from transformer_book.training import NonFiniteLoss, Trainer, choose_device, mean_loss
 
 pytestmark = pytest.mark.usefixtures("one_thread", "quick_disk")
 

@@ -17,7 +17,6 @@ import torch
 from tests import small
 from tests.faults import Killed, fault_in
 from transformer_book import pretrained
-from transformer_book.checkpoints import load_tensors, weights_of
 from transformer_book.decoding import beam_search, greedy_search
 from transformer_book.known_words import FILE as KNOWN_WORDS
 from transformer_book.known_words import KnownWords
@@ -33,6 +32,7 @@ from transformer_book.tokens import (
     Vocabulary,
 )
 from transformer_book.translator import FILES, Encoded, LazyTokenizer, Translation, Translator
+from transformer_book.weights.checkpoints import load_tensors, weights_of
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 TEXTS = ["a b c", "e", "d d d d d d", "a b", "c a b e d", "b"]

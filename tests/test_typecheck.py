@@ -7,9 +7,9 @@ import torch
 from jaxtyping import TypeCheckError
 
 from tests.typecheck import names_sizes, unenforced
-from transformer_book.checkpoints import list_checkpoints, weights_of
 from transformer_book.masks import padding_mask
 from transformer_book.transformer import Transformer
+from transformer_book.weights.checkpoints import list_checkpoints, weights_of
 
 
 def test_which_functions_name_sizes() -> None:

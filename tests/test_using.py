@@ -20,13 +20,13 @@ from transformer_book import attention, decoder_cache, encoder, layers, masks, t
 from transformer_book import using as replacing
 from transformer_book.attention import recorded_attention, scaled_dot_product_attention
 from transformer_book.batches import collate
-from transformer_book.checkpoints import own_parts, weights_of
 from transformer_book.decoding import beam_search, greedy_search
 from transformer_book.layers import LayerNorm
 from transformer_book.notebook import edit_source, editable_source, using
 from transformer_book.tokens import EOS
 from transformer_book.training import Trainer
 from transformer_book.translator import Translator
+from transformer_book.weights.checkpoints import own_parts, weights_of
 
 SOURCE = torch.tensor([[4, 5, 6, 2], [7, 2, 0, 0]])
 

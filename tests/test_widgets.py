@@ -649,7 +649,7 @@ def test_induction_explorer_reads_scores_and_rows():
 
 
 def test_induction_explorer_takes_models():
-    from transformer_book.induction import AttentionOnly, attention_of, induction_score
+    from transformer_book.studies.induction import AttentionOnly, attention_of, induction_score
 
     ids = torch.tensor([[3, 1, 4, 3, 1, 4]])
     models = {update: AttentionOnly(5, 8, 2, 2, 6).eval() for update in (0, 10)}

@@ -16,8 +16,8 @@ import tests.conftest  # noqa: F401  # with the annotations enforced
 from tests import small
 from transformer_book import training
 from transformer_book.batches import PairDataset
-from transformer_book.checkpoints import save_tensors, weights_of
-from transformer_book.distributed import DistributedTrainer, Processes, processes
+from transformer_book.runs.distributed import DistributedTrainer, Processes, processes
+from transformer_book.weights.checkpoints import save_tensors, weights_of
 
 # Two batches of 8 and one of a single pair: at the end of an epoch process 1 has nothing to do.
 SEVENTEEN = small.dataset(17)

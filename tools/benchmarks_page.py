@@ -252,7 +252,7 @@ def machine(result: dict[str, Any]) -> str:
 
 def page(result: dict[str, Any], by_threads: dict[str, Any]) -> str:
     """The whole page: of the run beside the peers, and of the one with more and fewer threads."""
-    from transformer_book.atomic_files import read_json
+    from transformer_book.support.atomic_files import read_json
 
     s, proofs = result["sizes"], result["proofs"]
     decoding = result["decoding_growth"]
@@ -419,7 +419,7 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help="write them; else only compare")
     arguments = parser.parse_args()
 
-    from transformer_book.atomic_files import read_json
+    from transformer_book.support.atomic_files import read_json
 
     for path, text in files(read_json(RESULT), read_json(THREADS)).items():
         if arguments.write:

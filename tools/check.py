@@ -22,7 +22,7 @@ from pathlib import Path
 
 from common import ROOT, notebooks
 
-from transformer_book.arguments import check_choice
+from transformer_book.support.arguments import check_choice
 
 PACKAGE = ROOT / "code" / "transformer_book"
 TESTS = ROOT / "tests"
@@ -141,7 +141,7 @@ def plan(names: Iterable[str], paths: Iterable[str] = ()) -> list[list[str]]:
     for name in names:
         check_choice("module", name, known)
         files += tests_of(name) + chapters_of(name, known[name])
-        if is_part_of_the_model(name) or name in ("pytorch_twins", "arguments"):
+        if is_part_of_the_model(name) or name in ("pytorch_twins", "support.arguments"):
             files += PROOFS
         if name.startswith("widgets."):
             views += explorers(known[name])

@@ -126,7 +126,7 @@ def differences(recorded: dict, measured: dict) -> list[str]:
 
 def problems_of_models() -> list[str]:
     """The recorded results that the shipped models do not reproduce."""
-    from transformer_book.evaluation import evaluate
+    from transformer_book.runs.evaluation import evaluate
     from transformer_book.tasks.downloads import NotDownloaded
     from transformer_book.translator import Translator
 

@@ -1,4 +1,4 @@
-"""Kernels that are copies of one process (see `transformer_book.copies`), on Linux.
+"""Kernels that are copies of one process (see `transformer_book.support.copies`), on Linux.
 
 A kernel computes for four seconds before its first own line, most of it to import PyTorch. A copy
 is a fresh kernel all the same, as Jupyter starts one for a learner.
@@ -18,7 +18,7 @@ from types import SimpleNamespace
 from typing import Any
 
 # By its path: in the process that is copied, nothing of the package is imported.
-_BASE = Path(__file__).parents[1] / "code" / "transformer_book" / "copies.py"
+_BASE = Path(__file__).parents[1] / "code" / "transformer_book" / "support" / "copies.py"
 copies = SimpleNamespace(**runpy.run_path(str(_BASE)))
 
 IMPORTED = (

@@ -104,8 +104,8 @@ def main() -> None:
     parser.add_argument("--long", type=int, default=1000, help="of the long test (1000)")
     arguments = parser.parse_args()
 
-    from transformer_book.atomic_files import write_json
     from transformer_book.recipes import FOLDER, load_recipe
+    from transformer_book.support.atomic_files import write_json
     from transformer_book.tasks import make_task
     from transformer_book.tasks.downloads import NotDownloaded
     from transformer_book.tasks.series import public

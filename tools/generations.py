@@ -55,17 +55,17 @@ from many_at_once import (
 )
 from safetensors.torch import load_file, save
 
-from transformer_book.arguments import check_choice
-from transformer_book.atomic_files import read_json, write_atomically, write_json
-from transformer_book.checkpoints import weights_of
-from transformer_book.experiment import Experiment
 from transformer_book.metrics import bleu, repetitions
 from transformer_book.recipes import FOLDER, load_recipe
+from transformer_book.runs.experiment import Experiment
+from transformer_book.support.arguments import check_choice
+from transformer_book.support.atomic_files import read_json, write_atomically, write_json
 from transformer_book.tasks import texts_of
 from transformer_book.tokens import EOS
 from transformer_book.training import mean_loss
 from transformer_book.transformer import Transformer, TransformerConfig
 from transformer_book.translator import Translator
+from transformer_book.weights.checkpoints import weights_of
 
 Pair = tuple[list[int], list[int]]
 RECIPE = "multi30k-generations"

@@ -214,8 +214,8 @@ def renamed() -> dict[str, int]:
     """Of the public test of series: how many have a renaming in training, how many are right."""
     from count_renamings import PUBLIC
 
-    from transformer_book.atomic_files import read_json
     from transformer_book.recipes import FOLDER
+    from transformer_book.support.atomic_files import read_json
 
     some, none = read_json(FOLDER / "renamings.json")[PUBLIC]["test"].values()
     return {
@@ -262,8 +262,8 @@ def about(task: dict) -> tuple[str, str]:
 def card(folder: Path) -> str:
     """The card of the model in a folder."""
     from transformer_book import pretrained
-    from transformer_book.atomic_files import read_json
     from transformer_book.recipes import load_recipe
+    from transformer_book.support.atomic_files import read_json
 
     config = read_json(folder / "config.json")
     results = read_json(folder / "results.json")

@@ -1,7 +1,7 @@
 """Execute notebooks side by side, each in a kernel of its own with one thread; say how far it is.
 
-What stops a cell is what it uses (`transformer_book.metered_kernels`), never the clock. A notebook
-that fails hides no other one: the rest is executed, and each failure is named in one line.
+What stops a cell is what it uses (`transformer_book.support.metered_kernels`), never the clock. A
+notebook that fails hides no other one: the rest is executed, and each failure is named in one line.
 """
 
 from __future__ import annotations
@@ -24,7 +24,12 @@ from execution_cache import read
 from jupyter_client.manager import AsyncKernelManager, KernelManager
 from nbclient.exceptions import CellExecutionError, DeadKernelError
 
-from transformer_book.metered_kernels import CELL_ASLEEP, CELL_SECONDS, CellStopped, MeteredClient
+from transformer_book.support.metered_kernels import (
+    CELL_ASLEEP,
+    CELL_SECONDS,
+    CellStopped,
+    MeteredClient,
+)
 
 AT_MOST = 4
 FEW = 3  # notebooks: starting their kernels is quicker than to make a process that is copied

@@ -41,8 +41,8 @@ from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from normalise_notebooks import text_of
 
-from transformer_book.atomic_files import write_json
-from transformer_book.progress import EXERCISES
+from transformer_book.support.atomic_files import write_json
+from transformer_book.support.progress import EXERCISES
 
 OUTPUT = ROOT / "_build" / "questions"
 QUESTIONS = ("## Ask yourself", "### Further: more questions")

@@ -28,8 +28,8 @@ def run(name: str, recipe, threads: int) -> tuple[dict, Any]:
     """
     import torch
 
-    from transformer_book.evaluation import evaluate
-    from transformer_book.experiment import Experiment
+    from transformer_book.runs.evaluation import evaluate
+    from transformer_book.runs.experiment import Experiment
     from transformer_book.training import NonFiniteLoss
 
     torch.set_num_threads(threads)
@@ -70,7 +70,7 @@ def record_once(record: Path, every: list[str], asked: dict, make: Callable[[], 
         asked: `settings`, the recipe as plain values, and what else tells the run from others.
         make: trains and measures; its result has `recipe` and `seed`.
     """
-    from transformer_book.atomic_files import read_json, write_json
+    from transformer_book.support.atomic_files import read_json, write_json
 
     def known() -> list[dict]:
         return read_json(record) if record.exists() else []

@@ -73,7 +73,7 @@ class Study:
     """The data, the tokenizers, and the models that runs begin with."""
 
     def __init__(self) -> None:
-        from transformer_book.pretraining import CONSTRUCTIONS, corpora, documents
+        from transformer_book.runs.pretraining import CONSTRUCTIONS, corpora, documents
         from transformer_book.tasks import make_task
 
         self.corpora = corpora()
@@ -113,7 +113,7 @@ class Study:
         """What `pretrain` makes, rounded to half precision."""
         import torch
 
-        from transformer_book.pretraining import documents, pretrain
+        from transformer_book.runs.pretraining import documents, pretrain
 
         model = self.new(PRETRAINING["seed"])
         pretrain(model, documents(self.corpora.texts, self.vocabulary, times), **PRETRAINING)
@@ -127,7 +127,7 @@ class Study:
         import torch
 
         from transformer_book.metrics import exact_match
-        from transformer_book.pretraining import text_perplexity
+        from transformer_book.runs.pretraining import text_perplexity
         from transformer_book.training import mean_loss
 
         pairs = self.corpora.validation
@@ -179,7 +179,7 @@ def main() -> None:
 
     import torch
 
-    from transformer_book.pretraining import PRETRAINED, load_language_model
+    from transformer_book.runs.pretraining import PRETRAINED, load_language_model
 
     torch.set_num_threads(1)
     study = Study()

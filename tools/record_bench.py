@@ -94,8 +94,8 @@ def captions_module() -> str:
 
 def measured(settings: dict[str, Any], every: int = EVERY) -> Iterator[tuple[int, float, float]]:
     """Train one recipe: at times the update, the validation loss, the share that is right."""
-    from transformer_book.experiment import Experiment
     from transformer_book.recipes import load_recipe
+    from transformer_book.runs.experiment import Experiment
     from transformer_book.tasks import texts_of
 
     with tempfile.TemporaryDirectory() as folder:
@@ -121,7 +121,7 @@ def main() -> None:
     options = parser.parse_args()
     import torch
 
-    from transformer_book.atomic_files import write_atomically
+    from transformer_book.support.atomic_files import write_atomically
 
     torch.set_num_threads(1)
     text = options.record.read_text(encoding="utf-8") if options.record.exists() else "[]"

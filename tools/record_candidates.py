@@ -101,7 +101,7 @@ def main() -> None:
     ).parse_args()
     import torch
 
-    from transformer_book.atomic_files import write_json
+    from transformer_book.support.atomic_files import write_json
     from transformer_book.tasks.downloads import NotDownloaded
     from transformer_book.tasks.series import public
     from transformer_book.translator import Translator

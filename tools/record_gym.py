@@ -30,14 +30,14 @@ from record_bench import recipe_of
 from torch import Tensor
 
 from transformer_book import attention, decoder_cache, decoding, layers, transformer
-from transformer_book.atomic_files import write_atomically
 from transformer_book.batches import BucketedBatches, collate
 from transformer_book.checks.in_whole_models import made
-from transformer_book.experiment import Experiment
-from transformer_book.inspection import attention_maps
-from transformer_book.interventions import changed
 from transformer_book.recipes import load_recipe
+from transformer_book.runs.experiment import Experiment
 from transformer_book.sampling import Drawing
+from transformer_book.studies.inspection import attention_maps
+from transformer_book.studies.interventions import changed
+from transformer_book.support.atomic_files import write_atomically
 from transformer_book.tasks import Pair
 from transformer_book.tasks.copy import CopyTask
 from transformer_book.tokens import EOS, PAD, Vocabulary

@@ -51,14 +51,14 @@ def run(name: str, seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
     import torch.nn.functional as F
 
     from transformer_book.attention import recorded_attention
-    from transformer_book.checkpoints import weights_of
-    from transformer_book.induction import (
+    from transformer_book.studies.induction import (
         AttentionOnly,
         induction_score,
         losses,
         previous_token_score,
         repeated_sequences,
     )
+    from transformer_book.weights.checkpoints import weights_of
 
     torch.set_num_threads(1)
     settings = COMMON | RUNS[name]
@@ -138,8 +138,8 @@ def record(name: str, seed: int, path: Path, checkpoints: Path) -> None:
     """Train and record, unless this run stands in the record already."""
     import torch
 
-    from transformer_book.atomic_files import read_json, write_json
-    from transformer_book.checkpoints import save_tensors
+    from transformer_book.support.atomic_files import read_json, write_json
+    from transformer_book.weights.checkpoints import save_tensors
 
     entries = read_json(path) if path.exists() else []
     settings = COMMON | RUNS[name]

@@ -29,7 +29,7 @@ from ship_model import PENALTIES, history_of, quality, steps
 def shipped_search(recipe: str) -> dict | None:
     """The search of the shipped model of a recipe, `None` if there is no such model."""
     from transformer_book import pretrained
-    from transformer_book.atomic_files import read_json
+    from transformer_book.support.atomic_files import read_json
 
     for name in pretrained.names():
         config = read_json(pretrained.find(name) / "config.json")
@@ -44,8 +44,8 @@ def check_settings(folder: Path) -> None:
     Raises:
         ValueError: it is such a run. Only the seed may differ, and the number of updates.
     """
-    from transformer_book.atomic_files import read_json
     from transformer_book.recipes import load_recipe, recipe_from_dict
+    from transformer_book.support.atomic_files import read_json
 
     recipe = read_json(folder / "config.json")["recipe"]
     own = [f"training.{name}={recipe['training'][name]}" for name in ("seed", "updates")]
@@ -66,9 +66,9 @@ def record(folder: Path, path: Path, n: int, unfinished: bool = False) -> dict |
         ValueError: the run has not ended, though it should have; or it would be compared with a
             model whose run has ended.
     """
-    from transformer_book.atomic_files import read_json, write_json
-    from transformer_book.evaluation import evaluate, log_look
     from transformer_book.recipes import DecodingConfig
+    from transformer_book.runs.evaluation import evaluate, log_look
+    from transformer_book.support.atomic_files import read_json, write_json
     from transformer_book.translator import Translator
 
     translator = Translator.from_pretrained(folder)

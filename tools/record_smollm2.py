@@ -21,8 +21,9 @@ import torch.nn.functional as F
 from common import ROOT
 from torch import Tensor, nn
 
-from transformer_book import gguf_file, inside
-from transformer_book.atomic_files import read_json, write_json
+from transformer_book.studies import inside
+from transformer_book.support.atomic_files import read_json, write_json
+from transformer_book.weights import gguf_file
 
 RECORD = ROOT / "code" / "transformer_book" / "recipes" / "smollm2.json"
 TEXT = RECORD.with_name("three_men_in_a_boat.txt")
@@ -153,7 +154,7 @@ def speed(opened: Any, record: dict[str, Any]) -> dict[str, dict[str, float]]:
     """Seconds of processor time for 40 tokens by both programs, one thread, the best of three."""
     from transformers import LlamaConfig, LlamaForCausalLM
 
-    from transformer_book import llama
+    from transformer_book.weights import llama
 
     model, c = opened.model, opened.model.config
     config = LlamaConfig(

@@ -42,7 +42,7 @@ def by_length(translator, n: int = PAIRS) -> list[dict[str, Any]]:
 
 def measured(name: str, recipe, threads: int) -> dict[str, Any]:
     """Train one recipe, and measure what its group asks for; a run that diverged has nothing."""
-    from transformer_book.evaluation import evaluate, log_look
+    from transformer_book.runs.evaluation import evaluate, log_look
 
     entry, translator = run(name, recipe, threads)
     if entry["diverged"] is not None or name.startswith("part-"):

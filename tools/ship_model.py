@@ -72,7 +72,7 @@ def lost(before: dict, after: dict) -> dict[str, float]:
 
 def measure(translator: Translator, n: int, weights: str | None = None, **search: object) -> dict:
     """Measure a model on the validation split; `weights` says which, if not those shipped."""
-    from transformer_book.evaluation import evaluate
+    from transformer_book.runs.evaluation import evaluate
 
     result = evaluate(translator, "validation", n=n, **search)
     if weights:
@@ -87,7 +87,7 @@ def steps(run: Translator, folder: Path, n: int, penalties: Sequence[float]) -> 
     The last weights, greedy; the average of the last checkpoints, greedy; with a beam and each
     length penalty. Without penalties, or without a beam, the only search is that of the run.
     """
-    from transformer_book.checkpoints import list_checkpoints, load_tensors, load_weights
+    from transformer_book.weights.checkpoints import list_checkpoints, load_tensors, load_weights
 
     found = []
     greedy = {"beam_size": 1, "length_penalty": 0.0}
@@ -123,11 +123,11 @@ def main() -> None:
 
     import torch
 
-    from transformer_book.atomic_files import write_atomically, write_json
-    from transformer_book.evaluation import evaluate, log_look
     from transformer_book.known_words import FILE as KNOWN_WORDS
     from transformer_book.pretrained import FOLDER
     from transformer_book.recipes import DecodingConfig
+    from transformer_book.runs.evaluation import evaluate, log_look
+    from transformer_book.support.atomic_files import write_atomically, write_json
     from transformer_book.translator import Translator
 
     run = Translator.from_pretrained(arguments.run)

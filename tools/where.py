@@ -308,7 +308,7 @@ def search(text: str, most: int = 4) -> list[Idea]:
         return " ".join(asked) in " ".join(words(says))
 
     ways = (
-        lambda name, says: plain(name) == plain(text),
+        lambda name, says: plain(text) in (plain(name), plain(name.rpartition(".")[2])),
         lambda name, says: set(asked) <= set(words(name)),
         lambda name, says: documented(says),
         lambda name, says: alike(name),

@@ -47,8 +47,8 @@ from sphinx.util.docutils import SphinxDirective
 from transformer_book_explorers import Place
 
 from transformer_book import pretrained
-from transformer_book.atomic_files import read_json
 from transformer_book.known_words import FILE as KNOWN_WORDS
+from transformer_book.support.atomic_files import read_json
 from transformer_book.tokens import SpacyTokenizer
 from transformer_book.translator import Translator
 from transformer_book.widgets.talk import EXAMPLES, answers, described

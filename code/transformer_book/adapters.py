@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from transformer_book.arguments import check_positive, is_number
+from transformer_book.support.arguments import check_positive, is_number
 
 ATTENTION = ("attention.query", "attention.value")  # what Hu et al. adapt
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from transformer_book.arguments import check_choice
 from transformer_book.decoder_only import DecoderOnly, DecoderOnlyConfig
+from transformer_book.support.arguments import check_choice
 from transformer_book.transformer import Transformer, TransformerConfig
 
 Model = Transformer | DecoderOnly

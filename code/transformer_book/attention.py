@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from transformer_book.arguments import (
+from transformer_book.support.arguments import (
     check_features,
     check_heads,
     check_keys_and_values,

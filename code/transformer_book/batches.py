@@ -21,7 +21,7 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 from torch.utils.data import Dataset, Sampler
 
-from transformer_book.arguments import check_positive, check_same_batch, check_token_batch
+from transformer_book.support.arguments import check_positive, check_same_batch, check_token_batch
 from transformer_book.tokens import PAD, Vocabulary
 
 Example = tuple[list[int], list[int]]

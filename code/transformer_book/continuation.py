@@ -9,9 +9,9 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from transformer_book.arguments import check_positive
 from transformer_book.decoder_only import DecoderOnly
 from transformer_book.sampling import Drawing
+from transformer_book.support.arguments import check_positive
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from transformer_book.attention import MultiHeadAttention
 from transformer_book.decoder import DecoderLayer
 from transformer_book.decoder_only import DecoderOnly
 from transformer_book.masks import padding_mask
-from transformer_book.parts import is_changed
+from transformer_book.support.parts import is_changed
 from transformer_book.transformer import Transformer
 
 

@@ -9,7 +9,17 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from transformer_book.arguments import (
+from transformer_book.embeddings import POSITIONS, TokenEmbedding
+from transformer_book.grouped_attention import (
+    GroupedQueryAttention,
+    KeysAndValues,
+    check_groups,
+)
+from transformer_book.layers import ACTIVATIONS, FeedForward, LayerNorm
+from transformer_book.masks import causal_mask
+from transformer_book.rms_norm import RMSNorm
+from transformer_book.rotary import RotaryPositions
+from transformer_book.support.arguments import (
     check_choice,
     check_even,
     check_heads,
@@ -21,16 +31,6 @@ from transformer_book.arguments import (
     check_tokens,
     is_number,
 )
-from transformer_book.embeddings import POSITIONS, TokenEmbedding
-from transformer_book.grouped_attention import (
-    GroupedQueryAttention,
-    KeysAndValues,
-    check_groups,
-)
-from transformer_book.layers import ACTIVATIONS, FeedForward, LayerNorm
-from transformer_book.masks import causal_mask
-from transformer_book.rms_norm import RMSNorm
-from transformer_book.rotary import RotaryPositions
 from transformer_book.swiglu import SwiGLU
 from transformer_book.tokens import PAD
 from transformer_book.transformer import INITIALIZATIONS, initialize

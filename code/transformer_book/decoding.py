@@ -23,17 +23,17 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from transformer_book.architectures import Model
-from transformer_book.arguments import (
-    check_positive,
-    check_switch,
-    check_token_batch,
-    is_number,
-)
 from transformer_book.attention import keeps_weights, recorded_attention
 from transformer_book.decoder_cache import new_stepper
 from transformer_book.decoder_only import DecoderOnly
 from transformer_book.layers import fused_norms
 from transformer_book.sampling import Drawing
+from transformer_book.support.arguments import (
+    check_positive,
+    check_switch,
+    check_token_batch,
+    is_number,
+)
 from transformer_book.tokens import EOS, PAD, SOS
 
 INFINITY = float("inf")

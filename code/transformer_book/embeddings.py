@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from transformer_book.arguments import (
+from transformer_book.support.arguments import (
     check_even,
     check_length,
     check_positive,

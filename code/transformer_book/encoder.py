@@ -5,9 +5,9 @@ from __future__ import annotations
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from transformer_book.arguments import check_positive
 from transformer_book.attention import MultiHeadAttention
 from transformer_book.layers import LayerConfig, final_norm, make_feed_forward, make_residual
+from transformer_book.support.arguments import check_positive
 
 
 class EncoderLayer(nn.Module):

@@ -12,10 +12,10 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-from transformer_book.arguments import check_probability, check_tokens
 from transformer_book.attention import MultiHeadAttention, scaled_dot_product_attention
 from transformer_book.layers import fused_norms
-from transformer_book.parts import is_changed
+from transformer_book.support.arguments import check_probability, check_tokens
+from transformer_book.support.parts import is_changed
 from transformer_book.tokens import PAD
 
 

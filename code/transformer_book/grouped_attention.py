@@ -9,15 +9,15 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from transformer_book.arguments import (
+from transformer_book.attention import scaled_dot_product_attention
+from transformer_book.rotary import RotaryPositions
+from transformer_book.support.arguments import (
     check_features,
     check_heads,
     check_mask,
     check_positive,
     check_probability,
 )
-from transformer_book.attention import scaled_dot_product_attention
-from transformer_book.rotary import RotaryPositions
 
 
 @dataclass

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from transformer_book.atomic_files import read_json, write_json
+from transformer_book.support.atomic_files import read_json, write_json
 from transformer_book.tokens import uniform
 
 FILE = "known_words.json"

@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from transformer_book.arguments import (
+from transformer_book.support.arguments import (
     check_choice,
     check_even,
     check_heads,
@@ -22,7 +22,7 @@ from transformer_book.arguments import (
     check_switch,
     check_width,
 )
-from transformer_book.parts import is_changed
+from transformer_book.support.parts import is_changed
 
 
 class LayerNorm(nn.Module):

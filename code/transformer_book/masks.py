@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from transformer_book.arguments import check_positive, check_token_batch
+from transformer_book.support.arguments import check_positive, check_token_batch
 
 
 def padding_mask(tokens: Int[Tensor, "B S"], padding: int = 0) -> Bool[Tensor, "B 1 1 S"]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from transformer_book.arguments import check_choice, check_positive
+from transformer_book.support.arguments import check_choice, check_positive
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,12 @@ import math
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from transformer_book.arguments import check_choice, check_positive, check_probability, check_tokens
+from transformer_book.support.arguments import (
+    check_choice,
+    check_positive,
+    check_probability,
+    check_tokens,
+)
 from transformer_book.tokens import PAD
 
 

@@ -24,7 +24,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Polygon, Rectangle
 from torch import Tensor
 
-from transformer_book.arguments import check_choice, check_positive
+from transformer_book.support.arguments import check_choice, check_positive
 
 STYLE = {
     "font.size": 10,

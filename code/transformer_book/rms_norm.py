@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from transformer_book.arguments import check_positive, check_width
+from transformer_book.support.arguments import check_positive, check_width
 
 
 class RMSNorm(nn.Module):

@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from transformer_book.arguments import check_even, check_positive, is_number
+from transformer_book.support.arguments import check_even, check_positive, is_number
 
 
 def rotary_angles(length: int, d_head: int, base: float = 10000.0) -> Float[Tensor, "T half"]:

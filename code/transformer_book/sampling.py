@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from transformer_book.arguments import check_positive, is_number
+from transformer_book.support.arguments import check_positive, is_number
 
 INFINITY = float("inf")
 

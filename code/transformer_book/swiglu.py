@@ -6,7 +6,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from transformer_book.arguments import check_positive, check_probability
+from transformer_book.support.arguments import check_positive, check_probability
 
 
 class SwiGLU(nn.Module):

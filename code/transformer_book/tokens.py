@@ -22,8 +22,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Protocol, SupportsIndex, runtime_checkable
 
-from transformer_book.arguments import check_choice
-from transformer_book.atomic_files import read_json, write_json
+from transformer_book.support.arguments import check_choice
+from transformer_book.support.atomic_files import read_json, write_json
 
 PAD, SOS, EOS, UNK = 0, 1, 2, 3
 LONGEST_WORD = 256  # characters; anything longer is not a word, and merging takes quadratic time

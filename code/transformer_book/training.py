@@ -20,10 +20,19 @@ from torch import Tensor, nn
 from tqdm.auto import tqdm
 
 from transformer_book.architectures import Model, settings_of
-from transformer_book.arguments import check_choice, check_positive, check_probability, is_number
-from transformer_book.atomic_files import write_atomically
 from transformer_book.batches import Batch, BucketedBatches, PairDataset, collate
-from transformer_book.checkpoints import (
+from transformer_book.decoder_only import DecoderOnly
+from transformer_book.fused import fused_kernels, projected_loss
+from transformer_book.optimization import SCHEDULES, label_smoothed_loss, learning_rate
+from transformer_book.support.arguments import (
+    check_choice,
+    check_positive,
+    check_probability,
+    is_number,
+)
+from transformer_book.support.atomic_files import write_atomically
+from transformer_book.support.parts import is_changed
+from transformer_book.weights.checkpoints import (
     average,
     list_checkpoints,
     load_checkpoint,
@@ -36,10 +45,6 @@ from transformer_book.checkpoints import (
     sweep,
     weights_of,
 )
-from transformer_book.decoder_only import DecoderOnly
-from transformer_book.fused import fused_kernels, projected_loss
-from transformer_book.optimization import SCHEDULES, label_smoothed_loss, learning_rate
-from transformer_book.parts import is_changed
 
 DEVICES = ("cpu", "cuda", "mps")
 

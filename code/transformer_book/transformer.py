@@ -7,7 +7,12 @@ from dataclasses import dataclass
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from transformer_book.arguments import (
+from transformer_book.decoder import Decoder
+from transformer_book.embeddings import POSITIONS, TokenEmbedding
+from transformer_book.encoder import Encoder
+from transformer_book.layers import LayerConfig
+from transformer_book.masks import padding_mask, target_mask
+from transformer_book.support.arguments import (
     check_choice,
     check_even,
     check_padding_mask,
@@ -15,11 +20,6 @@ from transformer_book.arguments import (
     check_same_batch,
     check_switch,
 )
-from transformer_book.decoder import Decoder
-from transformer_book.embeddings import POSITIONS, TokenEmbedding
-from transformer_book.encoder import Encoder
-from transformer_book.layers import LayerConfig
-from transformer_book.masks import padding_mask, target_mask
 
 TIES = ("none", "decoder", "all")
 INITIALIZATIONS = ("xavier", "scaled_normal")

@@ -13,21 +13,14 @@ from torch import Tensor
 
 from transformer_book import __version__, pretrained
 from transformer_book.architectures import Model, build, configuration, settings_of
-from transformer_book.arguments import check_choice, check_positive
-from transformer_book.atomic_files import read_json, write_json
 from transformer_book.batches import collate
-from transformer_book.checkpoints import (
-    load_tensors,
-    load_weights,
-    own_parts,
-    save_tensors,
-    weights_of,
-)
 from transformer_book.decoding import Hypothesis, beam_search, greedy_search, sample
 from transformer_book.known_words import FILE as KNOWN_WORDS
 from transformer_book.known_words import WORD, KnownWords
 from transformer_book.recipes import DecodingConfig
 from transformer_book.sampling import Drawing
+from transformer_book.support.arguments import check_choice, check_positive
+from transformer_book.support.atomic_files import read_json, write_json
 from transformer_book.tasks import answer_to
 from transformer_book.tokens import (
     EOS,
@@ -38,6 +31,13 @@ from transformer_book.tokens import (
     Vocabulary,
     tokenizer_from_dict,
     uniform,
+)
+from transformer_book.weights.checkpoints import (
+    load_tensors,
+    load_weights,
+    own_parts,
+    save_tensors,
+    weights_of,
 )
 
 FORMAT = 1

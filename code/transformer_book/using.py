@@ -34,7 +34,7 @@ from transformer_book import (  # noqa: F401
     pytorch_twins,
     transformer,
 )
-from transformer_book.arguments import check_choice
+from transformer_book.support.arguments import check_choice
 
 PACKAGE = "transformer_book"
 WIDTH = 88

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import comb
 
-from transformer_book.arguments import check_positive
 from transformer_book.sampling import Drawing
+from transformer_book.support.arguments import check_positive
 from transformer_book.tasks.series.checking import ENDING, wrong_from
 from transformer_book.tasks.series.expressions import VARIABLE, NotInGrammar
 from transformer_book.translator import Translation, Translator

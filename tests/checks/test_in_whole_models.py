@@ -6,8 +6,8 @@ import pytest
 
 from transformer_book import decoder_cache
 from transformer_book.checks.in_whole_models import PLACES, load, made, names, recorded
-from transformer_book.experiment import Experiment
 from transformer_book.recipes import load_recipe, recipe_from_dict
+from transformer_book.runs.experiment import Experiment
 from transformer_book.training import Trainer
 
 pytestmark = pytest.mark.usefixtures("unhooked")

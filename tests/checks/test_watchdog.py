@@ -16,7 +16,8 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from transformer_book import checks, processor_time
+from transformer_book import checks
+from transformer_book.support import processor_time
 
 running, watchdog = checks.running, checks.watchdog
 endless = watchdog.sys.modules["transformer_book.checks.endless"]

@@ -17,15 +17,15 @@ from tests.cli.small import SMALL, TINY, Answer, left_by, settings
 from tests.fresh import fresh_package
 
 MODULES = (
-    "checkpoints",
     "checks",
     "cli",
-    "evaluation",
     "pretrained",
-    "progress",
     "recipes",
+    "runs.evaluation",
+    "support.progress",
     "tasks",
     "training",
+    "weights.checkpoints",
 )
 
 
@@ -34,8 +34,9 @@ def book() -> Iterator[SimpleNamespace]:
     """The package as users import it, for as long as these tests last."""
     threads = torch.get_num_threads()
     with fresh_package():
-        names = {name: importlib.import_module(f"transformer_book.{name}") for name in MODULES}
-        yield SimpleNamespace(**names)
+        yield SimpleNamespace(
+            **{n.split(".")[-1]: importlib.import_module(f"transformer_book.{n}") for n in MODULES}
+        )
     torch.set_num_threads(threads)
 
 

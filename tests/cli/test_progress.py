@@ -11,7 +11,7 @@ import pytest
 from questions import bank, exercises
 
 from tests.cli.small import python, refused
-from transformer_book.progress import EXERCISES, VARIABLE, answers_in
+from transformer_book.support.progress import EXERCISES, VARIABLE, answers_in
 
 
 @pytest.fixture
@@ -133,7 +133,7 @@ def test_another_program_is_waited_for_and_told_of(book, file, capsys, monkeypat
 def test_two_kernels_at_once_lose_nothing(book, file) -> None:
     book.progress.keep()
     code = (
-        "import sys; from transformer_book import progress\n"
+        "import sys; from transformer_book.support import progress\n"
         "for i in range(20): progress.add(f'07/check-{sys.argv[1]}{i}/1', True)"
     )
     threads = [threading.Thread(target=python, args=(code, name)) for name in "ab"]

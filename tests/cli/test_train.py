@@ -219,7 +219,8 @@ def test_a_signal_that_was_ignored_stays_ignored(call, book, monkeypatch, tmp_pa
 
 KILLED = """
 import os, signal, sys
-from transformer_book import checkpoints, training
+from transformer_book import training
+from transformer_book.weights import checkpoints
 from transformer_book.cli import run
 
 def die():

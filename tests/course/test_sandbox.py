@@ -15,10 +15,10 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
 from tests.system import PATIENCE
-from transformer_book import metered_kernels
 from transformer_book.course import isolation, sandbox, supervisor
 from transformer_book.course.sandbox import Limits, Run, run
-from transformer_book.metered_kernels import MeteredClient
+from transformer_book.support import metered_kernels
+from transformer_book.support.metered_kernels import MeteredClient
 
 if sys.platform != "linux":
     pytest.skip("the limits of a submission are tested on Linux", allow_module_level=True)

@@ -19,8 +19,8 @@ from browser_parity import node as node_here
 from record_bench import CAPTIONS, captions_module
 
 from tests.javascript.test_backward import configuration
-from transformer_book.experiment import Experiment
 from transformer_book.recipes import load_recipe
+from transformer_book.runs.experiment import Experiment
 from transformer_book.training import TrainingConfig
 from transformer_book.transformer import Transformer, TransformerConfig
 from transformer_book.translator import Translator

@@ -15,7 +15,7 @@ from browser_parity import run, translator_of
 from common import ROOT
 
 from transformer_book import pretrained
-from transformer_book.interventions import changed
+from transformer_book.studies.interventions import changed
 from transformer_book.tasks import captions
 
 ALL_OF_ENCODER = [f"head:encoder.{layer}.{head}" for layer in range(2) for head in range(4)]

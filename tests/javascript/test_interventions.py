@@ -9,7 +9,7 @@ from browser_parity import MODULES, pairs_of, run, run_groups, translator_of, un
 
 from tests.javascript.conftest import sentences
 from transformer_book import pretrained
-from transformer_book.interventions import changed
+from transformer_book.studies.interventions import changed
 
 NAME = "captions-de-en"
 FOLDER = pretrained.find(NAME)

@@ -12,7 +12,7 @@ from link_terms import PAGES, unlinked
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from normalise_notebooks import normalise, written
 
-from transformer_book.metered_kernels import MeteredClient
+from transformer_book.support.metered_kernels import MeteredClient
 
 MARKDOWN = [
     """# 7. A page for the tests

@@ -22,8 +22,8 @@ from tests.site.talk_page import ask as talk
 from tests.site.talk_page import said as translation
 from transformer_book.batches import Batch
 from transformer_book.cli.run_folder import take_up_vocabularies
-from transformer_book.experiment import Experiment
 from transformer_book.recipes import load_recipe
+from transformer_book.runs.experiment import Experiment
 from transformer_book.translator import Translator
 
 PAGE = "book/bench.html"

@@ -49,7 +49,7 @@ from tests.site.test_widgets import (
 )
 from tests.site.widget_cases import CASES, Case
 from tests.system import PATIENCE
-from transformer_book.inspection import silenced_heads
+from transformer_book.studies.inspection import silenced_heads
 from transformer_book.translator import Translator
 from transformer_book.widgets import GeometryExplorer, MaskExplorer
 

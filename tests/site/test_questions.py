@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 from questions import bank
 
 from tests.site.accessibility import violations
-from transformer_book.atomic_files import read_json
+from transformer_book.support.atomic_files import read_json
 
 CHAPTER = "chapters/21_looking_inside.html"
 PROGRESS = "book/progress.html"

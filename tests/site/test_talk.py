@@ -38,9 +38,9 @@ from tests.site.talk_page import (
 )
 from tests.system import PATIENCE
 from tests.test_talk_links import queries
-from transformer_book.inspection import silenced_heads
-from transformer_book.interventions import changed
 from transformer_book.layers import Residual
+from transformer_book.studies.inspection import silenced_heads
+from transformer_book.studies.interventions import changed
 from transformer_book.translator import Translator
 from transformer_book.widgets import BeamExplorer
 from transformer_book.widgets.beam import LONGEST

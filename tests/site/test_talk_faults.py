@@ -28,7 +28,7 @@ from tests.site.talk_page import (
     tab,
     undo,
 )
-from transformer_book.interventions import parts_of
+from transformer_book.studies.interventions import parts_of
 from transformer_book.widgets.talk import EXAMPLES, answers
 
 DEFAULT = EXAMPLES["captions-de-en"][0]

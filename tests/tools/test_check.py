@@ -31,11 +31,11 @@ def test_every_module_has_a_chapter_and_more_than_the_style(name: str) -> None:
         "masks": [*check.PROOFS, "chapters/08_masks.ipynb"],
         "decoder_cache": ["tests/test_decoding.py", "chapters/17_decoding.ipynb"],
         "decoding": ["tests/test_decoding.py", "chapters/17_decoding.ipynb"],
-        "threads": ["tests/test_threads.py"],
+        "support.threads": ["tests/test_threads.py"],
         "checks.ideas.layers.layer_norm": ["tests/checks/test_check_mutants.py"],
         "tasks.captions.german": ["tests/tasks/test_captions.py"],
         "course.grading": ["tests/course/test_grading.py"],
-        "distributed": ["tests/test_distributed.py"],
+        "runs.distributed": ["tests/test_distributed.py"],
     }.items(),
 )
 def test_what_a_module_needs_is_run(name: str, files: list[str]) -> None:

@@ -21,8 +21,8 @@ EXTRAS = PROJECT["optional-dependencies"]
 LISTS = {
     "code/transformer_book/course": ("course",),
     # What runs notebooks.
-    "code/transformer_book/metered_kernels.py": ("course", "book", "test"),
-    "code/transformer_book/gguf_file.py": ("weights",),
+    "code/transformer_book/support/metered_kernels.py": ("course", "book", "test"),
+    "code/transformer_book/weights/gguf_file.py": ("weights",),
     "code": (),
     "chapters": (),
     "book/prerequisites.ipynb": (),

@@ -34,11 +34,11 @@ from torch.testing import assert_close
 
 from tests.tools.running import run_tool
 from transformer_book.decoding import beam_search, greedy_search
-from transformer_book.experiment import Experiment
 from transformer_book.metrics import bleu
 from transformer_book.optimization import label_smoothed_loss, learning_rate
 from transformer_book.pretrained import FOLDER, results_by_seed
 from transformer_book.recipes import load_recipe, recorded_generations
+from transformer_book.runs.experiment import Experiment
 from transformer_book.tasks import texts_of
 from transformer_book.tokens import EOS, PAD, SOS
 from transformer_book.transformer import Transformer

@@ -22,9 +22,9 @@ from torch.nn.utils.rnn import pad_sequence
 from transformer_book_site import slug_of
 
 from transformer_book import pretrained
-from transformer_book.atomic_files import read_json
 from transformer_book.checks.in_whole_models import find
-from transformer_book.interventions import parts_of
+from transformer_book.studies.interventions import parts_of
+from transformer_book.support.atomic_files import read_json
 from transformer_book.transformer import TransformerConfig
 
 DATA_OF_PAGE = gym.page_data()

@@ -32,13 +32,14 @@ from model_cards import about, again, card, measuring, rare_words, seeds, signat
 from ship_model import LARGEST, ROUNDING, UNROUNDED, lost
 
 from tests import small
-from transformer_book import evaluation, known_words, pretrained, recipes
-from transformer_book.checkpoints import load_tensors
+from transformer_book import known_words, pretrained, recipes
 from transformer_book.pretrained import FOLDER, results_as_shipped
+from transformer_book.runs import evaluation
 from transformer_book.tasks import Pair, make_task
 from transformer_book.tasks.series import canonical_source, public
 from transformer_book.tasks.series.expressions import read, shape
 from transformer_book.translator import Translator
+from transformer_book.weights.checkpoints import load_tensors
 
 MODELS = sorted(path.parent.name for path in FOLDER.glob("*/config.json"))
 

@@ -48,7 +48,7 @@ def test_what_is_done_in_the_package_is_there() -> None:
         ("causal mask", "causal_mask", "recipe", "ablation-no-causal-mask"),
         ("length penalty", "length_normalised", "known mistakes", "search/length_normalised.py"),
         ("decoder", "Decoder", "tests", "tests/test_proofs.py"),
-        ("checkpoints", "checkpoints", "tests", "tests/test_checkpoints.py"),
+        ("checkpoints", "weights.checkpoints", "tests", "tests/test_checkpoints.py"),
         ("warm-up forgotten", "mistake: warm-up forgotten", "chapter", "chapters/15"),
     ],
 )

@@ -102,7 +102,7 @@
       row.answered += 1;
       row.right += log.at(-1)[1] === 3;
     }
-    // From the file that the checks of notebooks keep (transformer_book/progress.py): 09/check-split_heads/1.
+    // From the file that the checks of notebooks keep (transformer_book/support/progress.py): 09/check-split_heads/1.
     const checks = Object.entries(answers).filter(([id, log]) => id.includes("/check-") && log.at(-1)?.[1] === 3);
     const passed = ({ chapter }) => checks.filter(([id]) => id.startsWith(`${chapter}/`)).length;
     const cells = (tag, ...texts) => element("tr", {}, ...texts.map((text) => element(tag, {}, text)));

@@ -34,7 +34,7 @@ from transformer_book.checks.ideas import COMPONENTS, FAMILIES, MISTAKES
 from transformer_book.checks.judging import judge
 from transformer_book.checks.report import publish
 from transformer_book.checks.verdicts import CheckFailed, Verdict
-from transformer_book.progress import keep as keep_progress
+from transformer_book.support.progress import keep as keep_progress
 
 
 def _check(component: Component) -> Callable[..., None]:

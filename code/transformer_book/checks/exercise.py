@@ -25,7 +25,7 @@ from transformer_book.checks.learners_code import is_untouched, last_line, must_
 from transformer_book.checks.report import publish
 from transformer_book.checks.running import SECONDS, Outcome, call
 from transformer_book.checks.verdicts import Verdict, stopped, unsaid
-from transformer_book.progress import page_of
+from transformer_book.support.progress import page_of
 
 _NOTHING = object()
 

@@ -45,8 +45,8 @@ from transformer_book import (
     training,
     transformer,
 )
-from transformer_book.arguments import check_choice
 from transformer_book.checks.components import Component, Mistake
+from transformer_book.support.arguments import check_choice
 
 FOLDER = recipes.FOLDER / "mistakes"
 RECORD = FOLDER / "recorded.json"

@@ -7,8 +7,8 @@ import sys
 from dataclasses import replace
 from typing import Any
 
-from transformer_book import progress
 from transformer_book.checks.verdicts import CheckFailed, Verdict
+from transformer_book.support import progress
 
 # The border alone has a colour; text and ground are the page's own, in light and in dark.
 LOOKS = {

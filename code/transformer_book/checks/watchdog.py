@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from types import FrameType, TracebackType
 
 from transformer_book.checks.endless import Repetition, may_catch, no_way_out
-from transformer_book.processor_time import Meter, meter_of_this_thread
+from transformer_book.support.processor_time import Meter, meter_of_this_thread
 
 RING = 0.2  # seconds between two looks
 LOOK = 2.0  # seconds of processor time, after which it is asked whether this is an endless loop

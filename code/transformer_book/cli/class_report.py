@@ -12,7 +12,7 @@ import typer
 
 from transformer_book.cli.messages import columns, counted
 from transformer_book.cli.options import AsJson
-from transformer_book.progress import RIGHT, Answers, answers_in
+from transformer_book.support.progress import RIGHT, Answers, answers_in
 
 
 def summary(readers: Iterable[Answers]) -> dict[str, dict[str, Any]]:

@@ -53,11 +53,11 @@ def continue_text(
     """
     import torch
 
-    from transformer_book.gguf_file import is_gguf, open_gguf
-    from transformer_book.hugging_face import open_model
     from transformer_book.sampling import Drawing
-    from transformer_book.threads import use_threads
+    from transformer_book.support.threads import use_threads
     from transformer_book.training import choose_device
+    from transformer_book.weights.gguf_file import is_gguf, open_gguf
+    from transformer_book.weights.hugging_face import open_model
 
     chosen = choose_device(device)
     if is_gguf(model):

@@ -54,8 +54,9 @@ def evaluate(
       transformer-book evaluate runs/copy
       transformer-book evaluate captions-de-en --split test -n 2000 --json
     """
-    from transformer_book import evaluation, pretrained
-    from transformer_book.threads import use_threads
+    from transformer_book import pretrained
+    from transformer_book.runs import evaluation
+    from transformer_book.support.threads import use_threads
     from transformer_book.training import choose_device
     from transformer_book.translator import Translator
 
@@ -71,7 +72,8 @@ def evaluate(
 
 def _keep(result: dict[str, Any], model: str, folder: Path, record: bool) -> None:
     """Record a result, or only log that it was looked at; the result is printed already."""
-    from transformer_book import evaluation, pretrained
+    from transformer_book import pretrained
+    from transformer_book.runs import evaluation
 
     try:
         if not record:

@@ -43,7 +43,7 @@ def _speaks() -> bool:
     """Whether this process is to say what is wrong: always, but for torchrun's second and later."""
     if os.environ.get("TORCHELASTIC_RUN_ID") is None:
         return True
-    from transformer_book.distributed import first_to_speak
+    from transformer_book.runs.distributed import first_to_speak
 
     return first_to_speak()
 

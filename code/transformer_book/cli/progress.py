@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from transformer_book import progress as kept
 from transformer_book.cli.messages import columns
+from transformer_book.support import progress as kept
 
 
 def by_page(answers: kept.Answers) -> dict[str, tuple[list[str], list[str]]]:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 from transformer_book.cli.messages import warn
 
 if TYPE_CHECKING:
-    from transformer_book.experiment import Experiment
+    from transformer_book.runs.experiment import Experiment
 
 
 def kept_recipe(folder: Path, name: str, resume: bool) -> dict[str, Any] | None:
     """The recipe of the run to be resumed, `None` for a new one; an error where there is no way."""
-    from transformer_book.atomic_files import read_json
-    from transformer_book.checkpoints import list_checkpoints
+    from transformer_book.support.atomic_files import read_json
+    from transformer_book.weights.checkpoints import list_checkpoints
 
     elsewhere = "choose another --output."
     if folder.exists() and not folder.is_dir():

@@ -19,9 +19,9 @@ from transformer_book.cli.options import BestDevice, Threads, positive
 if TYPE_CHECKING:
     import torch
 
-    from transformer_book.distributed import Processes
-    from transformer_book.experiment import Experiment
     from transformer_book.recipes import Recipe
+    from transformer_book.runs.distributed import Processes
+    from transformer_book.runs.experiment import Experiment
     from transformer_book.training import Trainer
 
 
@@ -78,8 +78,8 @@ def train(
     """
     import torch
 
-    from transformer_book.distributed import processes
-    from transformer_book.experiment import Experiment
+    from transformer_book.runs.distributed import processes
+    from transformer_book.runs.experiment import Experiment
 
     folder = Path("runs", Path(recipe).stem) if output is None else output
     command = ["train", recipe, *([] if output is None else ["--output", str(output)])]
@@ -124,9 +124,9 @@ def _what_teachers_make(
     """The pairs that trained models make of the training split; kept in the folder of the run."""
     import torch
 
-    from transformer_book.diversification import new_pairs, side_read, translated
+    from transformer_book.runs.diversification import new_pairs, side_read, translated
+    from transformer_book.support.threads import use_threads
     from transformer_book.tasks import make_task, texts_of
-    from transformer_book.threads import use_threads
     from transformer_book.translator import Translator
 
     if len(names) != recipe.data.teachers:
@@ -163,8 +163,8 @@ def _trainer(
     experiment: Experiment, folder: Path, device: str | None, here: Processes, quiet: bool
 ) -> Trainer:
     """The trainer of this process, with the threads that fit its model."""
-    from transformer_book.distributed import DistributedTrainer
-    from transformer_book.threads import use_threads
+    from transformer_book.runs.distributed import DistributedTrainer
+    from transformer_book.support.threads import use_threads
 
     several = {"kind": DistributedTrainer, "processes": here} if here.count > 1 else {}
     trainer = experiment.trainer(
@@ -182,7 +182,7 @@ def _trainer(
 @contextlib.contextmanager
 def _stopped_by_signals(trainer: Trainer, announced: bool) -> Iterator[list[int]]:
     """Inside, Ctrl-C and SIGTERM end the training in good order; yields those that came."""
-    from transformer_book.distributed import LostProcess
+    from transformer_book.runs.distributed import LostProcess
 
     received: list[int] = []
 

@@ -81,7 +81,7 @@ def translate(
     drawing = Drawing.asked(temperature, top_k=top_k, top_p=top_p, min_p=min_p)
     if drawing:
         _refuse_search({"--n-best": n_best, "--beam-size": beam_size})
-    from transformer_book.threads import use_threads
+    from transformer_book.support.threads import use_threads
     from transformer_book.training import choose_device
     from transformer_book.translator import Translator
 

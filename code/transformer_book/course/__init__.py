@@ -18,7 +18,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from transformer_book.arguments import check_choice
+from transformer_book.support.arguments import check_choice
 
 PUBLIC = "public"  # the secret of a set that was not instantiated: what the repository shows
 

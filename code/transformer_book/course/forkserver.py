@@ -25,11 +25,12 @@ from typing import IO, Any
 
 import psutil
 
-from transformer_book import copies, course
+from transformer_book import course
 from transformer_book.course import isolation, supervisor
+from transformer_book.support import copies
 
 NEEDED = (
-    "transformer_book.metered_kernels",
+    "transformer_book.support.metered_kernels",
     "transformer_book.course.supervisor",
     "ipykernel.kernelapp",
     # What a kernel imports when it starts, a quarter of a second in each.

@@ -35,8 +35,6 @@ from nbgrader.preprocessors import AssignLatePenalties, SaveAutoGrades
 from nbgrader.utils import compute_checksum, is_grade, is_locked, is_solution
 from traitlets import Float
 
-from transformer_book.arguments import check_choice
-from transformer_book.atomic_files import write_atomically, write_json
 from transformer_book.course import apart, collecting, seed
 from transformer_book.course.feedback import briefly, is_test
 from transformer_book.course.release import (
@@ -52,6 +50,8 @@ from transformer_book.course.release import (
 )
 from transformer_book.course.sandbox import Limits, Run, Unsafe, circumstances, end_all, run
 from transformer_book.course.supervisor import DRAWS
+from transformer_book.support.arguments import check_choice
+from transformer_book.support.atomic_files import write_atomically, write_json
 
 LONGEST = 2 * 2**20  # characters in all its cells: a student's own are a few thousand
 MOST = 5000  # cells

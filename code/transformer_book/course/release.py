@@ -20,8 +20,8 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.utils import compute_checksum, is_locked, is_solution
 from sqlalchemy.exc import SAWarning
 
-from transformer_book.arguments import check_choice
 from transformer_book.course import choice, seed, variant
+from transformer_book.support.arguments import check_choice
 
 SECRET = "secret.txt"
 CONFIGURATION = "nbgrader_config.py"

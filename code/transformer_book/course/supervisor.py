@@ -60,7 +60,7 @@ def main(maker: KernelMaker | None = None) -> None:
 def _run_cells(order: dict[str, Any], maker: KernelMaker | None) -> dict[str, Any]:
     import nbformat
 
-    from transformer_book.metered_kernels import meter_of
+    from transformer_book.support.metered_kernels import meter_of
 
     notebook = nbformat.from_dict(order["notebook"])
     # Its own children, orphans too: whatever a cell has started.
@@ -271,7 +271,7 @@ def _client(
     notebook: Any, order: dict[str, Any], used_up: Callable[[], str]
 ) -> tuple[Any, dict[int, dict[str, Any]]]:
     """A client that bounds what is used and printed; the kernel's replies by index of the cell."""
-    from transformer_book.metered_kernels import MeteredClient
+    from transformer_book.support.metered_kernels import MeteredClient
 
     replies: dict[int, dict[str, Any]] = {}
 

@@ -18,7 +18,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from transformer_book.atomic_files import read_json
+from transformer_book.support.atomic_files import read_json
 
 FOLDER = Path(__file__).parent
 

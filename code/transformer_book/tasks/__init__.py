@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, fields
 from hashlib import blake2b
 from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
-from transformer_book.arguments import check_choice
+from transformer_book.support.arguments import check_choice
 from transformer_book.tokens import Tokenizer
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
-from transformer_book.arguments import check_choice
+from transformer_book.support.arguments import check_choice
 from transformer_book.tasks import Options, Pair, check_whole, split_by_hash, too_few
 from transformer_book.tokens import SpaceTokenizer
 

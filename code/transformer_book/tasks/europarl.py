@@ -29,7 +29,7 @@ from gzip import BadGzipFile, GzipFile
 from pathlib import Path, PurePosixPath
 from typing import ClassVar
 
-from transformer_book.arguments import check_choice
+from transformer_book.support.arguments import check_choice
 from transformer_book.tasks import Options, check_switch, check_whole, split_by_hash, too_few
 from transformer_book.tasks.corpora import SKIPPED, Corpus, TextPair
 from transformer_book.tasks.downloads import Remote, data_folder, locate

@@ -18,7 +18,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
 
-from transformer_book.arguments import check_choice
+from transformer_book.support.arguments import check_choice
 from transformer_book.tasks import Options, check_switch, check_whole, too_few
 from transformer_book.tasks.corpora import SKIPPED, Corpus, TextPair
 from transformer_book.tasks.downloads import Remote, locate

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 import traitlets
 from torch import Tensor
 
-from transformer_book.arguments import check_choice
+from transformer_book.support.arguments import check_choice
 from transformer_book.widgets.explorer import Explorer, check_whole, number_list
 
 DIGITS = 4  # of the cosines and places that the page holds

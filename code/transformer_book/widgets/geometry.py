@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import torch
 import traitlets
 
-from transformer_book.arguments import check_scale, check_switch
 from transformer_book.attention import scaled_dot_product_attention
 from transformer_book.plots import simplex_points
+from transformer_book.support.arguments import check_scale, check_switch
 from transformer_book.widgets.explorer import Explorer, number_list
 
 

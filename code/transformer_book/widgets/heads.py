@@ -8,8 +8,8 @@ import torch
 import traitlets
 from torch import Tensor
 
-from transformer_book.arguments import check_choice
-from transformer_book.inspection import attention_maps
+from transformer_book.studies.inspection import attention_maps
+from transformer_book.support.arguments import check_choice
 from transformer_book.transformer import Transformer
 from transformer_book.widgets.explorer import Explorer, check_share, check_whole
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import torch
 import traitlets
 
-from transformer_book.induction import attention_of
+from transformer_book.studies.induction import attention_of
 from transformer_book.widgets.explorer import Explorer, check_whole, number_list
 
 PERCENT = 100  # weights are kept as whole per cents: the page holds many

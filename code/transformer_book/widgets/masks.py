@@ -9,9 +9,9 @@ import torch
 import traitlets
 from torch import Tensor
 
-from transformer_book.arguments import check_choice, check_switch
 from transformer_book.attention import scaled_dot_product_attention
 from transformer_book.masks import causal_mask, padding_mask
+from transformer_book.support.arguments import check_choice, check_switch
 from transformer_book.tokens import PAD, SPECIALS
 from transformer_book.widgets.explorer import Explorer, check_whole
 

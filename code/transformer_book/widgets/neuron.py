@@ -9,10 +9,10 @@ import torch
 import traitlets
 from torch import Tensor
 
-from transformer_book.arguments import check_choice, check_scale, check_switch
 from transformer_book.attention import scaled_dot_product_attention
-from transformer_book.inspection import queries_and_keys
 from transformer_book.masks import padding_mask, target_mask
+from transformer_book.studies.inspection import queries_and_keys
+from transformer_book.support.arguments import check_choice, check_scale, check_switch
 from transformer_book.transformer import Transformer
 from transformer_book.widgets.explorer import Explorer, check_whole
 

@@ -8,8 +8,8 @@ import torch
 import traitlets
 from torch import Tensor
 
-from transformer_book.arguments import check_choice, check_switch
 from transformer_book.layers import LayerNorm
+from transformer_book.support.arguments import check_choice, check_switch
 from transformer_book.widgets.explorer import Explorer, check_whole, number_list
 
 B, T, D = 2, 2, 4

@@ -7,8 +7,8 @@ import math
 import torch
 import traitlets
 
-from transformer_book.arguments import check_choice, check_switch
 from transformer_book.optimization import learning_rate
+from transformer_book.support.arguments import check_choice, check_switch
 from transformer_book.widgets.explorer import Explorer, check_share, check_whole
 
 LONGEST = 100_000  # updates: the paper's

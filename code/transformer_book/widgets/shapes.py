@@ -6,7 +6,7 @@ import torch
 import traitlets
 from torch import Tensor
 
-from transformer_book.arguments import check_choice
+from transformer_book.support.arguments import check_choice
 from transformer_book.widgets.explorer import Explorer, check_whole
 
 VERSIONS = ("right", "never permuted", "split by view", "merged by view")

@@ -24,10 +24,10 @@ import traitlets
 from torch import Tensor, nn
 
 from transformer_book.attention import MultiHeadAttention, recorded_attention
-from transformer_book.inspection import attentions, recorded_vectors
-from transformer_book.interventions import changed, parts_of
 from transformer_book.layers import FeedForward, LayerNorm, Residual
 from transformer_book.masks import padding_mask
+from transformer_book.studies.inspection import attentions, recorded_vectors
+from transformer_book.studies.interventions import changed, parts_of
 from transformer_book.tokens import EOS, PAD, SOS, uniform
 from transformer_book.transformer import Transformer
 from transformer_book.translator import Translator

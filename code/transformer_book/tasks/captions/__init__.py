@@ -50,7 +50,7 @@ from functools import cache, lru_cache
 from hashlib import blake2b
 from typing import NamedTuple
 
-from transformer_book.arguments import check_choice
+from transformer_book.support.arguments import check_choice
 
 from . import english, german, italian, lexicon
 from .derivation import Sentence, Word

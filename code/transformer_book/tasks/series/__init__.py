@@ -38,7 +38,7 @@ from pathlib import Path
 from threading import Lock
 from typing import ClassVar
 
-from transformer_book.arguments import check_choice
+from transformer_book.support.arguments import check_choice
 from transformer_book.tasks import Options, Pair, check_whole, split_by_hash, too_few
 from transformer_book.tasks.series import public
 from transformer_book.tasks.series.expansion import ORDER, series_of, write_series

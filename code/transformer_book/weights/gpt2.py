@@ -10,7 +10,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from transformer_book.decoder_only import DecoderOnlyConfig
-from transformer_book.harmless_settings import without_harmless
+from transformer_book.support.harmless_settings import without_harmless
 
 # Of the whole model, then of one layer: the name in a GPT-2 checkpoint, and the book's.
 MODEL_NAMES = {

@@ -21,7 +21,7 @@ from nbclient.util import run_sync
 from traitlets import Callable as CallableTrait
 from traitlets import Float
 
-from transformer_book.processor_time import Meter, turns_of
+from transformer_book.support.processor_time import Meter, turns_of
 
 TICK = 1  # seconds between two looks at a cell
 CELL_SECONDS = 600.0  # of processor time, for one cell: for what hangs

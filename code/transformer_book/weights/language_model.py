@@ -12,7 +12,7 @@ from tokenizers import Tokenizer
 
 from transformer_book.continuation import Continuation, continue_tokens
 from transformer_book.decoder_only import DecoderOnly
-from transformer_book.sentence_piece import SentencePiece
+from transformer_book.weights.sentence_piece import SentencePiece
 
 
 @contextmanager

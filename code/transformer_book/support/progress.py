@@ -21,14 +21,14 @@ from typing import Any
 from filelock import FileLock
 from platformdirs import user_data_path
 
-from transformer_book.atomic_files import read_json, write_json
+from transformer_book.support.atomic_files import read_json, write_json
 
 VARIABLE = "TRANSFORMER_BOOK_PROGRESS"
 VERSION = 1
 WRONG, RIGHT = 1, 3  # the grades: 1 wrong or not known, 2 partly, 3 right or known
 ID = re.compile(r"[\w-]+/[\w-]+/\d+", re.ASCII)
 CHECK = re.compile(r"(?P<page>[\w-]+)/check-(?P<name>\w+)/1", re.ASCII)
-EXERCISES = Path(__file__).with_name("exercises.json")  # written by tools/questions.py
+EXERCISES = Path(__file__).parents[1] / "exercises.json"  # written by tools/questions.py
 WAIT = 10.0  # seconds, for another kernel that writes
 
 Answers = dict[str, list[list[Any]]]

@@ -29,8 +29,8 @@ import torch
 from torch import Tensor, nn
 
 from transformer_book.attention import MultiHeadAttention, scaled_dot_product_attention
-from transformer_book.inspection import attentions, silenced_heads
 from transformer_book.layers import Residual
+from transformer_book.studies.inspection import attentions, silenced_heads
 from transformer_book.transformer import Transformer, TransformerConfig
 
 STACKS = {"encoder": "encoder", "decoder": "decoder", "cross": "decoder"}

@@ -15,10 +15,10 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from transformer_book.arguments import check_choice, check_probability, check_same_batch
 from transformer_book.attention import MultiHeadAttention, keeps_weights, recorded_attention
 from transformer_book.decoder_only import DecoderOnly
 from transformer_book.masks import padding_mask
+from transformer_book.support.arguments import check_choice, check_probability, check_same_batch
 from transformer_book.tokens import EOS, PAD, SOS
 from transformer_book.transformer import Transformer
 from transformer_book.translator import Translator

@@ -17,10 +17,10 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Literal
 
-from transformer_book.atomic_files import write_atomically
-from transformer_book.checkpoints import weights_of
+from transformer_book.support.atomic_files import write_atomically
 from transformer_book.tasks import Task, make_task
 from transformer_book.translator import Translator
+from transformer_book.weights.checkpoints import weights_of
 
 TextsOfPair = tuple[str, str]
 SEARCH = {"beam_size": 5, "length_penalty": 0.6}  # with 1.0 models say things twice more often

@@ -12,14 +12,14 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from transformer_book.arguments import check_choice, check_positive
 from transformer_book.attention import MultiHeadAttention, recorded_attention
-from transformer_book.checkpoints import load_tensors, load_weights
 from transformer_book.embeddings import POSITIONS, TokenEmbedding
 from transformer_book.layers import LayerNorm, Residual
 from transformer_book.masks import causal_mask
+from transformer_book.support.arguments import check_choice, check_positive
+from transformer_book.weights.checkpoints import load_tensors, load_weights
 
-CHECKPOINTS = Path(__file__).parent / "recipes" / "today" / "induction.safetensors"
+CHECKPOINTS = Path(__file__).parents[1] / "recipes" / "today" / "induction.safetensors"
 
 # --- the task -------------------------------------------------------------------------------------
 

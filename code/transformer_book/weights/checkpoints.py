@@ -29,8 +29,8 @@ import safetensors.torch
 import torch
 from torch import Tensor, nn
 
-from transformer_book.atomic_files import read_json, write_atomically, write_json
-from transformer_book.parts import is_changed
+from transformer_book.support.atomic_files import read_json, write_atomically, write_json
+from transformer_book.support.parts import is_changed
 
 TEMPORARY = ".*." + "[0-9a-f]" * 8 + ".tmp"  # what is being written, a file or a checkpoint
 

@@ -18,10 +18,10 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from transformer_book.architectures import check_memory
-from transformer_book.atomic_files import read_json
-from transformer_book.checkpoint_settings import FAMILIES, config_from_checkpoint, family_of
 from transformer_book.decoder_only import DecoderOnly, DecoderOnlyConfig
-from transformer_book.language_model import LanguageModel, in_a_sentence
+from transformer_book.support.atomic_files import read_json
+from transformer_book.weights.checkpoint_settings import FAMILIES, config_from_checkpoint, family_of
+from transformer_book.weights.language_model import LanguageModel, in_a_sentence
 
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 # What is fetched of a named model; nothing else is read.

@@ -19,11 +19,11 @@ from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 from torch import Tensor
 from tqdm.auto import tqdm
 
-from transformer_book.checkpoint_settings import config_from_checkpoint
-from transformer_book.hugging_face import assembled
-from transformer_book.language_model import LanguageModel, in_a_sentence
-from transformer_book.llama import paired_by_halves
-from transformer_book.sentence_piece import CONTROL, USER_DEFINED, SentencePiece
+from transformer_book.weights.checkpoint_settings import config_from_checkpoint
+from transformer_book.weights.hugging_face import assembled
+from transformer_book.weights.language_model import LanguageModel, in_a_sentence
+from transformer_book.weights.llama import paired_by_halves
+from transformer_book.weights.sentence_piece import CONTROL, USER_DEFINED, SentencePiece
 
 if TYPE_CHECKING:
     from gguf import GGUFReader

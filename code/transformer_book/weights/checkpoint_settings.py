@@ -8,8 +8,8 @@ from typing import Any
 from torch import Tensor
 
 from transformer_book.decoder_only import DecoderOnlyConfig
-from transformer_book.gpt2 import config_from_gpt2, weights_from_gpt2
-from transformer_book.llama import config_from_llama, weights_from_llama
+from transformer_book.weights.gpt2 import config_from_gpt2, weights_from_gpt2
+from transformer_book.weights.llama import config_from_llama, weights_from_llama
 
 # By model_type: what reads the settings, and what renames the weights.
 FAMILIES: dict[

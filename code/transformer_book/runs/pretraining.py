@@ -13,10 +13,10 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from transformer_book.arguments import check_positive
 from transformer_book.decoder_only import DecoderOnly
 from transformer_book.optimization import learning_rate
 from transformer_book.recipes import FOLDER
+from transformer_book.support.arguments import check_positive
 from transformer_book.tasks import captions
 from transformer_book.tokens import PAD, Vocabulary
 from transformer_book.translator import Translator

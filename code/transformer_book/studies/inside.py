@@ -15,8 +15,8 @@ from torch import Tensor
 
 from transformer_book.attention import recorded_attention
 from transformer_book.decoder_only import DecoderOnly
-from transformer_book.induction import induction_score, repeated_sequences
-from transformer_book.language_model import LanguageModel
+from transformer_book.studies.induction import induction_score, repeated_sequences
+from transformer_book.weights.language_model import LanguageModel
 
 PERIOD, N_SEQUENCES, SEED = 32, 8, 28
 FIRST_WORD, N_WORDS = 1000, 40_000  # of the vocabulary: what lies before are mostly signs

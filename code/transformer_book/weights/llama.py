@@ -9,7 +9,7 @@ from typing import Any
 from torch import Tensor
 
 from transformer_book.decoder_only import DecoderOnlyConfig, todays
-from transformer_book.harmless_settings import without_harmless
+from transformer_book.support.harmless_settings import without_harmless
 
 # Of the whole model, then of one layer: the name in a Llama checkpoint, and the book's.
 MODEL_NAMES = {

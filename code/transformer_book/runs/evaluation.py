@@ -13,7 +13,6 @@ from typing import Any
 import torch
 
 from transformer_book import __version__
-from transformer_book.atomic_files import read_json, write_atomically, write_json
 from transformer_book.batches import PairDataset
 from transformer_book.metrics import (
     bleu,
@@ -24,6 +23,7 @@ from transformer_book.metrics import (
     repetitions,
     share,
 )
+from transformer_book.support.atomic_files import read_json, write_atomically, write_json
 from transformer_book.tasks import make_task, texts_of
 from transformer_book.tasks.series import count_by_functions, same_series
 from transformer_book.tokens import SPECIALS, UNK

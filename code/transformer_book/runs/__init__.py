@@ -1,0 +1,1 @@
+"""Whole runs: an experiment, a pretraining, several processes, an evaluation, new pairs."""

@@ -1,0 +1,1 @@
+"""What all parts of the package lean on, no chapter teaches: arguments, files, processes, time."""
