@@ -42,6 +42,7 @@ from transformer_book.layers import Residual
 from transformer_book.studies.inspection import silenced_heads
 from transformer_book.studies.interventions import changed
 from transformer_book.translator import Translator
+from transformer_book.verified import verified_search
 from transformer_book.widgets import BeamExplorer
 from transformer_book.widgets.beam import LONGEST
 from transformer_book.widgets.talk import Talk, answers
@@ -202,6 +203,14 @@ def test_bad_input_is_answered_in_one_sentence_and_the_model_goes_on(talk, packa
     ask(page, "sin(a*x)")
     assert said(page) == package("series").translate("sin(a*x)")
     assert page.locator(".talk .note", has_text="Checked: agrees to O(x**6).").count() == 1
+    # The answer to this one is wrong: among the candidates of a beam stands a right one.
+    ask(page, "sin(a*x)**2*exp(b*x)")
+    page.get_by_role("button", name="Look for an answer that passes").press("Enter")
+    page.get_by_text("this one passes").wait_for()
+    right = verified_search(package("series"), "sin(a*x)**2*exp(b*x)", 16)
+    assert right.passed and right.translation.text != said(page)
+    assert page.locator(".talk .note .shipped").inner_text() == right.translation.text
+    assert page.locator(":focus").get_by_text(f"{right.checks} different ones").count() == 1
     assert seen.problems == []
 
 

@@ -11,6 +11,7 @@ import { recorded_search } from "./recorded.js";
 const CANDIDATES = 6; // the token that is said, and five runners-up
 const LONGEST = 40; // target of a recorded search
 const BEAMS = 4; // of a recorded search; more where the model is shipped with more
+const CHECKED = 16; // candidates of a search that checks them
 
 /** Run a search step by step, hand out each, and rest after it. */
 async function searched(search, { step = () => {}, rest }) {
@@ -122,6 +123,28 @@ async function beam(translator, { text, changes = [] }, { say, rest }) {
   return { search: { name: text, max_length, beams, nodes: nodes.map(([parent, id, log_p]) => [parent, names[id], log_p]) }, rare };
 }
 
+/** Of the candidates of a beam the first that passes the check, or null: as `verified_search` in Python. */
+async function verified(translator, { text, changes = [] }, { rest }) {
+  const { hooks, cached } = compiled(changes, translator.model.config);
+  const encoded = translator.encode(text);
+  if (encoded.right === null) throw new Error("Only the answers of a model of series can be checked.");
+  translator.hooks.hooks = hooks;
+  const made = [await searched(translator.search(encoded, { cached, beam_size: 1 }), { rest })];
+  const passes = (answer) => translator.checked(text, answer).startsWith("agrees");
+  const texts = () => [...new Set(made.map((each) => translator.translation(each, encoded).text))];
+  if (!passes(texts()[0])) {
+    const beam = translator.search(encoded, { cached, beam_size: CHECKED, n_best: CHECKED });
+    made.push(...(await searched(beam, { rest })).slice(0, CHECKED - 1));
+  }
+  const place = texts().findIndex(passes);
+  return {
+    found: texts()[place] ?? null,
+    candidates: made.length,
+    tokens: made.reduce((sum, { tokens }) => sum + tokens.length, 0),
+    checks: place < 0 ? texts().length : place + 1,
+  };
+}
+
 const SHOWN = ["stream", "query", "key", "value", "scores", "weights", "heads", "hidden", "change", "sum"];
 
 /**
@@ -194,7 +217,7 @@ async function words(translator, { text, words: others }) {
   return { words: known, rows, yours, rare };
 }
 
-export const TASKS = { translate, beam, steps, vectors, words };
+export const TASKS = { translate, beam, verified, steps, vectors, words };
 
 /** What is answered at once, in between: a longer task goes on afterwards. */
 export const QUICK = ["steps", "words"];

@@ -71,6 +71,7 @@ export class Talk {
     this.had = new Set(); // the names of those that have answered
     this.results = {}; // trained, changed
     this.before = {}; // the same, of the last run
+    this.verified = {}; // what a search that checks its candidates has found, for each of them
     this.chosen = { kind: "cross", layer: 0, head: 0, query: 0, step: 0, column: "trained", difference: false };
     this.draft = { what: "head", kind: "cross", stack: "decoder", layer: 0, head: 0, query: 0, key: 0, amount: 0.5, scale: 0, temperature: 2 };
     this.open = new Set(); // what is unfolded
@@ -534,7 +535,7 @@ export class Talk {
       each.style.setProperty("--share", translation.probabilities[i]);
     });
     oneStop(buttons);
-    if (result || !old.length) notes.replaceChildren(...(result ? this.notes_of(column, result).map((line) => note(line)) : []));
+    if (result || !old.length) swap(notes, result ? this.notes_of(column, result).map((line) => note(line)) : [], this.translate_button);
   }
 
   choose_step(column, step) {
@@ -561,10 +562,38 @@ export class Talk {
     if (done && right !== null) {
       const wrong = checked.startsWith("agrees") ? "" : ` Computed exactly, its series is ${right}`;
       lines.push(`Checked: ${checked}.${wrong}`);
+      if (wrong && !forced.length) lines.push(this.checked_search(column));
     }
     if (done && tokens.includes("<eos>")) lines.push(...signs_of(["<eos>"]));
     if (done) lines.push(`First token after ${number(first, 0)} ms, then ${number(rate, 0)} tokens per second.`);
     return lines;
+  }
+
+  /** For an answer that is wrong: a search whose candidates are checked, and what came of it. */
+  checked_search(column) {
+    const { text_read: text } = this;
+    const changes = column === "changed" ? this.now.changes : [];
+    const key = JSON.stringify([this.now.model.name, text, changes]);
+    const known = this.verified[column];
+    if (known?.key === key) return html("span", { role: "status", tabindex: -1, "data-at": `verified.${column}` }, known.said);
+    return lasting(`verified.${column}`, "Look for an answer that passes", async () => {
+      const tell = (...said) => {
+        this.verified[column] = { key, said };
+        this.show_tokens(column);
+      };
+      tell("Searching among 16 candidates.");
+      const { state, message, found, candidates, tokens, checks } = await this.client.ask("verified", { text, changes });
+      if (this.verified[column]?.key !== key) return;
+      if (state !== "done") {
+        delete this.verified[column];
+        this.show_tokens(column);
+        this.complain(state === "cancelled" ? "" : message);
+        return;
+      }
+      const cost = `${candidates} candidates with ${tokens} tokens together, ${checks} different ones checked`;
+      if (found) tell("Among the most probable answers, this one passes: ", html("span", { class: "shipped" }, found), ` (${cost}).`);
+      else tell(`None of them passes (${cost}).`);
+    });
   }
 
   show_source() {

@@ -31,11 +31,12 @@ from transformer_book.studies.interventions import changed, parts_of
 from transformer_book.tokens import EOS, PAD, SOS, uniform
 from transformer_book.transformer import Transformer
 from transformer_book.translator import Translator
-from transformer_book.verified import checked
+from transformer_book.verified import checked, verified_search
 from transformer_book.widgets.beam import BEAMS, LONGEST, record_steps
 from transformer_book.widgets.explorer import bundled, styles
 
 CANDIDATES = 6  # the token that is said, and five runners-up
+CHECKED = 16  # candidates of a search that checks them
 
 Answer: TypeAlias = dict[str, Any]
 
@@ -64,8 +65,8 @@ EXAMPLES = {
         "A woman with a red hat is reading a book in the park.",
         "An astronaut is eating spaghetti.",
     ],
-    # The model answers the first two rightly, the third wrongly.
-    "series": ["sin(a*x)/cos(b*x)", "cos(a*x)**3", "exp(a*x)*sin(b*x)"],
+    # The model answers the first two rightly, the third wrongly: but it has a right candidate.
+    "series": ["sin(a*x)/cos(b*x)", "cos(a*x)**3", "sin(a*x)**2*exp(b*x)"],
 }
 TRAINED = {
     "captions": (
@@ -132,7 +133,7 @@ def answers(translator: Translator, question: Mapping[str, Any]) -> Iterator[Ans
 
     Args:
         translator: with the model in evaluation mode.
-        question: `task`, one of "translate", "beam" and "steps", and what it needs, by name.
+        question: `task`, a name in `TASKS`, and what it needs, by name.
     """
     asked = {name: value for name, value in question.items() if name not in ("id", "task")}
     try:
@@ -321,6 +322,16 @@ def _beam(translator: Translator, text: str) -> Iterator[Answer]:
     yield {"state": "done", "search": search, "rare": _listed(encoded.rare)}
 
 
+def _verified(translator: Translator, text: str) -> Iterator[Answer]:
+    """Of the candidates of a beam the first that passes the check, `None` if none does."""
+    if translator.encode(text).right is None:
+        raise ValueError("Only the answers of a model of series can be checked.")
+    one = verified_search(translator, uniform(text), CHECKED)
+    found = one.translation.text if one.passed else None
+    costs = {"candidates": one.candidates, "tokens": one.tokens, "checks": one.checks}
+    yield {"state": "done", "found": found, **costs}
+
+
 def _steps(
     translator: Translator, text: str, tokens: list[int], stack: str, layer: int, position: int
 ) -> Iterator[Answer]:
@@ -433,7 +444,7 @@ def _note_residual(
         before(residual.norm, ends)
 
 
-TASKS = {"translate": _translate, "beam": _beam, "steps": _steps}
+TASKS = {"translate": _translate, "beam": _beam, "verified": _verified, "steps": _steps}
 QUICK = ("steps",)  # answered in between: a longer task goes on afterwards
 
 
