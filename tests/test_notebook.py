@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from transformer_book import attention, layers, notebook
+from transformer_book import attention, batches, layers, notebook
 
 
 def published(monkeypatch) -> list[dict]:
@@ -54,6 +54,7 @@ def test_documentation_stands_below_the_source():
     source, documentation = notebook.source_of(layers.LayerNorm)
     assert documentation.splitlines()[0] not in source
     assert "Ba et al. (2016)" in documentation
+    assert notebook.source_of(batches.PairDataset.__init__)[1] == ""  # not that of object
 
 
 def test_later_topics_are_folded():

@@ -92,7 +92,7 @@ def source_of(thing: object, fold: Mapping[str, int] | None = None) -> tuple[str
         )
     for start, end, instead in sorted(cuts, reverse=True):
         lines[start:end] = instead
-    return "\n".join(lines), inspect.getdoc(thing) or ""
+    return "\n".join(lines), ast.get_docstring(tree) or ""  # its own, not an inherited one
 
 
 def editable_source(thing: object, name: str | None = None) -> str:

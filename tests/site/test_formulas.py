@@ -126,6 +126,11 @@ OFF_CENTRE = """all => all.map(line => {
 })"""
 
 
+# A paragraph that scrolls cuts off what hangs below its last line.
+CUT_BELOW = """all => all.filter(e => getComputedStyle(e).overflowY === "hidden"
+    && e.scrollHeight > e.clientHeight).map(e => e.textContent.slice(0, 40))"""
+
+
 def test_formulas_are_stops_for_the_keyboard_only_where_they_scroll(site: Path, visit) -> None:
     # The first has many short formulas, the second some that are wider than a phone.
     for name in ("06_geometry_of_attention", "07_scaled_dot_product_attention"):
@@ -135,6 +140,8 @@ def test_formulas_are_stops_for_the_keyboard_only_where_they_scroll(site: Path, 
         assert page.locator("math[tabindex], math [tabindex]").count() == 0
         off = page.eval_on_selector_all("div.math", OFF_CENTRE)
         assert [each for each in off if each > 2] == [], name
+        below = page.eval_on_selector_all("p:has(math)", CUT_BELOW)
+        assert below == [], name
         boxes = page.eval_on_selector_all(
             "div.math", "all => all.map(e => [e.scrollWidth > e.clientWidth, e.tabIndex])"
         )

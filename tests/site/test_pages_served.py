@@ -49,6 +49,20 @@ COME_NEAR = """async () => {
 }"""
 
 
+# How far down explorers begin, as shares of a page on which what is further is folded.
+PLACES = """() => {
+    const further = [...document.querySelectorAll("section.further")];
+    for (const each of further) each.style.display = "none";
+    const page = document.querySelector("article").getBoundingClientRect();
+    const share = (place) => (place.getBoundingClientRect().top - page.top) / page.height;
+    const found = [...document.querySelectorAll(".explorer-place")].map(
+        (place) => [place.dataset.name, share(place)]);
+    for (const each of further) each.style.display = "";
+    return found;
+}"""
+DEEPEST = 1 / 3
+
+
 def burdens(seen, site: Path) -> tuple[str, list[str]]:
     """What a page costs before it is touched, as a sentence; and what of it is too much."""
     found, bytes_ = seen.page.evaluate(FOUND), weight(site, seen.requests)
@@ -113,7 +127,11 @@ def test_every_page_from_a_server(site: Path, serve, visit, tell) -> None:
         tell(f"{name}: {said}")
         if late := seen.page.evaluate(COME_NEAR):
             wrong.append(late)
-        n_explorers += seen.page.locator(".explorer-place .explorer").count()
+        places = seen.page.evaluate(PLACES)
+        n_explorers += len(places)
+        if name.startswith("chapters/"):
+            deep = [(each, share) for each, share in places if share > DEEPEST]
+            wrong += [f"{each} stands {share:.0%} down the page" for each, share in deep]
         for look, found in violations_of_page(seen.page, known, WIDE).items():
             wrong += [f"{name_of(look)}: {each}" for each in found]
         problems += [f"{name}: {each}" for each in wrong + seen.problems]

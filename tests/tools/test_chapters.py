@@ -96,6 +96,17 @@ def test_images_and_figures_say_what_to_see(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", CHAPTERS)
+def test_the_words_in_a_figure_can_be_read_on_a_phone(path: Path) -> None:
+    """On its 328 pixels, a word of ten points in a figure of 530 has eight of them."""
+    for cell in cells_of(path, "code"):
+        for output in cell["outputs"]:
+            drawing = text_of(output.get("data", {}).get("image/svg+xml", ""))
+            if width := re.search(r'<svg[^>]*? width="([\d.]+)pt"', drawing):
+                pixels = float(width[1]) * 4 / 3
+                assert pixels <= 530, f"{cell['id']}: {pixels:.0f} pixels; stack its panels"
+
+
+@pytest.mark.parametrize("path", CHAPTERS)
 def test_outputs_hold_no_warnings(path: Path) -> None:
     """A warning in an output is either a fault to mend or a sentence to write."""
     for cell in cells_of(path, "code"):
