@@ -71,6 +71,22 @@ def _no_norm() -> list[Patch]:
     return [(layers.LayerNorm, "forward", lambda self, x: x)]
 
 
+def _norm_means() -> list[Patch]:
+    """Backwards, the mean and the spread count as constants: both means are left out."""
+
+    def forward(self, x):
+        mean = x.mean(dim=-1, keepdim=True).detach()
+        spread = torch.sqrt(x.var(dim=-1, correction=0, keepdim=True) + self.eps).detach()
+        y = self.weight * (x - mean) / spread
+        return y if self.bias is None else y + self.bias
+
+    return [(layers.LayerNorm, "forward", forward)]
+
+
+def _always_training() -> list[Patch]:
+    return [(Transformer, "eval", lambda self: self)]
+
+
 def _padding_seen() -> list[Patch]:
     right = transformer.padding_mask
     return [(transformer, "padding_mask", lambda tokens: torch.ones_like(right(tokens)))]
@@ -88,6 +104,8 @@ def _empty_memory() -> list[Patch]:
 PATCHES: dict[str, Callable[[], list[Patch]]] = {
     "shortcut": _shortcut,
     "no_norm": _no_norm,
+    "norm_means": _norm_means,
+    "always_training": _always_training,
     "padding_seen": _padding_seen,
     "empty_memory": _empty_memory,
 }
@@ -179,10 +197,16 @@ def _cleared(trainer: Trainer) -> None:
     )
 
 
+def _moments_forgotten(trainer: Trainer) -> None:
+    """Adam begins anew with each update, as where the loop makes the optimizer."""
+    trainer.optimizer.register_step_pre_hook(lambda optimizer, *_: optimizer.state.clear())
+
+
 TRAINERS: dict[str, Callable[[Trainer], None]] = {
     "sorted_data": _sorted_data,
     "sgd": _sgd,
     "cleared": _cleared,
+    "moments_forgotten": _moments_forgotten,
 }
 
 # --- damages where a right model is used ----------------------------------------------------------
@@ -537,6 +561,7 @@ def record(fault: Fault, task: str, seed: int) -> dict[str, Any]:
         some = [next(i for i, p in enumerate(pairs) if len(p.source) == n) for n in LENGTHS]
         translator = run.experiment.translator(run.model)
         entry["counts"], entry["answers"] = {}, {}
+        torch.manual_seed(seed)  # of what may be dropped while it answers
         use = USES[fault.use] if fault.use else lambda model: _patched()
         with use(run.model) as options:
             for update, weights in run.snapshots.items():

@@ -81,6 +81,14 @@ def test_every_case_is_recorded_with_all_that_is_shown() -> None:
     assert len(different) == len(CASES)
 
 
+def test_a_new_fault_changes_no_seed_that_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    seeds = {case: gym.shown_seed(gym.FAULTS[case[1]], case[0]) for case in CASES}
+    assert set(seeds.values()) == set(gym.SEEDS[:2])
+    monkeypatch.setattr(gym, "FAULTS", dict(reversed(gym.FAULTS.items())))
+    for (task, name), seed in seeds.items():
+        assert gym.shown_seed(gym.FAULTS[name], task) == seed
+
+
 def test_what_the_page_loads_is_small() -> None:
     text = json.dumps(DATA_OF_PAGE, ensure_ascii=False, separators=(",", ":"))
     assert len(gzip.compress(text.encode())) < 250_000
