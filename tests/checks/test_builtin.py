@@ -145,10 +145,11 @@ def test_the_names_of_our_own_functions_exist() -> None:
     for component in checks.COMPONENTS.values():
         for function in component.ready_made.values():
             if isinstance(function, str):
-                module, _, place = function.rpartition(".")
-                assert callable(
-                    getattr(importlib.import_module(f"transformer_book.{module}"), place)
-                )
+                module, *path = function.split(".")
+                found: Any = importlib.import_module(f"transformer_book.{module.replace('/', '.')}")
+                for part in path:
+                    found = getattr(found, part)
+                assert callable(found)
 
 
 # --- classes -------------------------------------------------------------------------------------

@@ -37,8 +37,8 @@ def _codes(wanted: Mapping[str, Any]) -> dict[tuple[str, str], str]:
     codes = {}
     for name, function in wanted.items():
         if isinstance(function, str):
-            module, _, place = function.rpartition(".")
-            codes[str(PACKAGE.joinpath(*module.split(".")).with_suffix(".py")), place] = name
+            module, _, place = function.partition(".")
+            codes[str(PACKAGE / f"{module}.py"), place] = name
             continue
         # A decorator such as no_grad stands around what we look for.
         code = getattr(getattr(function, "__wrapped__", function), "__code__", None)

@@ -112,7 +112,7 @@ class Component:
             another one.
         met: the key of the symptom by which its mistakes are met, see `catalogue`.
         ready_made: what a task on it may forbid, by the name a learner knows it by. A text names
-            code of this package: `module.function`.
+            code of this package: `module.function`, `room/module.function`.
         boundaries: conditions on the arguments, by name. Some input must meet each of them, so that
             a program that is right everywhere else is found out.
         form: `"function"`, or `"class"` for what `of_class` makes.

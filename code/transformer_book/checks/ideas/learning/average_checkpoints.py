@@ -48,7 +48,7 @@ AVERAGE = Component(
     differentiable=False,
     done_by="average",
     met="bleu",
-    ready_made={"checkpoints.average": "weights.checkpoints.average"},
+    ready_made={"checkpoints.average": "weights/checkpoints.average"},
     boundaries={
         "one checkpoint": lambda checkpoints: len(checkpoints) == 1,
         "two checkpoints": lambda checkpoints: len(checkpoints) == 2,

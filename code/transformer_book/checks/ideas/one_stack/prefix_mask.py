@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from transformer_book.checks.components import Case, Component, mistakes_in
+from transformer_book.checks.ideas.attention.target_mask import spread_out
 
 
 def prefix_cases() -> Sequence[Case]:
@@ -28,15 +28,6 @@ def prefix_cases() -> Sequence[Case]:
         Case("a row of padding", (real("000000", "111100"), 3)),
         Case("a text longer than any buffer", (torch.arange(1030)[None] % 7 > 0, 500)),
     )
-
-
-def spread_out(case: Case, mask: Any) -> Any:
-    """A smaller mask that is broadcast says the same as the whole one."""
-    batch, length = case.arguments[0].shape
-    try:
-        return mask.expand(batch, 1, length, length)
-    except (RuntimeError, AttributeError):
-        return mask
 
 
 PREFIX_MASK = Component(
