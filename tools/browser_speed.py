@@ -12,9 +12,13 @@ With --bench, of training instead:
 
 * gflops: of `matmul_transposed`, the product of two matrices, in one worker;
 * copy, captions: the seconds until 95 % of the bench's validation pairs are copied exactly, from
-  where the bench begins, or 80 % of its captions translated exactly, and the updates until then.
+  where the bench begins, or 80 % of its captions translated exactly, and the updates until then;
+  of captions also what the model then says.
 
-Beside each the same of the package in PyTorch, on one thread. Measure on a quiet machine.
+Beside each the same of the package in PyTorch, on one thread. Measure on a quiet machine. Where it
+is not quiet, processor_s tells what the clock cannot: the processor time of the browser's pages and
+workers, or of PyTorch; and loop_s, the processor time that a loop of ten million additions takes,
+how fast a processor is at that moment.
 
   make site && python tools/browser_speed.py
   make site && python tools/browser_speed.py --bench
@@ -24,6 +28,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import statistics
 import sys
 import time
@@ -31,6 +36,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+import psutil
 from common import ALONE, ROOT, installed_chromium, served
 from playwright.sync_api import Page, sync_playwright
 from record_bench import OF_CAPTIONS, measured
@@ -94,7 +100,7 @@ MEASURE = """async ([name, text, rounds, beams]) => {
 SIZES = (320, 128, 128)  # rows, outputs, inputs: a batch's positions, and a layer
 # What is learned, from where the bench begins but for these settings, and the share that is enough.
 RUNS = [("copy", {}, 0.95), ("captions", OF_CAPTIONS, 0.8)]
-TRAIN = """async ([sizes, runs]) => {
+ANSWER = """
     const base = new URL("../_static/", location.href);
     const worker = (source) => new Worker(source, {type: "module"});
     const answer = (from, wanted) => new Promise((resolve, reject) => {
@@ -103,48 +109,82 @@ TRAIN = """async ([sizes, runs]) => {
             if (data.is === "failed") reject(new Error(data.message));
             else if (wanted(data)) resolve(data);
         };
-    });
+    });"""
+PRODUCT = f"""async (sizes) => {{{ANSWER}
     const program = `
-        const {matmul_transposed} = await import("${new URL("model/tensors.js", base)}");
-        const [N, M, K] = ${JSON.stringify(sizes)};
-        const random = (n) => Float32Array.from({length: n}, () => Math.random() - 0.5);
+        const {{matmul_transposed}} = await import("${{new URL("model/tensors.js", base)}}");
+        const [N, M, K] = ${{JSON.stringify(sizes)}};
+        const random = (n) => Float32Array.from({{length: n}}, () => Math.random() - 0.5);
         const [a, b] = [random(N * K), random(M * K)];
-        const rates = [];
-        for (let round = 0; round < 7; round += 1) {
-            const began = performance.now();
-            for (let turn = 0; turn < 40; turn += 1) matmul_transposed(a, b, N, M, K);
-            rates.push((40 * 2 * N * M * K) / (performance.now() - began) / 1e6);
-        }
-        self.postMessage({rates: rates.slice(2)});`;
-    const product = worker(URL.createObjectURL(new Blob([program], {type: "text/javascript"})));
-    const {rates} = await answer(product, () => true);
-    product.terminate();
-    const {START} = await import(new URL("bench/settings.js", base));
-    const found = {rates};
-    for (const [name, settings, enough] of runs) {
-        const bench = worker(new URL("bench/worker.js", base));
+        const work = () => {{
+            for (let turn = 0; turn < 400; turn += 1) matmul_transposed(a, b, N, M, K);
+        }};
+        work();
+        self.postMessage({{is: "warm"}});
+        self.onmessage = () => {{
+            work();
+            self.postMessage({{is: "done"}});
+        }};`;
+    const product = worker(URL.createObjectURL(new Blob([program], {{type: "text/javascript"}})));
+    await answer(product, () => true);
+    window.product = async () => {{
         const began = performance.now();
-        bench.postMessage({act: "new", settings: {...START, ...settings}});
-        bench.postMessage({act: "go"});
-        let right = 0;
-        const last = await answer(bench, ({is, exact_match}) => {
-            if (is === "seen") right = exact_match;
-            return right >= enough || is === "stopped";
-        });
-        bench.terminate();
-        found[name] = {right, updates: last.update, seconds: (performance.now() - began) / 1000};
-    }
-    return found;
-}"""
+        product.postMessage(null);
+        await answer(product, () => true);
+        return (performance.now() - began) / 1000;
+    }};
+}}"""
+TRAIN = f"""async ([settings, enough]) => {{{ANSWER}
+    const {{START}} = await import(new URL("bench/settings.js", base));
+    const bench = worker(new URL("bench/worker.js", base));
+    const began = performance.now();
+    bench.postMessage({{act: "new", settings: {{...START, ...settings}}}});
+    bench.postMessage({{act: "go"}});
+    let [right, sentences] = [0, []];
+    const last = await answer(bench, ({{is, ...told}}) => {{
+        if (is === "seen") ({{exact_match: right, sentences}} = told);
+        return right >= enough || is === "stopped";
+    }});
+    bench.terminate();
+    const says = sentences.map(({{source, said}}) => [source.join(" "), said.join(" ")]);
+    return {{right, updates: last.update, seconds: (performance.now() - began) / 1000, says}};
+}}"""
+
+
+def processor_time() -> float:
+    """Of the browser's pages and workers, in seconds."""
+    kinds = [
+        p for p in psutil.Process().children(recursive=True) if "--type=renderer" in p.cmdline()
+    ]
+    return sum(sum(each.cpu_times()[:2]) for each in kinds)
+
+
+def loop_time() -> float:
+    """The processor time of ten million additions, in seconds."""
+    began, total = time.process_time(), 0
+    for n in range(10_000_000):
+        total += n
+    return time.process_time() - began
 
 
 def training_in_browser(page: Page) -> dict[str, object]:
     """What Chromium needs to train, in a worker as the page does."""
-    found = page.evaluate(TRAIN, [SIZES, RUNS])
-    gflops = round(statistics.median(found.pop("rates")), 2)
-    return {"gflops": gflops} | {
-        name: run | {"seconds": round(run["seconds"], 1)} for name, run in found.items()
-    }
+    page.evaluate(PRODUCT, SIZES)
+    rates = []
+    for _ in range(5):
+        before = processor_time()
+        page.evaluate("product()")
+        rates.append(400 * 2 * math.prod(SIZES) / (processor_time() - before) / 1e9)
+    found: dict[str, object] = {"gflops": round(statistics.median(rates), 2)}
+    for name, settings, enough in RUNS:
+        before, loop = processor_time(), loop_time()
+        run = page.evaluate(TRAIN, [settings, enough])
+        if name != "captions":
+            del run["says"]
+        took = {"seconds": run["seconds"], "processor_s": processor_time() - before}
+        took["loop_s"] = (loop + loop_time()) / 2
+        found[name] = run | {each: round(n, 2) for each, n in took.items()}
+    return found
 
 
 def training_in_pytorch() -> dict[str, object]:
@@ -154,16 +194,18 @@ def training_in_pytorch() -> dict[str, object]:
     n_rows, n_outputs, n_inputs = SIZES
     a, b = torch.randn(n_rows, n_inputs), torch.randn(n_outputs, n_inputs)
     seconds = median_seconds(lambda: [torch.mm(a, b.T) for _ in range(40)], 5) / 40
-    found: dict[str, object] = {
-        "gflops": round(2 * n_rows * n_outputs * n_inputs / seconds / 1e9, 2)
-    }
+    found: dict[str, object] = {"gflops": round(2 * math.prod(SIZES) / seconds / 1e9, 2)}
     for name, settings, enough in RUNS:
-        began = time.perf_counter()
+        began, before = time.perf_counter(), time.process_time()
         for update, _, right in measured(settings, every=25):  # noqa: B007 (the last one)
             if right >= enough:
                 break
-        seconds = round(time.perf_counter() - began, 1)
-        found[name] = {"right": right, "updates": update, "seconds": seconds}
+        found[name] = {
+            "right": right,
+            "updates": update,
+            "seconds": round(time.perf_counter() - began, 1),
+            "processor_s": round(time.process_time() - before, 1),
+        }
     return found
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import math
 import re
+import time
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import urlencode
 
+import psutil
 import pytest
 import torch
 from playwright.sync_api import Browser, Page
@@ -113,6 +115,18 @@ def test_a_model_learns_and_python_says_what_it_says(bench, tmp_path: Path, tell
     with page.expect_download() as download:
         press(page, "Save the model")
     saved = Path(download.value.path()).read_bytes()
+    with page.context.expect_page() as tab:
+        press(page, "Talk to the model")
+    handed = tab.value
+    title = handed.locator(".talk option:checked", has_text="yours: bench-model.zip")
+    title.wait_for(state="attached")
+    talk(handed, sources[0])
+    assert translation(handed) == said[0]
+    gone = re.sub("[0-9a-f]+$", "0", handed.url)  # as if the bench had been closed
+    handed.goto("about:blank")
+    handed.goto(gone)
+    handed.locator(".talk .notice", has_text="The page of the bench is closed").wait_for()
+    handed.close()
     with zipfile.ZipFile(download.value.path()) as packed:
         packed.extractall(tmp_path)
     translator = Translator.from_pretrained(tmp_path)
@@ -126,7 +140,7 @@ def test_a_model_learns_and_python_says_what_it_says(bench, tmp_path: Path, tell
     notice = page.locator(".bench > .notice", has_text="choose the sizes of that run first")
     notice.wait_for()
 
-    # The page on which one talks to a model opens it, too.
+    # The page on which one talks to a model opens the file, too.
     page.goto(page.url.split("bench.html")[0] + "talk.html")
     page.locator(".talk > .status", has_text="Translation: ").wait_for()  # by its own model
     file = page.get_by_label("a model of the bench:")
@@ -231,6 +245,33 @@ def test_a_run_goes_to_python_and_comes_back(bench, tmp_path: Path, tell) -> Non
         assert mean(after) < mean(before) + 0.25 * in_page[0], (mean(before), mean(after))
     assert mean(in_page[-20:]) < 0.6 * in_page[0]
     assert seen.problems == []
+
+
+def test_a_run_goes_on_after_the_lid_was_closed(bench) -> None:
+    """All of the browser stops, as when a machine sleeps. Then the same updates follow, none lost."""
+    whole, asleep = (bench(**LEARNS | {"updates": 2000}) for _ in range(2))
+    page = asleep.page
+    press(page, "Train")
+    page.wait_for_function("window.losses.length >= 20")
+    below = psutil.Process().children(recursive=True)
+    tabs = [each for each in below if "--type=renderer" in each.cmdline()]
+    for each in tabs:
+        each.suspend()
+    assert tabs
+    while {each.status() for each in tabs} != {psutil.STATUS_STOPPED}:  # once each has its turn
+        time.sleep(0.1)
+    time.sleep(1)
+    for each in tabs:
+        each.resume()
+    page.wait_for_function(f"window.losses.length >= {len(losses(page)) + 50}")
+    press(page, "Pause")
+    until(page, "Paused after update")
+    found = losses(page)
+    assert f"Paused after update {len(found)} of 2000" in told(page)
+    press(whole.page, "Train")
+    whole.page.wait_for_function(f"window.losses.length >= {len(found)}")
+    assert losses(whole.page)[: len(found)] == found
+    assert asleep.problems == whole.problems == []
 
 
 def test_what_is_not_a_number_is_said_and_the_last_good_state_is_there(bench) -> None:

@@ -105,7 +105,8 @@ export class Bench {
           group(
             "files",
             button("Save as a recipe", () => this.save_recipe()),
-            button("Save the model", () => this.save_model()),
+            button("Save the model", () => this.hand_model((file) => hand_over(file, "bench-model.zip"))),
+            button("Talk to the model", () => this.talk()),
             html("span", { class: "control" }, html("label", { for: file.id }, "open a run:"), file),
           ),
         ),
@@ -196,7 +197,7 @@ export class Bench {
       this.controls.move(this.now.settings);
       this.remember(this.lanes.map(({ settings }) => settings));
     }
-    if (is === "weights") this.hand_model(lane, told);
+    if (is === "weights") this.pack(lane, told);
     if (is === "stopped") this.keep_guess(lane);
     if (["stopped", "returned", "opened"].includes(is) && !this.now.estimate && !this.now.refused) this.estimate();
     if (is === "stopped" || is === "failed" || is === "returned") this.say();
@@ -499,17 +500,30 @@ export class Bench {
     if (!has_not.length) hand_over(new Blob([recipe_toml(settings)], { type: "text/plain" }), "recipe.toml");
   }
 
-  save_model() {
+  /** Give `take` the file of the model as it is now. Returns whether there will be one. */
+  hand_model(take) {
     const { running } = this.now;
     const has_not = running ? only_here(running).filter((each) => /mask|norm/.test(each)) : [];
     this.notice.textContent = running ? "" : "There is no model yet: press Train first.";
     if (has_not.length) this.notice.textContent = `The package has no ${has_not.join(", and no ")}: it could not open this model.`;
-    else if (running) this.now.post("weights");
+    if (this.notice.textContent) return false;
+    this.now.take = take;
+    this.now.post("weights");
+    return true;
   }
 
-  async hand_model(lane, { config, state }) {
+  async pack(lane, { config, state }) {
+    const { take } = lane;
     await prepare(lane.running);
-    hand_over(zipped(folder_of({ settings: lane.running, config, state })), "bench-model.zip");
+    take(zipped(folder_of({ settings: lane.running, config, state })));
+  }
+
+  /** Open the model in a tab of “Talk to the model”: nothing is kept, and the file lasts as long as this page. */
+  talk() {
+    let tab = null;
+    const take = (file) => tab && (tab.location = new URL(`talk.html#run=${URL.createObjectURL(file)}`, location.href).href);
+    // The tab is opened at once: a browser opens none that nobody has pressed for.
+    if (this.hand_model(take) && !(tab = open("about:blank"))) this.notice.textContent = "Your browser has opened no tab: allow it for this page, or save the model and open it in Talk to the model.";
   }
 
   /** Go on with the run that files hold: the ZIP file of its folder, a checkpoint's files, or weights alone. */

@@ -19,38 +19,21 @@ const remember = (models) => (state) => {
   if (!models.some(({ name, own }) => own && name === state.model)) history.pushState(null, "", `?${address_of(state)}${location.hash}`);
 };
 
-const FILES = ["config.json", "source_vocabulary.json", "target_vocabulary.json", "model.safetensors"];
-
-/** A model that the bench has saved, as the page knows models. */
-async function own_model(chosen, n) {
-  const { opened } = await import("../bench/files.js");
-  const files = await opened(chosen);
-  const missing = FILES.find((name) => !files[name]);
-  if (missing) throw new Error(`There is no ${missing} among the files: choose the ZIP file that the bench has saved.`);
-  const own = Object.fromEntries(FILES.map((name) => [name, name.endsWith(".json") ? new TextEncoder().encode(JSON.stringify(files[name])).buffer : files[name]]));
-  const { model: config, decoding } = files["config.json"];
-  if (!config || !decoding) throw new Error("config.json does not describe a model of this book.");
-  return {
-    ...{ name: `your-model-${n}`, title: `yours: ${[...chosen].at(-1).name}`, about: "A model of yours: nothing of it leaves your browser.", asks: "Your symbols, with spaces between them" },
-    ...{ source: "en", target: "en", subwords: false, config, decoding, own },
-    examples: [(files["source_vocabulary.json"].tokens ?? []).slice(0, 5).join(" ")],
-    files: Object.fromEntries(Object.entries(own).map(([name, { byteLength }]) => [name, byteLength])),
-  };
-}
-
-/** Where the reader opens a model that the bench has saved. */
+/** How a model of the bench comes to the page: where the reader chooses its file, and a function that opens it. */
 function opening(talk) {
   const file = html("input", { type: "file", accept: ".zip", class: "file", id: uniqueId() });
   let n = 0;
-  file.addEventListener("change", async () => {
+  const open = async (given) => {
     try {
-      await talk.add(await own_model(file.files, (n += 1)));
+      const { own_model } = await import("../bench/own.js");
+      await talk.add(await own_model(given, (n += 1)));
     } catch (error) {
       talk.complain(error.constructor === Error ? error.message : "The file could not be read: choose the ZIP file that the bench has saved.");
     }
     file.value = "";
-  });
-  return html("span", { class: "control" }, html("label", { for: file.id }, "a model of the bench:"), file);
+  };
+  file.addEventListener("change", () => open(file.files));
+  return [html("span", { class: "control" }, html("label", { for: file.id }, "a model of the bench:"), file), open];
 }
 
 /** When the page has come and nothing else is to be done. */
@@ -74,13 +57,15 @@ export function start() {
   for (const place of document.querySelectorAll(".talk-place")) {
     const read = () => read_address(location.search, models);
     const talk = new Talk({ models, rules, client: new WorkerClient(), ...read(), remember: remember(models), eager });
-    talk.element.querySelector(".controls").append(opening(talk));
+    const [element, open] = opening(talk);
+    talk.element.querySelector(".controls").append(element);
+    const [, run] = location.hash.match(/^#run=(blob:.+)$/) ?? []; // what the bench hands over
     place.replaceChildren(talk.element);
     below_header(place);
     addEventListener("popstate", () => {
       const { state, problems } = read();
       talk.back(state, problems);
     });
-    idle(() => eager(talk.now.model) && talk.load());
+    idle(() => (run ? open(run) : eager(talk.now.model) && talk.load()));
   }
 }
