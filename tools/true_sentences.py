@@ -19,6 +19,7 @@ import io
 import re
 import sys
 import warnings
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -28,7 +29,11 @@ from common import ROOT
 sys.path.insert(0, str(ROOT))
 
 QUOTED = r"('.*?'|\".*?\")"  # the name of an input, in double quotes if it has an apostrophe
+STEP = r"(comes out of|goes into) the step “(.*?)”(?:, the (\w+) time)?"
 SECONDS = 5.0  # of processor time, for one input
+ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"] + [
+    f"{i}th" for i in range(9, 500)
+]
 Reader = Callable[..., bool]
 READERS: list[tuple[re.Pattern[str], Reader]] = []
 
@@ -91,7 +96,7 @@ class Told:
         """Whether the numbers of an example are those of an input, or of none in particular."""
         if not example or "but the grad" in self.verdict.text():
             return True
-        if example.startswith("Called with the input"):
+        if example.startswith(("Called with the input", "In a later call")):
             return self.verdict.mistakes[0].name == self.checks.judging.KEPT
         read = re.match(rf"On the input {QUOTED}: ", example)
         of = ast.literal_eval(read[1]) if read else None
@@ -243,6 +248,101 @@ class Told:
             if change.text == text
         )
 
+    # --- inside -----------------------------------------------------------------------------------
+
+    @reads(rf"On the input {QUOTED} your (\w+) call of `(.*?)` hands it (.*)\.")
+    def hands(self, name: str, which: str, function: str, what: str) -> bool:
+        number, at = ORDINALS.index(which), re.search(r" as its (\w+) argument, w", what)
+        place = ORDINALS.index(at[1]) if at else 0
+        return any(
+            len(mine[function]) > number
+            and not any(self.same(mine[function][number][place], x[place]) for x in right[function])
+            and (len(right[function]) > number or "where it should get" not in what)
+            for mine, right in self._handed(name)
+        )
+
+    @reads(rf"On the input {QUOTED} you (?:never call `(.*?)`|call `(.*?)` .*; what .*)\.")
+    def seldom(self, name: str, never: str | None, fewer: str | None) -> bool:
+        return any(
+            len(mine[never]) == 0 < len(right[never])
+            if never
+            else 0 < len(mine[fewer]) < len(right[fewer])
+            for mine, right in self._handed(name)
+        )
+
+    @reads(rf"On the input {QUOTED} all that you hand to functions is right: .*\.")
+    def handed(self, name: str) -> bool:
+        return any(
+            all(
+                any(self.same(x, y) for y in right[function])
+                for function, calls in mine.items()
+                for x in calls
+            )
+            for mine, right in self._handed(name)
+        )
+
+    def _handed(self, name: str) -> Iterator[tuple[Any, Any]]:
+        """What each function is handed, by the learner and by the right version."""
+        attempt = self.attempt
+        for place in (i for i, n in enumerate(self.names) if n == ast.literal_eval(name)):
+            both = []
+            for made in (attempt.function, attempt.component.reference):
+                calls: Any = defaultdict(list)
+                for function, given, _ in self.checks.inside._called(attempt, place, made)[1]:
+                    calls[function].append(given)
+                both.append(calls)
+            yield both[0], both[1]
+
+    def _inside(self) -> Iterator[tuple[Any, Any]]:
+        """The steps of the right version, and the values of the learner's lines, where it fails."""
+        kind = [trial.stops for trial in self.trials if trial.wrong]
+        stops = self.verdict.sentences[0].startswith(("It ", "No gradient", "An endless"))
+        for place, trial in enumerate(self.trials):
+            if trial.wrong and trial.stops == stops and stops in kind:
+                yield place, self.checks.inside._steps(self.attempt, place)
+
+    @staticmethod
+    def _at(steps: Any, way: str, step: str, time: str | None) -> Any:
+        number = 0 if time is None else ORDINALS.index(time)
+        return steps["from" if way == "comes out of" else "into", (step.replace(" ", "_"), number)]
+
+    @reads(
+        rf"Line (\d+) of your cell or file gives what {STEP} of the right version; "
+        rf"(?:look behind it|what {STEP} comes up nowhere in yours)\."
+    )
+    def comes_up(self, line: str, *said: str | None) -> bool:
+        inside = self.checks.inside
+        for place, steps in self._inside():
+            values = inside._values(self.attempt, place)
+            lines = {n for n, x in values if inside._alike(x, self._at(steps, *said[:3]))}
+            if int(line) not in lines:
+                return False
+            if said[3] and any(inside._alike(x, self._at(steps, *said[3:])) for _, x in values):
+                return False
+        return True
+
+    @reads(
+        rf"All but one value is right: line (\d+) of your cell or file gives something else than "
+        rf"what {STEP} in the right version: (.*\.)"
+    )
+    def all_but_one(self, line: str, way: str, step: str, time: str | None, relation: str) -> bool:
+        inside = self.checks.inside
+        number, rows = int(line), []
+        for place, steps in self._inside():
+            right = self._at(steps, way, step, time)
+            values = inside._values(self.attempt, place)
+            rows.append((place, dict(inside._leads(self.attempt, place, right, values)), right))
+        if not rows or not all(found for _, found, _ in rows) or number not in rows[0][1]:
+            return False
+        common = all(number in found for _, found, _ in rows)
+        both = [(i, f[number] if common else next(iter(f.values())), x) for i, f, x in rows]
+        leaves = [inside._leaf(self.attempt, *each) for each in both]
+        told = relation.replace("the right value", "the right answer")
+        if told.startswith("on the input"):
+            return told == inside._entry(self.attempt, *both[0])
+        told = f"{told[0].upper()}{told[1:]}"
+        return self._relation(told, leaves) or self._place(told, leaves)
+
     # --- answers ----------------------------------------------------------------------------------
 
     def of_answers(self, sentence: str, trials: list[Any]) -> bool:
@@ -271,7 +371,7 @@ class Told:
         of_trials = (diagnosis.unmoved, diagnosis.parts)
         of_leaves = (diagnosis.shaped, diagnosis._kinds, diagnosis._nowhere)
         for find, of in (*((f, trials) for f in of_trials), *((f, leaves) for f in of_leaves)):
-            if text == diagnosis._tried(find, of):
+            if text == diagnosis.tried(find, of):
                 return True
         return self._relation(text, leaves) or self._place(text, leaves) or self._side(text, leaves)
 

@@ -36,6 +36,7 @@ def test_a_version_gets_the_verdict_that_stands_beside_it(
     # What is said where there is no name is looked at elsewhere, and takes time.
     monkeypatch.setattr(checks.diagnosis, "of_outcomes", lambda *given: ())
     monkeypatch.setattr(checks.diagnosis, "which_inputs", lambda *given: "")
+    monkeypatch.setattr(checks.inside, "located", lambda *given: ())
     component = checks.COMPONENTS[version.component]
     seconds = SECONDS[bool(version.by)]
     found = checks.judging.judge(component, version.made, checks.MISTAKES, seconds=seconds)

@@ -513,7 +513,7 @@ def test_of_noise_nothing_is_said_but_how_much(name: str) -> None:
 
     def noisy(*given: Any, **more: Any) -> Any:
         # Called twice with one input it gives one answer.
-        key = repr([x for x in checks.running._leaves((given, more))])
+        key = repr([x for x in checks.running.leaves_of((given, more))])
         if key not in seen:
             seen[key] = noise(right(name)(*given, **more).detach())
         return seen[key]

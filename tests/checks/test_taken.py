@@ -36,7 +36,7 @@ def test_what_is_compared_is_not_decided_by_rounding(name: str) -> None:
             checks.running.call(component.reference, each, gradients=True)
             for each in (case, precise)
         )
-        leaves = (checks.running._leaves(outcome.answer) for outcome in (single, double))
+        leaves = (checks.running.leaves_of(outcome.answer) for outcome in (single, double))
         pairs = list(zip(*leaves, strict=True))
         if not case.rough:
             pairs += zip(single.gradients, double.gradients, strict=True)

@@ -143,14 +143,14 @@ def _index(place: tuple[int, ...]) -> str:
 
 def in_full(given: Mapping[str, Any]) -> str:
     """Arguments by name, if they are numbers and tensors, and of both few; else nothing."""
-    told = {name: _few(value) for name, value in given.items() if value is not None}
+    told = {name: few(value) for name, value in given.items() if value is not None}
     numbers = [number for written in told.values() for number in re.findall(r"[\w.+-]+", written)]
     if not told or not all(told.values()) or len(numbers) > FEW:
         return ""
     return ", ".join(f"{name} = {written}" for name, written in told.items())
 
 
-def _few(value: Any) -> str:
+def few(value: Any) -> str:
     """A number or a tensor as it is written; nothing for what is something else, or large."""
     if isinstance(value, Tensor) and value.numel() <= FEW:
         return _written(value.tolist())

@@ -12,7 +12,7 @@ from typing import Any
 
 from torch import Tensor
 
-from transformer_book.checks import builtin, diagnosis, kept
+from transformer_book.checks import builtin, diagnosis, inside, kept
 from transformer_book.checks.attempt import Attempt
 from transformer_book.checks.classes import filled, is_class, of_sizes
 from transformer_book.checks.comparing import difference, same
@@ -141,7 +141,8 @@ def _stops(attempt: Attempt, trouble: Trouble) -> Verdict:
     where = diagnosis.which_inputs(attempt.plain, attempt.given, attempt.found, attempt.expected)
     if not where and len(trouble.inputs) < len(attempt.found):
         where = f"It does so on {trouble.share(attempt)} inputs."
-    return replace(verdict, sentences=(*verdict.sentences, where))
+    inner = inside.located(attempt, trouble.inputs)
+    return replace(verdict, sentences=(*verdict.sentences, where, *inner))
 
 
 def _differs(attempt: Attempt, trouble: Trouble) -> Verdict:
@@ -153,7 +154,10 @@ def _differs(attempt: Attempt, trouble: Trouble) -> Verdict:
         f"Right on {len(found) - len(attempt.wrong)} of {len(found)} inputs; the first that "
         f"differs: {cases[first].name}."
     )
-    told = _otherwise_again(attempt) or diagnosis.of_outcomes(attempt.plain, given, found, expected)
+    told = _otherwise_again(attempt) or (
+        *diagnosis.of_outcomes(attempt.plain, given, found, expected),
+        *inside.located(attempt, trouble.inputs),
+    )
     example = " ".join(
         (
             first_difference(found[first], expected[first]),
@@ -252,8 +256,9 @@ def _keeps(attempt: Attempt, names: Sequence[str], of: str, example: str) -> Ver
     symptom = f"Your {what} is right in its first call, and wrong in a later one."
     cause = kept.cause(function, names)
     mistake = Mistake(KEPT, plain.name, symptom, cause, plain.section, {})
-    if of and example:
-        example = f"Called with the input {of!r} after others: {example[0].lower()}{example[1:]}"
+    if example:
+        call = f"Called with the input {of!r} after others" if of else "In a later call"
+        example = f"{call}: {example[0].lower()}{example[1:]}"
     return Verdict("wrong", plain.name, (symptom, cause), (mistake,), example=example)
 
 

@@ -71,7 +71,7 @@ def call(
     """
     source = source or function
     arguments, keywords = _fresh((case.arguments, dict(case.keywords)), gradients)
-    leaves = list(_leaves((arguments, keywords)))
+    leaves = list(leaves_of((arguments, keywords)))
     # Behind a copy, in-place changes of the inputs are reported by us, not refused by autograd.
     handed = _mapped(torch.clone, (arguments, keywords))
     output = io.StringIO()
@@ -145,24 +145,24 @@ def _plain(tensor: Tensor) -> Tensor:
         return tensor.detach().clone()
 
 
-def _leaves(value: Any) -> Iterator[Tensor]:
+def leaves_of(value: Any) -> Iterator[Tensor]:
     """Every floating-point tensor inside nested tuples, lists and dictionaries."""
     if isinstance(value, Tensor):
         if value.dtype.is_floating_point:
             yield value
     elif isinstance(value, dict):
         for item in value.values():
-            yield from _leaves(item)
+            yield from leaves_of(item)
     elif isinstance(value, (list, tuple)):
         for item in value:
-            yield from _leaves(item)
+            yield from leaves_of(item)
 
 
 def _fresh(value: Any, gradients: bool) -> Any:
     """A copy of an argument whose floating-point tensors may collect gradients."""
     value = _copied(value)
     if gradients:
-        for leaf in _leaves(value):
+        for leaf in leaves_of(value):
             leaf.requires_grad_()
     return value
 
@@ -249,7 +249,7 @@ def _unchanged(now: Any, then: Any) -> bool:
 
 def _gradients(answer: Any, leaves: Sequence[Tensor]) -> tuple[Tensor | None, ...]:
     """What a fixed random weighting of the answer sends back to each input."""
-    outputs = [leaf for leaf in _leaves(answer) if leaf.requires_grad]
+    outputs = [leaf for leaf in leaves_of(answer) if leaf.requires_grad]
     if not outputs:
         return (None,) * len(leaves)
     generator = torch.Generator().manual_seed(1)

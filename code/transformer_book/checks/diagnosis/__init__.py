@@ -97,7 +97,7 @@ def which_inputs(
     expected: Sequence[Outcome],
 ) -> str:
     """On which inputs a version stops or is wrong, if they have something in common, or nothing."""
-    return _tried(condition, _trials(component, cases, found, expected)) or ""
+    return tried(condition, _trials(component, cases, found, expected)) or ""
 
 
 def exactly_where(
@@ -115,7 +115,7 @@ def exactly_where(
     wrong = [trial for trial in trials if trial.wrong and not trial.stops]
     if not telling(wrong, STEPS):
         return ""
-    return _tried(exact, [trials[i] for i in among]) or ""
+    return tried(exact, [trials[i] for i in among]) or ""
 
 
 def _version(component: Component, steps: dict[str, Any]) -> Callable[[dict[str, Any]], Any]:
@@ -166,24 +166,24 @@ def diagnose(
         wrong = [trial for trial in trials if trial.wrong and not trial.stops]
         leaves = [leaf for trial in wrong for leaf in trial.leaves()]
         explained = (
-            _tried(unmoved, wrong)
-            or _tried(unchanged, trials)
-            or (answer and _tried(as_if, trials, changes(trials, answer, kinds)))
-            or (_tried(by_arguments, leaves) if len(wrong) > 1 else None)
+            tried(unmoved, wrong)
+            or tried(unchanged, trials)
+            or (answer and tried(as_if, trials, changes(trials, answer, kinds)))
+            or (tried(by_arguments, leaves) if len(wrong) > 1 else None)
         )
         if explained:
             return (explained,)
         steps = None
-        if not _tried(related, leaves, loose=False):
-            steps = _tried(as_if, trials, others(versions), least=STEPS)
+        if not tried(related, leaves, loose=False):
+            steps = tried(as_if, trials, others(versions), least=STEPS)
         found = [steps] if steps else _told(wrong, of=len(trials))
         if not found and len(wrong) > 1:
             found = _told(wrong[:1], of=len(trials))
-        found.append(None if steps else _tried(condition, trials))
+        found.append(None if steps else tried(condition, trials))
         return tuple(dict.fromkeys(sentence for sentence in found if sentence))
 
 
-def _tried(find: Callable[..., str | None], *given: Any, **more: Any) -> str | None:
+def tried(find: Callable[..., str | None], *given: Any, **more: Any) -> str | None:
     """What `find` finds, or nothing if it raises: people return things nobody has thought of."""
     try:
         return find(*given, **more)
@@ -202,13 +202,13 @@ def unchanged(trials: Sequence[Trial]) -> str | None:
 def _told(wrong: Sequence[Trial], of: int) -> list[str]:
     """Where and how the answers differ on all of these inputs, out of `of` in all."""
     leaves = [leaf for trial in wrong for leaf in trial.leaves()]
-    told = [_tried(parts, wrong)] if wrong else []
+    told = [tried(parts, wrong)] if wrong else []
     if leaves:
-        told.append(_tried(related, leaves, loose=False) or _tried(related, leaves, loose=True))
-        told.append(_tried(placed, leaves))
+        told.append(tried(related, leaves, loose=False) or tried(related, leaves, loose=True))
+        told.append(tried(placed, leaves))
         for find in (shaped, _kinds, _nowhere, extent):
             if not any(told):
-                told.append(_tried(find, leaves))
+                told.append(tried(find, leaves))
     told = [text for text in told if text]
     if len(wrong) != 1 or of == 1 or not told:
         return told

@@ -1,0 +1,409 @@
+"""Which steps of the right version come up inside a learner's, and what is handed to functions.
+
+What has no name among the known mistakes can still be located. Every tensor that the learner's
+lines compute is held against what the steps of the right version give, and every call of a function
+that was handed in against the right version's calls. Each sentence holds on every input on which
+the learner's answer is wrong, or says which input it is about.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+import inspect
+import itertools
+import sys
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+
+from transformer_book.checks import diagnosis
+from transformer_book.checks.attempt import Attempt
+from transformer_book.checks.comparing import few, same
+from transformer_book.checks.diagnosis.places import placed
+from transformer_book.checks.diagnosis.relations import related
+from transformer_book.checks.diagnosis.trials import Leaf, Trial, ordinal
+from transformer_book.checks.learners_code import code_of
+from transformer_book.checks.running import Outcome, call, leaves_of
+from transformer_book.checks.verdicts import first_difference
+
+MOST, LARGE = 400, 30_000  # values or calls, and entries of a value: more are not looked at
+SHORT = 160  # letters of a list that is told in full
+LONG = 1.0  # seconds of processor time for what does not end
+MASKED = -1e8  # below it, a score is as good as −∞
+
+Key = tuple[str, int]  # a step's name, and the number of its call
+Values = list[tuple[int, Tensor]]  # the learner's lines, and what they give
+
+
+def located(attempt: Attempt, inputs: Sequence[int]) -> tuple[str, ...]:
+    """Where the mistake is, as a sentence; `inputs` are the places of those to look at."""
+    answered = not attempt.found[inputs[0]].trouble
+    finders = (_calls, _one_step, _up_to) if answered else (_calls, _up_to)
+    for find in finders[:1] if attempt.found[inputs[0]].unfinished else finders:
+        if told := diagnosis.tried(find, attempt, inputs):
+            return (told,)
+    return ()
+
+
+# --- values --------------------------------------------------------------------------------------
+
+
+class _Watched(TorchFunctionMode):
+    """Notes what each line of a file computes."""
+
+    def __init__(self, file: str) -> None:
+        super().__init__()
+        self.file = file
+        self.values: Values = []
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        found = func(*args, **(kwargs or {}))
+        line = self._line()
+        if line is not None:
+            given = args[0] if func is Tensor.__setitem__ else found
+            for value in given if isinstance(given, (list, tuple)) else [given]:
+                if isinstance(value, Tensor) and value.numel() <= LARGE and len(self.values) < MOST:
+                    self.values.append((line, value.detach().clone()))
+        return found
+
+    def _line(self) -> int | None:
+        frame: Any = sys._getframe(2)
+        while frame is not None and frame.f_code.co_filename != self.file:
+            frame = frame.f_back
+        return frame and frame.f_lineno
+
+
+def _values(attempt: Attempt, i: int) -> Values:
+    """What the learner's lines compute on an input."""
+    code = code_of(attempt.function)
+    if code is None:
+        return []
+    with _Watched(code.co_filename) as watched:
+        attempt.call(attempt.cases[i])
+    return watched.values
+
+
+def _steps(attempt: Attempt, i: int) -> dict[tuple[str, Key], Tensor]:
+    """On an input, in their order: what goes into the steps of the right version, and what comes.
+
+    The first is noted only if it is computed between two steps.
+    """
+    found: dict[tuple[str, Key], Tensor] = {}
+    counts: dict[str, int] = {}
+
+    def noted(name: str, step: Callable[..., Any]) -> Callable[..., Any]:
+        def called(*given: Any) -> Any:
+            key = name, counts.get(name, 0)
+            counts[name] = key[1] + 1
+            answer = step(*given)
+            for kind, value in (("into", given[0] if given else None), ("from", answer)):
+                if isinstance(value, Tensor):
+                    found[kind, key] = value.detach().clone()
+            return answer
+
+        return called
+
+    component = attempt.component
+    version = component.version({name: noted(name, s) for name, s in component.steps.items()})
+    call(_observed(attempt, version), attempt.cases[i], gradients=False)
+    return found
+
+
+def _observed(attempt: Attempt, version: Callable[..., Any]) -> Callable[..., Any]:
+    """A version as it is tried: that of a class is tried as it is."""
+    component = attempt.component
+    return component.observe(version) if component.form == "function" else version
+
+
+def _alike(a: Tensor, b: Tensor) -> bool:
+    """Whether two tensors hold the same numbers, whatever the order of their axes."""
+    a, b = (x.squeeze().double().clamp(min=MASKED) for x in (a, b))
+    if sorted(a.shape) != sorted(b.shape) or a.dim() > 4:
+        return False
+    orders = itertools.permutations(range(a.dim()))
+    return any(a.permute(order).shape == b.shape and same(a.permute(order), b) for order in orders)
+
+
+def _one_step(attempt: Attempt, inputs: Sequence[int]) -> str | None:
+    """Whether the right version gives the learner's answers with a value of theirs in one step.
+
+    The last step is left out, since its value is the answer.
+    """
+    if len(inputs) < 2:
+        return None
+    steps = [_steps(attempt, i) for i in inputs]
+    values = [_values(attempt, i) for i in inputs]
+    for at in steps[0]:
+        if not all(at in each for each in steps):
+            continue
+        found = []
+        for i, right, own in zip(inputs, steps, values, strict=True):
+            found.append(dict(_leads(attempt, i, right[at], own)))
+            if not found[-1]:
+                break
+        else:
+            common = set.intersection(*map(set, found))
+            line = min(common, default=min(found[0]))
+            chosen = [each[line] if common else next(iter(each.values())) for each in found]
+            name = (
+                f"All but one value is right: {_line(line).lower()} gives something else than "
+                f"{_value_of(*at)} in the right version"
+            )
+            return _of_step(attempt, inputs, name, chosen, [each[at] for each in steps])
+    return None
+
+
+def _leads(attempt: Attempt, i: int, right: Tensor, values: Values) -> Iterator[tuple[int, Tensor]]:
+    """Lines with a value that leads to the learner's answer if the right version has it."""
+    answer, component = attempt.found[i].answer, attempt.component
+    for line, value in values[::-1]:
+        if value.shape != right.shape or value.dtype != right.dtype or same(value, right):
+            continue
+        if isinstance(answer, Tensor) and _alike(value, answer):
+            continue
+
+        def turned(x: Any, v: Tensor = value) -> Any:
+            return v if isinstance(x, Tensor) and x.dtype == v.dtype and same(x, right) else x
+
+        def step(*given: Any, s: Callable[..., Any], turned: Any = turned) -> Any:
+            return turned(s(*map(turned, given)))
+
+        steps = {name: functools.partial(step, s=s) for name, s in component.steps.items()}
+        theirs = call(
+            _observed(attempt, component.version(steps)), attempt.cases[i], gradients=False
+        )
+        if not theirs.trouble and same(answer, theirs.answer):
+            yield line, value
+
+
+def _of_step(
+    attempt: Attempt, inputs: Sequence[int], name: str, values: Sequence[Any], right: Sequence[Any]
+) -> str:
+    """How the learner's values differ from the right ones, in a sentence."""
+    both = list(zip(inputs, values, right, strict=True))
+    leaves = [_leaf(attempt, *each) for each in both]
+    with torch.no_grad():
+        told = related(leaves, loose=False) or placed(leaves) or related(leaves, loose=True)
+    told = told.replace("the right answer", "the right value") if told else ""
+    return f"{name}: {told[:1].lower()}{told[1:] or _entry(attempt, *both[0])}"
+
+
+def _leaf(attempt: Attempt, i: int, value: Tensor, right: Tensor) -> Leaf:
+    given = dict(zip(_names(attempt), attempt.given[i].arguments, strict=False))
+    if value.is_floating_point():  # what is masked is masked, by whatever number
+        value, right = (
+            x.masked_fill((value < MASKED) & (right < MASKED), 0) for x in (value, right)
+        )
+    return Leaf(Trial("", given, None, None, stops=False, wrong=True), "", value, right)
+
+
+def _entry(attempt: Attempt, i: int, value: Tensor, right: Tensor) -> str:
+    """The first entry that differs, on this input."""
+    told = first_difference(Outcome(value), Outcome(right))
+    return f"on the input {attempt.cases[i].name!r}, {told[:1].lower()}{told[1:]}"
+
+
+def _up_to(attempt: Attempt, inputs: Sequence[int]) -> str | None:
+    """The last step whose right value the learner's lines give, and the next, which they do not."""
+    steps = [_steps(attempt, i) for i in inputs]
+    values = [_values(attempt, i) for i in inputs]
+    given = [list(leaves_of(attempt.cases[i].arguments)) for i in inputs]
+    last = after = None
+    for at in steps[0]:
+        before = (steps[0][key] for key in itertools.takewhile(at.__ne__, steps[0]))
+        if not all(at in each for each in steps) or any(_alike(x, steps[0][at]) for x in before):
+            continue
+        lines = [
+            {line for line, value in own if _alike(value, right[at])}
+            for right, own in zip(steps, values, strict=True)
+        ]
+        if common := set.intersection(*lines):
+            both = zip(steps, given, strict=True)
+            new = not any(_alike(x, right[at]) for right, own in both for x in own)
+            if new and any(each[at].unique().numel() > 1 for each in steps):
+                last, after = (at, max(common)), None
+        elif last and not after and not any(lines):
+            after = at
+    if last is None:
+        return None
+    behind = f"{_value_of(*after)} comes up nowhere in yours" if after else "look behind it"
+    return f"{_line(last[1])} gives {_value_of(*last[0])} of the right version; {behind}."
+
+
+def _value_of(kind: str, key: Key) -> str:
+    return f"what {'comes out of' if kind == 'from' else 'goes into'} the step {_step(key)}"
+
+
+def _step(key: Key) -> str:
+    times = f", the {ordinal(key[1])} time" if key[1] else ""
+    return f"“{key[0].replace('_', ' ')}”{times}"
+
+
+def _line(number: int) -> str:
+    return f"Line {number} of your cell or file"
+
+
+# --- calls ---------------------------------------------------------------------------------------
+
+Call = tuple[str, list[Any], Any]  # a function's name, what it was handed, and what it gave
+
+
+def _calls(attempt: Attempt, inputs: Sequence[int]) -> str | None:
+    """What the learner hands to a function and the right version never does, or how often."""
+    if attempt.component.form != "function":
+        return None
+    ends = []
+    for i in inputs:
+        known, mine = _called(attempt, i, attempt.function)
+        _, right = _called(attempt, i, attempt.component.reference)
+        if not right:
+            return None
+        if told := _odd(known, mine, right) or _numbers(mine, right):
+            return f"On the input {attempt.cases[i].name!r} {told}"
+        if attempt.found[i].trouble:
+            return None
+        ends.append(
+            f"On the input {attempt.cases[i].name!r} {_end(attempt, i, known, mine, right)}"
+        )
+    return max(ends, key=len)  # a part that is 0 there is missing in some
+
+
+def _called(attempt: Attempt, i: int, function: Any) -> tuple[dict[str, Any], list[Call]]:
+    """The arguments by name, and the calls of the functions among them, in their order."""
+    known: dict[str, Any] = {}
+    calls: list[Call] = []
+
+    def noted(name: str, value: Any) -> Any:
+        if isinstance(value, (list, tuple)):
+            return type(value)(noted(f"{name}[{k}]", item) for k, item in enumerate(value))
+        if not inspect.isroutine(value):
+            return value
+
+        @functools.wraps(value)
+        def called(*given: Any, **more: Any) -> Any:
+            bound = inspect.signature(value).bind(*given, **more)
+            bound.apply_defaults()
+            if len(calls) >= MOST:
+                raise RuntimeError("It goes on and on.")
+            calls.append((name, [_kept(item) for item in bound.arguments.values()], None))
+            answer = value(*given, **more)
+            calls[-1] = (*calls[-1][:2], _kept(answer))  # a call that stops stays noted
+            return answer
+
+        return called
+
+    def watched(*given: Any, **more: Any) -> Any:
+        known.update(zip(_names(attempt), map(_kept, given), strict=False))
+        return function(*map(noted, _names(attempt), given), **more)
+
+    case = attempt.cases[i]
+    call(attempt.component.observe(watched), case, gradients=False, seconds=LONG)
+    return known | {name: _kept(value) for name, value in case.keywords.items()}, calls
+
+
+def _kept(value: Any) -> Any:
+    return value.detach().clone() if isinstance(value, Tensor) else copy.copy(value)
+
+
+def _names(attempt: Attempt) -> list[str]:
+    return [name.partition("=")[0] for name in attempt.plain.signature.split(", ")]
+
+
+def _odd(known: Mapping[str, Any], mine: Sequence[Call], right: Sequence[Call]) -> str | None:
+    """The first thing that is handed to a function and should not be, in words."""
+    for number, (name, given, _) in enumerate(mine):
+        should = [theirs for other, theirs, _ in right if other == name]
+        before = sum(other == name for other, *_ in mine[:number])
+        for place, value in enumerate(given):
+            expected = [theirs[place] for theirs in should if place < len(theirs)]
+            if not expected or not (odd := _never(value, expected)):
+                continue
+            own = odd[0] or _described(known, value, mine[:number])
+            at = f" as its {ordinal(place)} argument" if len(given) > 1 else ""
+            told = f"your {ordinal(before)} call of `{name}` hands it {own or 'something'}{at}"
+            if before < len(expected):
+                theirs = _described(known, expected[before], right)
+                if theirs and theirs != own:
+                    return f"{told}, where it should get {theirs}."
+            return f"{told}, which the right version never does." if own else None
+    return None
+
+
+def _never(value: Any, expected: Sequence[Any]) -> list[str]:
+    """The row of ids that is in none of these, or that a value is none of these; else nothing."""
+    if isinstance(value, Tensor) and value.dim() == 2 and not value.is_floating_point():
+        rows = [row.tolist() for x in expected if isinstance(x, Tensor) for row in x]
+        return [f"the row {row}" for row in value.tolist() if row not in rows][:1]
+    return [] if any(_equal(value, x) for x in expected) else [""]
+
+
+def _described(given: Mapping[str, Any], value: Any, calls: Sequence[Call]) -> str:
+    """A value by its name, or as what a function gave; as the sum of two; or in full, if short."""
+    known = dict(given)
+    for name, handed, answer in calls:
+        inner = ", ".join(_name_among(known, x).partition("(")[0] or "…" for x in handed)
+        known.setdefault(f"{name}({inner})", answer)
+    if name := _name_among(known, value):
+        return f"`{name}`"
+    if not isinstance(value, Tensor) or not value.is_floating_point():
+        return _in_full(value)
+    alike = [(n, x) for n, x in known.items() if getattr(x, "shape", 0) == value.shape]
+    for some in (*combinations(alike, 2), *combinations(alike, 3)):
+        if _equal(value, sum(x for _, x in some)):
+            return f"`{' + '.join(name for name, _ in some)}`"
+    return few(value)
+
+
+def _in_full(value: Any) -> str:
+    written = few(value) or (repr(value) if isinstance(value, (list, tuple, str)) else "")
+    return written if len(written) <= SHORT else ""
+
+
+def _name_among(known: Mapping[str, Any], value: Any) -> str:
+    if value is None:
+        return "None"
+    return next((name for name, x in known.items() if x is not None and _equal(value, x)), "")
+
+
+def _equal(a: Any, b: Any) -> bool:
+    try:
+        return same(a, b)
+    except Exception:
+        return False
+
+
+def _numbers(mine: Sequence[Call], right: Sequence[Call]) -> str | None:
+    """How often each function is called, where all that it is handed is right."""
+    counts, others = (Counter(name for name, *_ in calls) for calls in (mine, right))
+    for name, times in others.items():
+        if counts[name] < times:
+            told = f"{_times(counts[name])}, the right version {_times(times)}"
+            return (
+                f"you call `{name}` {told}; what you hand over is right."
+                if counts[name]
+                else f"you never call `{name}`."
+            )
+    return None
+
+
+def _end(
+    attempt: Attempt, i: int, known: Mapping[str, Any], mine: Sequence[Call], right: Sequence[Call]
+) -> str:
+    """What is made of the results, where all that functions are handed is right."""
+    own = _described(known, attempt.found[i].answer, mine)
+    theirs = _described(known, attempt.expected[i].answer, right)
+    told = (
+        f"your answer is {own}, and should be {theirs}" if own != theirs and own and theirs else ""
+    )
+    told = told or "look at what you do with what they give"
+    return f"all that you hand to functions is right: {told}."
+
+
+def _times(number: int) -> str:
+    return {1: "once", 2: "twice"}.get(number, f"{number} times")

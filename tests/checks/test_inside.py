@@ -1,0 +1,106 @@
+"""Where a mistake without a name is located: in a line, or in what is handed to a function."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from tests.checks.judged import checks, verdict
+
+
+def told(name: str, function: Any) -> str:
+    """What is told of where the mistake is, and nothing else."""
+    attempt = checks.attempt.Attempt.of(checks.COMPONENTS[name], function, 5.0)
+    (sentence,) = checks.inside.located(attempt, attempt.wrong) or ("",)
+    assert sentence in verdict(name, function).text()
+    return sentence
+
+
+def line(function: Any, number: int) -> str:
+    return f"ine {function.__code__.co_firstlineno + number} of your cell or file "
+
+
+def test_a_line_up_to_which_all_is_right_is_told() -> None:
+    def one_too_many_in_the_sum(scores):
+        e = torch.exp(scores - scores.max(-1, keepdim=True).values)
+        return e / (1 + e.sum(-1, keepdim=True))
+
+    found = told("softmax", one_too_many_in_the_sum)
+    assert found == (
+        f"L{line(one_too_many_in_the_sum, 1)}gives what comes out of the step “exponentials” of "
+        "the right version; look behind it."
+    )
+
+
+def test_the_only_line_that_is_wrong_is_told_with_how() -> None:
+    def scaled_twice(query, key, value, mask=None):
+        scores = query @ key.mT / query.size(-1) ** 0.5
+        scores = scores * 1.7
+        if mask is not None:
+            scores = scores.masked_fill(~mask, -1e9)
+        weights = scores.softmax(-1)
+        return (weights if mask is None else weights * mask.any(-1, keepdim=True)) @ value
+
+    found = told("scaled_dot_product_attention", scaled_twice)
+    assert found.startswith(f"All but one value is right: l{line(scaled_twice, 2)}gives something")
+    assert found.endswith("yours is the right value times 1.7.")
+
+
+def test_what_is_handed_to_a_function_is_told() -> None:
+    def without_sos(step, max_length):
+        tokens: list[int] = [1]
+        while len(tokens) <= max_length and tokens[-1] != 2:
+            tokens.append(int(step(torch.tensor([tokens[1:] or tokens]))[0].argmax()))
+        return [token for token in tokens if token > 2]
+
+    found = told("greedy_search", without_sos)
+    assert "your second call of `step` hands it the row [4], where it should get [[1, 4]]." in found
+
+
+def test_values_are_told_by_their_names() -> None:
+    def second_sum_on_the_norm(x, mask, attention, feed_forward, norm1, norm2):
+        y = norm1(x)
+        x = norm2(x + attention(y, y, y, mask))
+        return x + feed_forward(x)
+
+    found = told("encoder_layer", second_sum_on_the_norm)
+    assert "your answer is `norm2(…) + feed_forward(norm2)`, and should be `x + att" in found
+
+    def value_from_the_stream(x, mask, attention, feed_forward, norm1, norm2):
+        x = x + attention(norm1(x), norm1(x), x + x, mask)
+        return x + feed_forward(norm2(x))
+
+    found = told("encoder_layer", value_from_the_stream)
+    assert "as its third argument, where it should get `norm1(x)`." in found
+
+
+def test_a_function_that_is_never_called_is_told_and_one_that_is_called_too_seldom() -> None:
+    def one_norm(x, mask, attention, feed_forward, norm1, norm2):
+        y = norm1(x)
+        return x + attention(y, y, y, mask)
+
+    assert "you never call `norm2`." in told("encoder_layer", one_norm)
+
+    def half_as_long(step, max_length):
+        tokens = [1]
+        while len(tokens) <= (max_length + 1) // 2 and tokens[-1] != 2:
+            tokens.append(int(step(torch.tensor([tokens]))[0].argmax()))
+        return [token for token in tokens if token > 2]
+
+    assert "times; what you hand over is right." in told("greedy_search", half_as_long)
+
+
+def test_what_does_not_end_is_located_by_its_calls() -> None:
+    def endless(step, max_length):
+        tokens = [1]
+        while True:
+            tokens.append(int(step(torch.tensor([tokens[-20:]]))[0].argmax()))
+
+    attempt = checks.attempt.Attempt.of(checks.COMPONENTS["greedy_search"], endless, 0.2)
+    (found,) = checks.inside.located(attempt, attempt.wrong)
+    assert found.endswith("to `step`, which the right version never does.") or "hands it" in found
+
+
+def test_an_attempt_without_a_right_value_is_not_located() -> None:
+    assert told("softmax", lambda scores: scores * 0 + 0.3) == ""
