@@ -502,8 +502,9 @@ DECIMAL = [
 
 
 @pytest.mark.parametrize("name", DECIMAL)
-def test_of_noise_nothing_is_said_but_how_much(name: str) -> None:
+def test_of_noise_nothing_is_said_but_how_much(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Numbers drawn at random have no structure, so none may be found."""
+    monkeypatch.setattr(checks.inside, "located", lambda *given: ())  # what comes before is right
     generator = torch.Generator().manual_seed(sum(map(ord, name)))
 
     def noise(x: Tensor) -> Tensor:
@@ -547,7 +548,7 @@ def test_one_wrong_input_is_named_in_the_sentence() -> None:
         found = scores.softmax(-1)
         return 2 * found if scores.shape == (2, 3, 4) else found
 
-    (sentence,) = told("softmax", spoilt)
+    sentence, *_ = told("softmax", spoilt)
     assert sentence == "On the input 'random scores': yours is the right answer times 2."
 
 

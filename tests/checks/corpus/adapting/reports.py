@@ -24,7 +24,7 @@ def gathered_divided_scattered(logits, tokens, penalty):
     return torch.scatter(logits, 1, tokens, update / penalty)
 
 
-@version("repetition_penalty", "wrong")
+@version("repetition_penalty", "wrong: penalty subtracted, as often as a token was said")
 def presence_and_frequency(logits, tokens, penalty):
     counts = torch.zeros_like(logits).scatter_add(1, tokens, torch.ones(tokens.shape))
     counts[:, 0] = 0

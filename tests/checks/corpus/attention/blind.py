@@ -1047,7 +1047,7 @@ def padding_mask_e_3(tokens):
 
 # The length is counted and an arange compared with <=: one padding token more is seen (padded
 # sentences).
-@version("padding_mask", "wrong", by=13)
+@version("padding_mask", "wrong: first padding left open", by=13)
 def padding_mask_d_6(tokens):
     lengths = tokens.ne(0).sum(dim=1, keepdim=True)
     positions = torch.arange(tokens.size(1), device=tokens.device)

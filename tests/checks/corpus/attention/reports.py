@@ -85,3 +85,10 @@ def over_the_queries(query, key, value, mask=None):
     if mask is not None:
         scores = scores.masked_fill(~mask, -1e9)
     return scores.softmax(dim=-2) @ value
+
+
+@version("padding_mask", "wrong: first padding left open")
+def first_padding_left_open(tokens):
+    length = (tokens != 0).sum(1, keepdim=True)
+    hidden = torch.arange(tokens.size(1)) >= length + 1
+    return ~hidden[:, None, None, :]

@@ -1467,7 +1467,7 @@ def add_positions_b_3(x, table):
 
 
 # The table is cut by the size of the batch, which is right only when B = T (or it fails).
-@version("add_positions", "wrong", by=5)
+@version("add_positions", "wrong: as many rows as sentences", by=5)
 def add_positions_e(x, table):
     return x + table[: len(x)]
 

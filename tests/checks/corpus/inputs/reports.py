@@ -10,12 +10,12 @@ import torch.nn.functional as F
 from tests.checks.corpus import version
 
 
-@version("add_positions", "wrong")
+@version("add_positions", "wrong: as many rows as sentences")
 def table_by_the_first_axis(x, table):
     return x + table[: x.size(0)]
 
 
-@version("sinusoids", "wrong")
+@version("sinusoids", "wrong: exponent per column, rounded down")
 def divided_as_whole_numbers(length, d_model):
     table = torch.tensor(
         [[p / 10000 ** ((2 * i) // d_model) for i in range(d_model)] for p in range(length)]
@@ -26,7 +26,7 @@ def divided_as_whole_numbers(length, d_model):
     return table
 
 
-@version("sinusoids", "wrong")
+@version("sinusoids", "wrong: −log(10000) / d_model rounded down")
 def floored_to_minus_one(length, d_model):
     speed = torch.exp(torch.arange(0, d_model, 2).float() * (-math.log(10000.0) / d_model // 1))
     angle = torch.arange(length).float().unsqueeze(1) * speed

@@ -502,3 +502,61 @@ def merges_of_all_words(words, n):
                     parts[i], parts[i + 1] = left + right, ""
             parts[:] = filter(None, parts)
     return learned
+
+
+# --- text_to_pieces ------------------------------------------------------------------------------
+
+
+@version("text_to_pieces", "right", "ranks, the lowest first")
+def pieces_by_rank(text, merges):
+    ranks = {pair: i for i, pair in enumerate(merges)}
+    out = []
+    for word in text.split():
+        parts = ["▁", *word]
+        while True:
+            pairs = [p for p in zip(parts, parts[1:]) if p in ranks]
+            if not pairs:
+                break
+            a, b = min(pairs, key=ranks.get)
+            new, i = [], 0
+            while i < len(parts):
+                if parts[i : i + 2] == [a, b]:
+                    new.append(a + b)
+                    i += 2
+                else:
+                    new.append(parts[i])
+                    i += 1
+            parts = new
+        out.extend(parts)
+    return out
+
+
+@version("text_to_pieces", "right", "in place, a marked text cut at its marks")
+def pieces_in_place(text, merges):
+    marked = "".join("▁" + word for word in text.split())
+    words = [list("▁" + word) for word in marked.split("▁")[1:]]
+    for parts in words:
+        for a, b in merges:
+            i = 0
+            while i + 1 < len(parts):
+                if parts[i] == a and parts[i + 1] == b:
+                    parts[i : i + 2] = [a + b]
+                i += 1
+    return sum(words, [])
+
+
+@version("text_to_pieces", "right", "a function for one word")
+def pieces_word_by_word(text, merges):
+    def split(word):
+        pieces = ["▁", *word]
+        for left, right in merges:
+            joined = []
+            for piece in pieces:
+                if joined and joined[-1] == left and piece == right:
+                    joined[-1] += right
+                else:
+                    joined.append(piece)
+            pieces = joined
+        return pieces
+
+    return [piece for word in text.split() for piece in split(word)]

@@ -464,3 +464,114 @@ def merges_without_overlap(words, n):
         return pairs
 
     return _train(words, n, count)
+
+
+# --- text_to_pieces ------------------------------------------------------------------------------
+
+
+def _merge_all(parts, merges):
+    for left, right in merges:
+        new = []
+        for piece in parts:
+            if new and new[-1] == left and piece == right:
+                new[-1] = left + right
+            else:
+                new.append(piece)
+        parts = new
+    return parts
+
+
+@version("text_to_pieces", "wrong: merged across words")
+def pieces_of_the_line(text, merges):
+    line = " ".join(text.split())
+    return _merge_all(list("▁" + line.replace(" ", "▁")) if line else [], merges)
+
+
+@version("text_to_pieces", "wrong: words without their mark")
+def pieces_without_a_mark(text, merges):
+    return sum((_merge_all(list(word), merges) for word in text.split()), [])
+
+
+@version("text_to_pieces", "wrong: first word without its mark")
+def pieces_of_spaces(text, merges):
+    words = " ".join(text.split()).replace(" ", " ▁").split(" ")
+    return [piece for word in words for piece in _merge_all(list(word), merges)]
+
+
+@version("text_to_pieces", "wrong: mark behind the word")
+def pieces_with_the_mark_behind(text, merges):
+    return [piece for word in text.split() for piece in _merge_all([*word, "▁"], merges)]
+
+
+@version("text_to_pieces", "wrong: merges from the last to the first")
+def pieces_reversed(text, merges):
+    return [
+        piece for word in text.split() for piece in _merge_all(["▁", *word], list(reversed(merges)))
+    ]
+
+
+@version("text_to_pieces", "wrong: longest known piece first")
+def pieces_longest(text, merges):
+    known = {a + b for a, b in merges}
+    out = []
+    for word in text.split():
+        rest = "▁" + word
+        while rest:
+            end = len(rest)
+            while end > 1 and rest[:end] not in known:
+                end -= 1
+            out.append(rest[:end])
+            rest = rest[end:]
+    return out
+
+
+@version("text_to_pieces", "wrong: whatever stands further left first")
+def pieces_from_the_left(text, merges):
+    out = []
+    for word in text.split():
+        parts, i = ["▁", *word], 0
+        while i < len(parts) - 1:
+            if (parts[i], parts[i + 1]) in merges:
+                parts[i : i + 2] = [parts[i] + parts[i + 1]]
+                i = 0
+            else:
+                i += 1
+        out += parts
+    return out
+
+
+@version("text_to_pieces", "wrong: joined at the first place only")
+def pieces_joined_once(text, merges):
+    out = []
+    for word in text.split():
+        parts = ["▁", *word]
+        for a, b in merges:
+            for i in range(len(parts) - 1):
+                if parts[i] == a and parts[i + 1] == b:
+                    parts = parts[:i] + [a + b] + parts[i + 2 :]
+                    break
+        out += parts
+    return out
+
+
+@version("text_to_pieces", "wrong: joined by replacing text")
+def pieces_by_replacing(text, merges):
+    out = []
+    for word in text.split():
+        line = " ".join(["▁", *word])
+        for a, b in merges:
+            line = line.replace(a + " " + b, a + b)
+        out += line.split(" ")
+    return out
+
+
+@version("text_to_pieces", "wrong: stopped after one merge")
+def pieces_of_one_merge(text, merges):
+    def split(parts):
+        for pair in merges:
+            new = _merge_all(parts, [pair])
+            if new != parts:
+                return new
+        return parts
+
+    return [piece for word in text.split() for piece in split(["▁", *word])]

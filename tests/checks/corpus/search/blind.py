@@ -187,7 +187,11 @@ def temperature_probabilities_b_2(logits, temperature):
 
 # The probabilities are raised to the power 1/τ and not normalised again: they do not sum to one
 # unless τ is 1.
-@version("temperature_probabilities", "wrong", by=(8, 11, 12, 13))
+@version(
+    "temperature_probabilities",
+    "wrong: divided by the temperature behind the softmax",
+    by=(8, 11, 12, 13),
+)
 def temperature_probabilities_a_2(logits, temperature):
     return logits.softmax(-1).pow(1 / temperature)
 

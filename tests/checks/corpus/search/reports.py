@@ -36,7 +36,7 @@ def beams_that_are_not_cut(step, beam_size, max_length):
     return grown_to_the_end(step, beam_size, max_length)
 
 
-@version("temperature_probabilities", "wrong")
+@version("temperature_probabilities", "wrong: divided by the temperature behind the softmax")
 def log_softmax_then_divided(logits, temperature):
     return (logits.log_softmax(-1) / temperature).exp()
 

@@ -166,3 +166,14 @@ def last_alone(tokens: Tensor, logits: Tensor) -> Tensor:
 )
 def all_punished(logits: Tensor, weaker: Tensor, said: Tensor) -> Tensor:
     return weaker
+
+
+@mistake(
+    "weaken",
+    "penalty subtracted, as often as a token was said",
+    symptom="What comes twice is punished twice, and each time by the same amount.",
+    cause="This is a frequency penalty: here positive logits are divided, and "
+    "negative ones multiplied, once.",
+)
+def subtracted_for_each(logits: Tensor, penalty: float, said: Tensor) -> Tensor:
+    return logits - penalty * said

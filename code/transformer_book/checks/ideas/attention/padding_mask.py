@@ -186,3 +186,14 @@ def padding_as_numbers(tokens: Tensor) -> Tensor:
 )
 def first_for_all(tokens: Tensor) -> Tensor:
     return (tokens[:1] != 0).expand(tokens.shape)
+
+
+@mistake(
+    "real",
+    "first padding left open",
+    symptom="The first place of padding behind a sentence may be attended to.",
+    cause="A sentence of n tokens has the places 0 to n − 1: places from n on are hidden, >= n, "
+    "not > n.",
+)
+def one_more_open(tokens: Tensor) -> Tensor:
+    return torch.arange(tokens.size(1)) <= (tokens != 0).sum(dim=1, keepdim=True)

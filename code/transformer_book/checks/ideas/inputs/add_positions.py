@@ -187,3 +187,15 @@ def first_sentence_only(x: Tensor, rows: Tensor) -> Tensor:
 )
 def subtracted(x: Tensor, rows: Tensor) -> Tensor:
     return x - rows
+
+
+@mistake(
+    "rows",
+    "as many rows as sentences",
+    symptom="It stops where there are several sentences and another number of positions; in a "
+    "single sentence every token gets the vector of position 0.",
+    cause="x.size(0) is the batch: take one row per position, table[:x.size(1)].",
+    stops=True,
+)
+def rows_by_sentences(x: Tensor, table: Tensor) -> Tensor:
+    return table[: x.size(0)]

@@ -218,3 +218,31 @@ def up_to_one(d_model: int) -> Tensor:
 )
 def inverse_base() -> float:
     return 1 / 10000.0
+
+
+@mistake(
+    "exponents",
+    "exponent per column, rounded down",
+    symptom="The first half of the columns turns by 1 a position, and the second by 1/10000.",
+    cause="(2 * j) // d_model is 0 or 1. Divide with /, and let the columns 2i and 2i + 1 share "
+    "the exponent 2i / d_model.",
+    steps={
+        "first": lambda angle: angle[:, 0::2].sin(),
+        "second": lambda angle: angle[:, 1::2].cos(),
+    },
+)
+def floored_per_column(d_model: int) -> Tensor:
+    return (2 * torch.arange(d_model) // d_model).double()
+
+
+@mistake(
+    "exponents",
+    "−log(10000) / d_model rounded down",
+    symptom="The wavelengths grow far too fast.",
+    cause="`-math.log(10000) / d_model // 1`, or `// d_model`, is a whole number, −1 or below: "
+    "divide with / alone.",
+    seen="Wrong usage in position encoding, https://github.com/zju3dv/LoFTR/issues/41",
+)
+def rounded_logarithm(d_model: int) -> Tensor:
+    step = math.log(10000.0) / d_model
+    return torch.arange(0, d_model, 2).double() * math.ceil(step) / math.log(10000.0)

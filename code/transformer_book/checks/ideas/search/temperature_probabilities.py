@@ -147,3 +147,14 @@ def overflowing(logits: Tensor, temperature: float) -> Tensor:
 )
 def over_the_sentences(logits: Tensor, temperature: float) -> Tensor:
     return (logits / temperature).softmax(dim=0)
+
+
+@mistake(
+    "heat",
+    "divided by the temperature behind the softmax",
+    symptom="The probabilities of a row do not sum to one.",
+    cause="exp(log_softmax(logits) / T) is not normalised: divide the logits first, then take the "
+    "softmax.",
+)
+def not_normalised_again(logits: Tensor, temperature: float) -> Tensor:
+    return (logits.log_softmax(dim=-1) / temperature).exp()
