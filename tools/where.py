@@ -2,10 +2,11 @@
 """Where an idea stands: `make where IDEA="layer norm"`, and MAP.md, the same for all of them.
 
 An idea is what a learner writes and a check judges, a public name of the package, a module, an
-explorer, or a known mistake; its words may be written in any way (LayerNorm, layer_norm, layer
-norm). It shows first what has exactly this name, then what has all the words in its name or in the
-first line of its documentation, or else what begins alike (smoothing, smoothed). MAP.md is made of
-the same answers: without arguments the script says whether it is up to date, --write writes it.
+explorer, a known mistake, or a term of the glossary; its words may be written in any way
+(LayerNorm, layer_norm, layer norm). It shows first what has exactly this name, then what has all
+the words in its name or in the first line of its documentation, or else what begins alike in
+either (smoothing, smoothed). MAP.md is made of the same answers: without arguments the script says
+whether it is up to date, --write writes it.
 """
 
 from __future__ import annotations
@@ -32,10 +33,12 @@ from check import (
     shown_in,
 )
 from common import ROOT, notebooks
+from link_terms import GLOSSARY
 
 from transformer_book import checks
 
 MAP = ROOT / "MAP.md"
+TERM = re.compile(r"^### ([^\n]+)\n(?:<!--([^\n]*)-->\n)?(.*?)(?=^##|\Z)", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -288,12 +291,22 @@ def of_mistake(mistake: checks.Mistake) -> Idea:
     return idea
 
 
+def of_term(entry: re.Match[str]) -> Idea:
+    """An entry of the glossary, and the chapters to which it leads."""
+    idea = Idea(f"term: {entry[1]}")
+    idea.add("glossary", shown(GLOSSARY, entry.string.count("\n", 0, entry.start()) + 1))
+    idea.add("chapter", *re.findall(r"\(\.\./(chapters/\w+\.ipynb)", entry[3]))
+    return idea
+
+
 def everything() -> Iterator[tuple[str, str, Callable[[Any], Idea], Any]]:
     """Each idea's name, its description, the function that makes its answer, and the argument."""
     yield from ((name, of.section, of_component, name) for name, of in checks.COMPONENTS.items())
     yield from ((each.name, each.says, of_name, each) for each in definitions())
-    yield from ((name, "", of_module, name) for name in modules())
+    yield from ((name, first_line(tree(path)), of_module, name) for name, path in modules().items())
     yield from ((each.name, "", of_mistake, each) for each in checks.MISTAKES)
+    entries = TERM.finditer(GLOSSARY.read_text(encoding="utf-8"))
+    yield from ((entry[1], entry[2] or "", of_term, entry) for entry in entries)
 
 
 def search(text: str, most: int = 4) -> list[Idea]:
@@ -301,8 +314,8 @@ def search(text: str, most: int = 4) -> list[Idea]:
     asked = words(text)
     stems = [word[:5] for word in asked]
 
-    def alike(name: str) -> bool:
-        return all(any(word.startswith(stem) for word in words(name)) for stem in stems)
+    def alike(text: str) -> bool:
+        return all(any(word.startswith(stem) for word in words(text)) for stem in stems)
 
     def documented(says: str) -> bool:
         return " ".join(asked) in " ".join(words(says))
@@ -312,6 +325,7 @@ def search(text: str, most: int = 4) -> list[Idea]:
         lambda name, says: set(asked) <= set(words(name)),
         lambda name, says: documented(says),
         lambda name, says: alike(name),
+        lambda name, says: alike(f"{name} {says}"),
     )
     known = list(everything())
     rows: dict[tuple[str, str], tuple[Callable[[Any], Idea], Any]] = {}
@@ -319,8 +333,8 @@ def search(text: str, most: int = 4) -> list[Idea]:
         for name, says, make, of in known:
             if way(name, says):
                 rows.setdefault((make.__name__, name), (make, of))
-        if way is ways[2] and rows:  # words that only begin alike are a last resort
-            break
+        if way in ways[2:] and any(make is not of_term for make, _ in rows.values()):
+            break  # words that only begin alike are a last resort
     of_check = [definition_of(of) for make, of in rows.values() if make is of_component]
     chosen = [row for row in rows.values() if row[1] not in of_check]  # it is in the check's row
     return [make(of) for make, of in chosen[:most]]

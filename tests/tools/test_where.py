@@ -50,6 +50,9 @@ def test_what_is_done_in_the_package_is_there() -> None:
         ("decoder", "Decoder", "tests", "tests/test_proofs.py"),
         ("checkpoints", "weights.checkpoints", "tests", "tests/test_checkpoints.py"),
         ("warm-up forgotten", "mistake: warm-up forgotten", "chapter", "chapters/15"),
+        ("gradient clipping", "term: clipping", "glossary", "book/glossary.md:"),
+        ("early stopping", "term: early stopping", "chapter", "chapters/16_training.ipynb"),
+        ("data parallel", "runs.distributed", "package", "runs/distributed.py"),
     ],
 )
 def test_an_idea_is_found_by_any_of_its_spellings(asked, name, what, place) -> None:
