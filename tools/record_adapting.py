@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Pre-train the small language model of chapter 27, adapt it in ten ways, and record the results.
+"""Pre-train the small language model of chapter 27, adapt it in many ways, and record the results.
 
 The model is written beside the record, in half precision, and adapted as it is read from there.
 Each way has three seeds, of the order of the pairs and of what is drawn new. A run that stands in
@@ -42,6 +42,14 @@ ADAPTED = [
     *(f"feed_forward.{name}" for name in ("gate", "value", "output")),
 ]
 RATES = {"rank": 1e-2, "whole": 3e-3, "scratch": 5e-3}
+# Rank 8 and all weights with other rates, to see which is each way's best.
+OTHER_RATES = {
+    "rank-8-fast": 3e-2,
+    "rank-8-faster": 1e-1,
+    "whole-slow": 1e-3,
+    "whole-fast": 1e-2,
+    "whole-faster": 3e-2,
+}
 # Rank of the adapters, or None; what the run begins with.
 WAYS: dict[str, tuple[int | None, str]] = {
     **{f"rank-{rank}": (rank, "twice") for rank in (1, 2, 4, 8)},
@@ -49,8 +57,9 @@ WAYS: dict[str, tuple[int | None, str]] = {
     "whole-once": (None, "once"),
     "scratch": (None, "nothing"),
     **{f"rank-{rank}-loud": (rank, "twice") for rank in (1, 2, 4)},
+    **{way: (8 if way.startswith("rank") else None, "twice") for way in OTHER_RATES},
 }
-LOUD = 8.0  # α of the last three, as rank 8 has it; elsewhere α is the rank, and the factor 1
+LOUD = 8.0  # α of the loud ones, as rank 8 has it; elsewhere α is the rank, and the factor 1
 TIMES = {"twice": 2, "once": 1}
 
 
@@ -65,7 +74,7 @@ def settings_of(way: str, seed: int) -> dict[str, Any]:
         "rank": rank,
         **({"alpha": LOUD} if way.endswith("loud") else {}),
         "names": None if rank is None else ADAPTED,
-        "training": {**COURSE, "learning_rate": RATES[kind], "seed": seed},
+        "training": {**COURSE, "learning_rate": OTHER_RATES.get(way, RATES[kind]), "seed": seed},
     }
 
 
