@@ -16,7 +16,7 @@ const eager = (model) => "own" in model || (!metered() && bytes_of(model) <= SMA
 
 /** What the reader does stands in the address: whoever opens it finds the same, and Back goes back. A reader's own model has none. */
 const remember = (models) => (state) => {
-  if (!models.some(({ name, own }) => own && name === state.model)) history.pushState(null, "", `?${address_of(state)}${location.hash}`);
+  if (!models.some(({ name, own }) => own && name === state.model)) history.pushState(null, "", `?${address_of(state)}${location.hash.replace(/^#run=.*/, "")}`);
 };
 
 /** How a model of the bench comes to the page: where the reader chooses its file, and a function that opens it. */
