@@ -522,7 +522,7 @@ export class Bench {
   talk() {
     let tab = null;
     const take = (file) => tab && (tab.location = new URL(`talk.html#run=${URL.createObjectURL(file)}`, location.href).href);
-    // The tab is opened at once: a browser opens none that nobody has pressed for.
+    // The tab is opened at once: later the browser would block it.
     if (this.hand_model(take) && !(tab = open("about:blank"))) this.notice.textContent = "Your browser has opened no tab: allow it for this page, or save the model and open it in Talk to the model.";
   }
 
