@@ -23,6 +23,8 @@ NAMED = re.compile(r"&(?!(?:lt|gt|amp|quot);)[A-Za-z]+;")
 # A sign after a comma and a space belongs to the number that follows.
 SPACE = r"(?:<mspace[^>]*/>|<mtext>\xa0</mtext>)"
 SIGN = re.compile(rf"(<mo[^>]*>[,;:=]</mo>{SPACE}+<mo)(?=>[−+±]</mo>)")
+# The root's sign is as tall as this at least: over a small letter it would hang below the line.
+STRUT = '<mspace height="0.74em"/></msqrt>'
 # The converter puts elements of HTML into text; XML, of which books on paper are made, has none.
 MARKED = re.compile(r"<mtext><(b|i|code)>([^<]*)</\1></mtext>")
 STYLES = {"b": "font-weight: bold", "i": "font-style: italic", "code": "font-family: monospace"}
@@ -60,7 +62,7 @@ def mathml(tex: str, display: bool = False) -> str:
     except LatexError as error:
         raise ValueError(f"the formula {tex!r} cannot be set: {error}") from None
     made = NAMED.sub(lambda name: unescape(name[0]), made)
-    made = SIGN.sub(r'\1 form="prefix"', made)
+    made = SIGN.sub(r'\1 form="prefix"', made).replace("</msqrt>", STRUT)
     return MARKED.sub(lambda part: f'<mtext style="{STYLES[part[1]]}">{part[2]}</mtext>', made)
 
 

@@ -177,6 +177,22 @@ def test_a_caption_is_as_wide_as_its_drawing(site: Path, visit) -> None:
         assert all(said > 0.9 * drawn > 270 for drawn, said in found), found
 
 
+def test_tables_of_few_columns_fit_a_phone(site: Path, visit) -> None:
+    """Those of the text, and of an explorer; what must be wider scrolls in its own box."""
+    page = visit((site / "chapters/04_embeddings.html").as_uri(), width=NARROW).page
+    for name, selector in (
+        ("04_embeddings", ".pst-scrollable-table-container"),
+        ("06_geometry_of_attention", ".explorer .numbers"),
+    ):
+        page.goto((site / f"chapters/{name}.html").as_uri())
+        page.locator(".explorer-place").scroll_into_view_if_needed()
+        page.locator(".explorer").wait_for()
+        widths = page.locator(selector).evaluate_all(
+            "each => each.map(e => [e.scrollWidth, e.clientWidth])"
+        )
+        assert widths and all(needs <= has for needs, has in widths), (name, widths)
+
+
 # --- asides ---------------------------------------------------------------------------------------
 
 PLACES = """() => [...document.querySelectorAll(".aside")].filter(e => e.checkVisibility()).map(e => {

@@ -126,6 +126,18 @@ OFF_CENTRE = """all => all.map(line => {
 })"""
 
 
+# By how much the sign of a root hangs below what stands in it, in letters' sizes.
+HANGS = """all => all.map(e => (e.getBoundingClientRect().bottom
+    - e.firstElementChild.getBoundingClientRect().bottom) / parseFloat(getComputedStyle(e).fontSize))"""
+
+
+def test_the_sign_of_a_root_stands_on_the_line(site: Path, visit) -> None:
+    page = visit((site / "chapters/15_loss_and_schedule.html").as_uri()).page
+    small = page.locator("math:not([display=block]) msqrt").filter(has_text=re.compile("^n$"))
+    hangs = small.evaluate_all(HANGS)
+    assert len(hangs) >= 2 and max(hangs) < 0.45, hangs
+
+
 # A paragraph that scrolls cuts off what hangs below its last line.
 CUT_BELOW = """all => all.filter(e => getComputedStyle(e).overflowY === "hidden"
     && e.scrollHeight > e.clientHeight).map(e => e.textContent.slice(0, 40))"""
