@@ -179,15 +179,14 @@ def test_a_caption_is_as_wide_as_its_drawing(site: Path, visit) -> None:
 
 def test_tables_of_few_columns_fit_a_phone(site: Path, visit) -> None:
     """Those of the text, and of an explorer; what must be wider scrolls in its own box."""
-    page = visit((site / "chapters/04_embeddings.html").as_uri(), width=NARROW).page
-    for name, selector in (
-        ("04_embeddings", ".pst-scrollable-table-container"),
-        ("06_geometry_of_attention", ".explorer .numbers"),
+    seen = visit("about:blank", width=NARROW)
+    for name, explorer, selector in (
+        ("04_embeddings", "EmbeddingMap", ".pst-scrollable-table-container"),
+        ("06_geometry_of_attention", "GeometryExplorer", ".explorer .numbers"),
     ):
-        page.goto((site / f"chapters/{name}.html").as_uri())
-        page.locator(".explorer-place").scroll_into_view_if_needed()
-        page.locator(".explorer").wait_for()
-        widths = page.locator(selector).evaluate_all(
+        seen.go((site / f"chapters/{name}.html").as_uri())
+        seen.explorer(explorer)
+        widths = seen.page.locator(selector).evaluate_all(
             "each => each.map(e => [e.scrollWidth, e.clientWidth])"
         )
         assert widths and all(needs <= has for needs, has in widths), (name, widths)
