@@ -308,7 +308,7 @@ class Told:
 
     @reads(
         rf"Line (\d+) of your cell or file gives what {STEP} of the right version; "
-        rf"(?:look behind it|what {STEP} comes up nowhere in yours)\."
+        rf"(?:look behind it|no tensor of yours is what {STEP})\."
     )
     def comes_up(self, line: str, *said: str | None) -> bool:
         inside = self.checks.inside
@@ -414,6 +414,10 @@ class Told:
         if len(leaves) and all(isinstance(leaf.mine, list) for leaf in leaves):
             longer = {len(leaf.mine) > len(leaf.right) for leaf in leaves}
             return longer == {"too long" in text}
+
+        sides = [plain(side) for leaf in leaves for side in (leaf.mine, leaf.right)]
+        if not all(isinstance(side, (bool, int, float, torch.Tensor)) for side in sides):
+            return False
 
         def numbers(value: Any) -> Any:
             value = plain(value)

@@ -228,11 +228,11 @@ def _up_to(attempt: Attempt, inputs: Sequence[int]) -> str | None:
             new = not any(_alike(x, right[at]) for right, own in both for x in own)
             if new and any(each[at].unique().numel() > 1 for each in steps):
                 last, after = (at, max(common)), None
-        elif last and not after and not any(lines):
+        elif last and not after and not any(lines) and max(map(len, values)) < MOST:
             after = at
     if last is None:
         return None
-    behind = f"{_value_of(*after)} comes up nowhere in yours" if after else "look behind it"
+    behind = f"no tensor of yours is {_value_of(*after)}" if after else "look behind it"
     return f"{_line(last[1])} gives {_value_of(*last[0])} of the right version; {behind}."
 
 

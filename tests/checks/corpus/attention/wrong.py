@@ -1003,3 +1003,19 @@ def two_inverted(source, target, source_pad, target_pad):
 def merged_from_a_stack(heads):
     stack = torch.stack(list(heads.unbind(1)))
     return stack.view(heads.size(0), heads.size(2), -1)
+
+
+@version("scaled_dot_product_attention", "wrong")
+def attention_with_minus_ten(query, key, value, mask=None):
+    scores = query @ key.mT / math.sqrt(key.size(-1))
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -10.0)
+    return scores.softmax(-1) @ value
+
+
+@version("scaled_dot_product_attention", "wrong")
+def attention_with_a_log_softmax(query, key, value, mask=None):
+    scores = query @ key.mT / math.sqrt(key.size(-1))
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -1e9)
+    return F.log_softmax(scores, -1) @ value

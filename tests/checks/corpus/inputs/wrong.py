@@ -575,3 +575,18 @@ def pieces_of_one_merge(text, merges):
         return parts
 
     return [piece for word in text.split() for piece in split(["▁", *word])]
+
+
+@version("embedding", "wrong")
+def embedding_of_one_length(tokens, weight):
+    return F.normalize(weight[tokens], dim=-1) * weight.size(1) ** 0.5
+
+
+@version("sinusoids", "wrong")
+def sinusoids_by_another_logarithm(length, d_model):
+    position = torch.arange(length).unsqueeze(1).float()
+    speed = torch.exp(torch.arange(0, d_model, 2).float() * (-math.log10(10000.0) / d_model))
+    table = torch.zeros(length, d_model)
+    table[:, 0::2] = (position * speed).sin()
+    table[:, 1::2] = (position * speed).cos()
+    return table

@@ -1031,3 +1031,8 @@ def registered_one_less(layers):
 def norm_by_a_root_of_std(x, weight, bias, eps=1e-5):
     std = x.std(-1, correction=0, keepdim=True)
     return weight * (x - x.mean(-1, keepdim=True)) / (std + eps).sqrt() + bias
+
+
+@version("dropout", "wrong")
+def dropout_divided_by_p(x, p, keep, training):
+    return x * keep / p if training and p else x

@@ -738,3 +738,9 @@ def bleu_first(translations, references, corpus_bleu):
 @version("perplexity", "wrong: root in place of exp")
 def perplexity_by_a_root(losses, counts):
     return (sum(loss * n for loss, n in zip(losses, counts, strict=True)) / sum(counts)) ** 0.5
+
+
+@version("average_checkpoints", "wrong")
+def first_and_last_averaged(checkpoints):
+    first, last = checkpoints[0], checkpoints[-1]
+    return {name: (first[name] + last[name]) / 2 for name in first}

@@ -791,3 +791,24 @@ def beams_longer(memory, mask, n_beams):
 @version("repeat_for_beams", "wrong: an axis for the beams, not flattened")
 def beams_stacked(memory, mask, n_beams):
     return torch.stack([memory] * n_beams, 1), torch.stack([mask] * n_beams, 1)
+
+
+@version("greedy_search", "wrong")
+def greedy_with_the_last_word_alone(step, max_length):
+    tokens = [1]
+    for _ in range(max_length):
+        word = int(step(torch.tensor([tokens]))[0].argmax())
+        if word == 2:
+            break
+        tokens = [1, word]
+    return tokens[1:]
+
+
+@version("greedy_search", "wrong")
+def greedy_with_the_second_best(step, max_length):
+    tokens = [1]
+    for _ in range(max_length):
+        tokens.append(int(step(torch.tensor([tokens]))[0].topk(2).indices[1]))
+        if tokens[-1] == 2:
+            break
+    return [token for token in tokens if token > 2]
