@@ -64,7 +64,7 @@ class Told:
     """A version, its outcomes on all inputs, and the sentences that its verdict tells."""
 
     def __init__(self, checks: Any, component: Any, made: Any) -> None:
-        self.checks, self.same = checks, checks.comparing.same
+        self.checks, self.same, self.made = checks, checks.comparing.same, made
         again = made
         with contextlib.suppress(Exception):  # an object may count its calls
             again = copy.deepcopy(made)
@@ -210,6 +210,14 @@ class Told:
     def again(self) -> bool:
         again = self.attempt.call(self.cases[0], gradients=False)
         return bool(again.trouble) or not self.same(again.answer, self.found[0].answer)
+
+    @reads(
+        r"The parameter (\S+) has the shape (\(.*?\)) in your class, built with (\(.*?\)); it "
+        r"should be (\(.*?\))\."
+    )
+    def parameter(self, name: str, own: str, sizes: str, right: str) -> bool:
+        built = self.made(*ast.literal_eval(sizes))
+        return str(tuple(built.get_parameter(name).shape)) == own != right
 
     @reads(r"It returns nothing \(None\): is the `return` missing\?")
     def nothing(self) -> bool:
@@ -423,8 +431,11 @@ class Told:
             value = plain(value)
             return value if isinstance(value, torch.Tensor) else torch.tensor(float(value))
 
-        mine = [numbers(leaf.mine) for leaf in leaves]
-        right = [numbers(leaf.right) for leaf in leaves]
+        try:
+            mine = [numbers(leaf.mine) for leaf in leaves]
+            right = [numbers(leaf.right) for leaf in leaves]
+        except (TypeError, ValueError):  # words, not numbers
+            return False
         pairs = [
             (m.double()[where], r.double()[where])
             for m, r in zip(mine, right, strict=True)

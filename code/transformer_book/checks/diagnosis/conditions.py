@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -34,14 +35,19 @@ class Condition:
 
 
 def condition(trials: Sequence[Trial]) -> str | None:
-    """The property of the inputs that tells the wrong ones from the right ones, or `None`."""
-    loosely = None
+    """The property of the inputs that tells the wrong ones from the right ones, or `None`.
+
+    A property that some right inputs have, too, is told if it is hardly by chance that all wrong
+    ones have it: if of as many inputs, drawn at random, all had it one time in four or less.
+    """
+    loosely, wrong = None, sum(trial.wrong for trial in trials)
     for each, values, said, other in _that_hold(trials):
         if values == [trial.wrong for trial in trials]:
             return f"It is wrong exactly on the inputs {said}."
         outside = len(values) - sum(values)
         among = all(v for v, t in zip(values, trials, strict=True) if t.wrong)
-        if each.loose and loosely is None and among and outside >= 2:
+        chance = math.comb(sum(values), wrong) / math.comb(len(values), wrong)
+        if each.loose and loosely is None and among and outside >= 2 and chance <= 0.25:
             loosely = f"It is wrong only on inputs {said}; right on all {outside} {other}."
     return loosely
 
@@ -111,6 +117,14 @@ def _of_number(
     if len(known) < 2 or None in found:
         return
     low, high = known[0], known[-1]
+    if size:
+        yield Condition(
+            f"where {name} is no power of two",
+            f"where {name} is a power of two",
+            lambda t: int(value(t)).bit_count() != 1,
+            enough=3,
+            loose=False,
+        )
     if {0, 1} <= set(known):
         yield Condition(
             f"where {name} is neither 0 nor 1",

@@ -6,6 +6,7 @@ learner's answer, wherever that differs from the right one.
 
 from __future__ import annotations
 
+import ast
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -302,6 +303,11 @@ def _interleaved(leaf: Leaf, axis: int) -> Tensor | None:
 def _with_arguments(leaves: Sequence[Leaf]) -> Iterator[Relation]:
     """The learner's answer, or its difference from the right one, is an argument."""
     for name, value in leaves[0].trial.given.items():
+        if isinstance(value, (list, tuple)):
+            yield Relation(
+                f"Each number of yours is the one that stands there in one of `{name}`.",
+                lambda leaf, n=name: _of_one(leaf, leaf.trial.given[n]),
+            )
         if not isinstance(value, Tensor) or value.dtype == torch.bool:
             continue
         yield Relation(
@@ -328,6 +334,13 @@ def _with_arguments(leaves: Sequence[Leaf]) -> Iterator[Relation]:
             lambda leaf, n=name: torch.where(leaf.apart(), leaf.trial.given[n], leaf.mine),
             loose=True,
         )
+
+
+def _of_one(leaf: Leaf, items: Sequence[Any]) -> Tensor:
+    """The learner's answer, where each number stands at its place in one of several items."""
+    (key,) = ast.literal_eval(leaf.place)  # such as ['weight']
+    there = torch.stack([item[key] for item in items])
+    return leaf.mine.where((there == leaf.mine).any(dim=0), math.nan)
 
 
 CONSTANTS = ("nan", "infinite", "−infinite", "0")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import torch
+import torch.nn.functional as F
 
 from tests.checks.corpus import version
 
@@ -48,3 +49,41 @@ def merged_in_a_copy(weight, down, up, alpha):
     copy = weight.clone()
     copy += alpha / down.size(0) * up @ down
     return weight
+
+
+@version("top_p_probabilities", "wrong: gathered in place of scattered back")
+def gathered_instead_of_scattered(logits, top_p):
+    sorted_logits, sorted_indices = logits.sort(descending=True)
+    cum_probs = sorted_logits.softmax(-1).cumsum(-1)
+    remove = cum_probs > top_p
+    remove = F.pad(remove, (1, -1), value=False)
+    sorted_logits = sorted_logits.masked_fill(remove, float("-inf"))
+    return sorted_logits.gather(1, sorted_indices).softmax(-1)
+
+
+@version("top_p_probabilities", "wrong")
+def searched_past_the_end(logits, top_p):
+    p, order = logits.float().softmax(-1).sort(-1, descending=True)
+    total = p.cumsum(-1)
+    last = torch.searchsorted(total, torch.full((len(p), 1), top_p))
+    limit = p.gather(-1, last)
+    p = p.masked_fill(p < limit, 0.0)
+    p = p / p.sum(-1, keepdim=True)
+    return torch.zeros_like(p).scatter(-1, order, p)
+
+
+@version("top_p_probabilities", "wrong: logarithms added up to top_p")
+def logarithms_added_up(logits, top_p):
+    logprobs = logits - logits.logsumexp(-1, keepdim=True)
+    sorted_idx = logprobs.argsort(-1, descending=True)
+    sorted_logprobs = logprobs.gather(-1, sorted_idx)
+    keep = sorted_logprobs.cumsum(-1) < top_p
+    kept = torch.where(keep, sorted_logprobs, -torch.inf)
+    kept = torch.empty_like(kept).scatter(-1, sorted_idx, kept)
+    return kept.softmax(-1)
+
+
+@version("min_p_probabilities", "wrong: min-p on logits + below min-p set to zero")
+def limit_on_the_logits(logits, min_p):
+    limit = logits.max(-1, keepdim=True).values * min_p
+    return torch.where(logits < limit, 0.0, logits).softmax(-1)

@@ -92,3 +92,77 @@ def first_padding_left_open(tokens):
     length = (tokens != 0).sum(1, keepdim=True)
     hidden = torch.arange(tokens.size(1)) >= length + 1
     return ~hidden[:, None, None, :]
+
+
+@version("causal_mask", "wrong: causal mask transposed + additive mask in place of a boolean one")
+def flipped_square_subsequent(length):
+    mask = torch.triu(torch.ones(length, length)).transpose(0, 1)
+    mask = mask.masked_fill(mask == 1, float("-inf")).masked_fill(mask == 0, 0.0)
+    return mask.fill_diagonal_(0.0)
+
+
+@version("padding_mask", "wrong: padding visible")
+def ones_for_everything(tokens):
+    return torch.ones_like(tokens, dtype=torch.bool)[:, None, None, :]
+
+
+@version("scaled_dot_product_attention", "wrong")
+def hidden_with_plus_infinity(query, key, value, mask=None):
+    dots = torch.einsum("...id,...jd->...ij", query, key) * key.size(-1) ** -0.5
+    if mask is not None:
+        dots = dots.masked_fill(~mask, -float("-inf"))
+    return torch.einsum("...ij,...jd->...id", dots.softmax(dim=-1), value)
+
+
+@version("scaled_dot_product_attention", "wrong")
+def mask_over_the_queries(query, key, value, mask=None):
+    scores = query @ key.transpose(-2, -1) / key.size(-1) ** 0.5
+    if mask is not None:
+        scores = scores + (1 - mask.transpose(-2, -1).float()) * -1e10
+    return torch.softmax(scores, -1) @ value
+
+
+@version("softmax", "wrong")
+def softmax_with_two_floors(scores):
+    top = scores.amax(-1, keepdim=True).clamp(min=-1e4)
+    e = (scores - top).exp()
+    return e / e.sum(-1, keepdim=True).clamp(min=1e-6)
+
+
+@version("multi_head_attention", "wrong")
+class SplitBeforeProjecting(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.head = d_model // n_heads
+        self.query = nn.Linear(self.head, self.head, bias=False)
+        self.key = nn.Linear(self.head, self.head, bias=False)
+        self.value = nn.Linear(self.head, self.head, bias=False)
+        self.output = nn.Linear(d_model, d_model, bias=False)
+
+    def forward(self, query, key, value, mask=None):
+        n, t, s = query.size(0), query.size(1), key.size(1)
+        q = self.query(query.reshape(n, t, self.n_heads, self.head))
+        k = self.key(key.reshape(n, s, self.n_heads, self.head))
+        v = self.value(value.reshape(n, s, self.n_heads, self.head))
+        energy = torch.einsum("nqhd,nkhd->nhqk", q, k) / self.head**0.5
+        if mask is not None:
+            energy = energy.masked_fill(~mask, float("-1e20"))
+        out = torch.einsum("nhqk,nkhd->nqhd", energy.softmax(-1), v)
+        return self.output(out.reshape(n, t, -1))
+
+
+@version("multi_head_attention", "wrong")
+def attends_over_the_sentences(
+    query, key, value, w_query, w_key, w_value, w_output, n_heads, mask=None
+):
+    def heads(x, w):
+        x = x @ w.T
+        length, batch, width = x.shape
+        return x.view(length, batch * n_heads, width // n_heads).transpose(0, 1)
+
+    q, k, v = heads(query, w_query), heads(key, w_key), heads(value, w_value)
+    scores = torch.bmm(q, k.transpose(1, 2)) / q.size(-1) ** 0.5
+    out = torch.bmm(scores.softmax(-1), v)
+    out = out.transpose(0, 1).reshape(query.shape)
+    return out @ w_output.T

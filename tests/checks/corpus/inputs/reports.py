@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
+from itertools import pairwise
 
 import torch
-import torch.nn.functional as F
 
 from tests.checks.corpus import version
 
@@ -42,3 +43,79 @@ def wrapped_around(target):
     reads[:, 0] = target.gather(1, last).squeeze(1)
     reads[:, 1:] = target[:, :-1]
     return reads, target
+
+
+@version("sinusoids", "wrong")
+def base_and_exponent_exchanged(length, d_model):
+    exponents = torch.arange(0, d_model, 2, dtype=torch.float32) / d_model
+    rates = exponents**1e-4
+    angles = torch.arange(length, dtype=torch.float32)[:, None] * rates
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).reshape(length, d_model)
+
+
+@version("sinusoids", "wrong")
+def divided_by_the_rate(length, d_model):
+    position = torch.arange(length).unsqueeze(1).float()
+    div_term = torch.exp(torch.arange(0, d_model, 2).float() * -(math.log(10000.0) / d_model))
+    pe = torch.zeros(length, d_model)
+    pe[:, 0::2] = torch.sin(position / div_term)
+    pe[:, 1::2] = torch.cos(position / div_term)
+    return pe
+
+
+@version("sinusoids", "right", "exp of a logarithm instead of a division, reported as wrong")
+def through_exp_and_log(length, d_model):
+    position = torch.arange(length, dtype=torch.float).unsqueeze(1)
+    div_term = torch.exp(torch.arange(0, d_model, 2).float() * (-math.log(10000.0) / d_model))
+    pe = torch.zeros(length, d_model)
+    pe[:, 0::2] = torch.sin(position * div_term)
+    pe[:, 1::2] = torch.cos(position * div_term)
+    return pe
+
+
+@version("add_positions", "wrong")
+def positions_along_the_batch(x, table):
+    return x + table[: x.size(1)].unsqueeze(1)
+
+
+@version("learn_merges", "wrong")
+def last_batch_not_counted(words, n):
+    cut = {word: list(word) for word in words}
+    merges = []
+    names = list(words)
+    size = 4
+    while len(merges) < n:
+        counts = Counter()
+        batch = []
+        for name in names:
+            batch.append(name)
+            if len(batch) == size:
+                for word in batch:
+                    for pair in pairwise(cut[word]):
+                        counts[pair] += words[word]
+                batch = []
+        if not counts:
+            break
+        best = min(counts, key=lambda pair: (-counts[pair], pair))
+        merges.append(best)
+        for word, parts in cut.items():
+            joined = []
+            i = 0
+            while i < len(parts):
+                if i + 1 < len(parts) and (parts[i], parts[i + 1]) == best:
+                    joined.append(parts[i] + parts[i + 1])
+                    i += 2
+                else:
+                    joined.append(parts[i])
+                    i += 1
+            cut[word] = joined
+    return merges
+
+
+@version("learn_merges", "wrong: pairs counted once, nothing joined")
+def counted_in_one_go(words, n):
+    counts = Counter()
+    for word, count in words.items():
+        for pair in pairwise(word):
+            counts[pair] += count
+    return sorted(counts, key=lambda pair: (-counts[pair], pair))[:n]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 
 from tests.checks.corpus import version
@@ -33,3 +35,32 @@ def second_residual_behind_the_norm(x, mask, attention, feed_forward, norm1, nor
 @version("pre_norm", "wrong: input added before the sublayer")
 def sum_inside_the_sublayer(x, sublayer, norm):
     return sublayer(norm(x) + x)
+
+
+@version("feed_forward", "wrong")
+def quick_gelu(x, w1, b1, w2, b2):
+    h = x @ w1.T + b1
+    h = 0.5 * h * (1.0 + torch.tanh(h * 0.044715 * (1.0 + 0.7978845608 * h * h)))
+    return h @ w2.T + b2
+
+
+@version("causal_self_attention", "wrong: additive mask where ones and zeros are meant")
+def additive_where_binary_is_meant(x, training):
+    length = x.size(1)
+    mask = torch.triu(torch.full((length, length), -1e9), diagonal=1)
+    scores = x @ x.mT / math.sqrt(x.size(-1))
+    scores = scores + (1 - mask) * -1e9
+    return scores.softmax(-1) @ x
+
+
+@version("dropout", "wrong: kept from the call before", instance=True)
+class OffForGood:
+    def __init__(self):
+        self.on = True
+
+    def __call__(self, x, p, keep, training):
+        if not training:
+            self.on = False
+        if not self.on:
+            return x
+        return x * keep / (1 - p)

@@ -812,7 +812,7 @@ def inverse_sqrt_schedule_c_4(update, d_model, warmup):
 
 # The warmup branch is chosen with `update // warmup` and the power −1 in place of −3/2 (warmup ·
 # √ is folded away).
-@version("inverse_sqrt_schedule", "wrong", by=(8, 13))
+@version("inverse_sqrt_schedule", "wrong: rate as a share of its highest", by=(8, 13))
 def inverse_sqrt_schedule_b_3(update, d_model, warmup):
     return (d_model * update) ** -0.5 if update // warmup else d_model**-0.5 * update / warmup
 

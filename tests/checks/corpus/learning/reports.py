@@ -162,3 +162,111 @@ def scheduler_in_the_loop(optimizer, scheduler, parts, compute_loss):
         if i == len(parts) - 1:
             optimizer.step()
         scheduler.step()
+
+
+@version("accumulated_update", "wrong: gradients clipped behind every part")
+def clipped_part_by_part(optimizer, scheduler, parts, compute_loss):
+    weights = [w for group in optimizer.param_groups for w in group["params"]]
+    for part in parts:
+        (compute_loss(part) / len(parts)).backward()
+        nn.utils.clip_grad_norm_(weights, 1.0)
+    optimizer.step()
+    scheduler.step()
+    optimizer.zero_grad()
+
+
+@version("accumulated_update", "wrong: each part divided by its own number")
+def divided_by_how_many_so_far(optimizer, scheduler, parts, compute_loss):
+    optimizer.zero_grad()
+    for micro_step, part in enumerate(parts):
+        loss = compute_loss(part) / (micro_step + 1)
+        loss.backward()
+    optimizer.step()
+    scheduler.step()
+
+
+@version("label_smoothed_loss", "wrong")
+def smooth_part_over_padding(logits, target, smoothing):
+    log_p = logits.log_softmax(dim=-1)
+    real = target.ne(0)
+    nll = -log_p.gather(-1, target[..., None])[..., 0]
+    nll = nll[real].sum()
+    smooth = -log_p.sum()
+    n = real.sum()
+    return (1 - smoothing) * nll / n + smoothing / logits.size(-1) * smooth / n
+
+
+@version("label_smoothed_loss", "wrong: padding alone in the smoothed loss")
+def distribution_kept_for_padding_alone(logits, target, smoothing):
+    n_words = logits.size(-1)
+    ignore = (target == 0).float()
+    dist = torch.full_like(logits, smoothing / n_words)
+    dist.scatter_(-1, target.unsqueeze(-1), 1 - smoothing + smoothing / n_words)
+    dist = torch.where(ignore.unsqueeze(-1).bool(), dist, torch.zeros_like(dist))
+    return -(dist * F.log_softmax(logits, -1)).sum() / (1 - ignore).sum()
+
+
+@version("label_smoothed_loss", "wrong")
+def smooth_part_is_a_plain_mean(logits, target, smoothing):
+    log_p = logits.log_softmax(-1)
+    mask = (target != 0).to(log_p.dtype)
+    y = F.one_hot(target, logits.size(-1)) * mask.unsqueeze(-1)
+    nll = -(log_p * y).sum() / mask.sum()
+    return (1 - smoothing) * nll - smoothing * log_p.mean()
+
+
+@version("perplexity", "wrong: every batch taken to be as large as the first")
+def with_a_fixed_batch_size(losses, counts):
+    batch_size = counts[0]
+    nll = sum(loss * n for loss, n in zip(losses, counts))
+    return math.exp(nll / (batch_size * len(losses)))
+
+
+@version("cross_entropy", "wrong: binary cross-entropy of every word")
+def binary_cross_entropy_of_words(logits, target):
+    p = logits.softmax(-1).clamp(1e-15, 1 - 1e-7)
+    y = F.one_hot(target, logits.size(-1)).float()
+    loss = -y * p.log() - (1 - y) * (1 - p).log()
+    return loss.sum(-1)[target != 0].mean()
+
+
+@version("inverse_sqrt_schedule", "wrong: width forgotten + rate as a share of its highest")
+def peak_of_one(update, d_model, warmup):
+    return warmup**0.5 * min(update * warmup**-1.5, update**-0.5)
+
+
+@version(
+    "inverse_sqrt_schedule", "wrong: schedule one update early + rate as a share of its highest"
+)
+def normalised_and_one_late(update, d_model, warmup):
+    normalize = d_model**-0.5 / (warmup * warmup**-1.5)
+    update += 1
+    return normalize * min(update**-0.5, update * warmup**-1.5)
+
+
+@version("inverse_sqrt_schedule", "wrong")
+def warmup_that_grows_exponentially(update, d_model, warmup):
+    decay = (d_model * max(update, warmup)) ** -0.5
+    if update >= warmup:
+        return decay
+    return decay * math.exp(math.log(0.01) / warmup) ** (warmup - update)
+
+
+@version("average_checkpoints", "wrong: running mean with its shares exchanged")
+def running_mean_the_wrong_way_round(checkpoints):
+    mean = {name: w.clone() for name, w in checkpoints[0].items()}
+    for epoch, state in enumerate(checkpoints[1:], start=1):
+        for name in mean:
+            mean[name] = (state[name] * epoch + mean[name]) / (epoch + 1)
+    return mean
+
+
+@version("token_weighted_updates", "wrong: divided by the tokens and by the parts")
+def divided_twice(optimizer, parts, n, compute_loss):
+    for start in range(0, len(parts), n):
+        window = [compute_loss(part) for part in parts[start : start + n]]
+        n_tokens = sum(count for _, count in window)
+        optimizer.zero_grad()
+        for loss, count in window:
+            (loss * count / n_tokens / len(window)).backward()
+        optimizer.step()

@@ -34,3 +34,16 @@ def left_to_right_first_found(tokens, ranks):
 def tied_and_then_assigned(model, state):
     model.output.weight = model.embedding.weight
     model.load_state_dict({k: nn.Parameter(v) for k, v in state.items()}, strict=False, assign=True)
+
+
+@version("paired_by_halves", "wrong")
+def as_many_rows_as_columns(weight, n_heads):
+    dim = weight.size(1)
+    return weight.view(n_heads, dim // n_heads // 2, 2, dim).transpose(1, 2).reshape(dim, dim)
+
+
+@version("paired_by_halves", "right", "view, transpose, reshape, reported as wrong")
+def viewed_and_transposed(weight, n_heads):
+    rows, columns = weight.shape
+    w = weight.view(n_heads, rows // n_heads // 2, 2, columns)
+    return w.transpose(1, 2).reshape(rows, columns)

@@ -71,3 +71,76 @@ def only_the_last_word_read(step, beam_size, max_length):
             break
     best = max(done, key=lambda h: h[1])[0][1:]
     return [w for w in best if w != 2]
+
+
+@version(
+    "beam_search", "right", "reported as a bug, and right: a finished hypothesis is carried on"
+)
+def beams_that_go_on_after_the_end(step, beam_size, max_length):
+    beams = [([1], 0.0)]
+    finished = []
+    for _ in range(max_length):
+        log_p = step(torch.tensor([ids for ids, _ in beams]))
+        candidates = []
+        for (ids, score), row in zip(beams, log_p):
+            for token, value in enumerate(row.tolist()):
+                candidates.append(([*ids, token], score + value))
+        candidates.sort(key=lambda c: -c[1])
+        beams = candidates[:beam_size]
+        for ids, score in beams:
+            if ids[-1] == 2:
+                finished.append((ids[1:-1], score))
+    finished += [(ids[1:], score) for ids, score in beams if ids[-1] != 2]
+    return [t for t in max(finished, key=lambda f: f[1])[0] if t != 2]
+
+
+@version(
+    "beam_search", "right", "the search stops when the best of all is finished, reported as wrong"
+)
+def stops_when_the_best_is_finished(step, beam_size, max_length):
+    beams = [([1], 0.0)]
+    finished = []
+    for _ in range(max_length):
+        log_p = step(torch.tensor([ids for ids, _ in beams]))
+        scores = torch.tensor([s for _, s in beams], dtype=log_p.dtype)[:, None] + log_p
+        n = min(beam_size, scores.numel())
+        values, places = scores.flatten().topk(n)
+        alive = []
+        for value, place in zip(values.tolist(), places.tolist()):
+            row, token = divmod(place, log_p.size(1))
+            ids = beams[row][0]
+            if token == 2:
+                finished.append((ids[1:], value))
+            else:
+                alive.append(([*ids, token], value))
+        beams = alive
+        if not beams or (finished and max(s for _, s in finished) >= beams[0][1]):
+            break
+    ends = finished + [(ids[1:], score) for ids, score in beams]
+    return max(ends, key=lambda e: e[1])[0]
+
+
+@version("cut_at_end", "wrong")
+def one_token_too_early(ids):
+    for i, token in enumerate(ids):
+        if token == 2:
+            return ids[: max(i - 1, 0)]
+    return ids
+
+
+@version("top_k_probabilities", "wrong")
+def threshold_is_the_largest(logits, k):
+    top_vals = logits.topk(k).values.flip(-1)
+    kept = logits.masked_fill(logits < top_vals[:, -1:], float("-inf"))
+    return kept.softmax(-1)
+
+
+@version("top_k_probabilities", "right", "a threshold instead of places, reported as wrong")
+def threshold_of_the_kth(logits, k):
+    cut = logits.topk(k, dim=-1).values[:, -1]
+    return torch.softmax(torch.where(logits >= cut.unsqueeze(-1), logits, -torch.inf), dim=-1)
+
+
+@version("reorder_cache", "wrong: positions picked in place of rows")
+def rows_along_the_positions(cache, rows):
+    return [(k.index_select(2, rows), v.index_select(2, rows)) for k, v in cache]

@@ -109,3 +109,98 @@ def multiplied_in_place(x, weight, eps=1e-5):
 @version("swiglu", "wrong: sigmoid in place of SiLU + one matrix for gate and value")
 def plain_silu(x, w_gate, w_value, w_output):
     return F.silu(x @ w_gate.T) @ w_output.T
+
+
+@version("rotary", "wrong: kept from the call before", instance=True)
+class AnglesKeptByLength:
+    def __init__(self):
+        self.cache = {}
+
+    def __call__(self, x, positions, base=10000.0):
+        length, width = x.shape[-2:]
+        key = f"freqs:{length}"
+        if key not in self.cache:
+            inv = base ** (-torch.arange(0, width, 2).float() / width)
+            freqs = torch.outer(positions.float(), inv)
+            self.cache[key] = torch.cat([freqs, freqs], -1)
+        freqs = self.cache[key]
+        a, b = x.chunk(2, dim=-1)
+        return x * freqs.cos() + torch.cat([-b, a], -1) * freqs.sin()
+
+
+@version("rotary", "wrong")
+def sines_read_at_a_padded_place(x, positions, base=10000.0):
+    dim = x.size(-1)
+    padded = 1 << (dim - 1).bit_length()
+    inv = base ** (-torch.arange(0, dim, 2, dtype=torch.float32) / dim)
+    angles = positions.float().unsqueeze(-1) * inv
+    row = torch.cat([angles.cos(), angles.sin(), torch.zeros(len(positions), padded)], -1)
+    cos = row[:, : dim // 2]
+    sin = row[:, padded // 2 : padded // 2 + dim // 2]
+    a, b = x[..., : dim // 2], x[..., dim // 2 :]
+    return torch.cat([a * cos - b * sin, b * cos + a * sin], -1)
+
+
+@version("rotary", "right", "cat(freqs, freqs) with rotated halves, reported as wrong")
+def both_halves_have_the_same_angles(x, positions, base=10000.0):
+    inv_freq = 1.0 / (base ** (torch.arange(0, x.size(-1), 2).float() / x.size(-1)))
+    freqs = torch.einsum("i,j->ij", positions.float(), inv_freq)
+    emb = torch.cat((freqs, freqs), dim=-1)
+    first, second = x.chunk(2, dim=-1)
+    return x * emb.cos() + torch.cat((-second, first), dim=-1) * emb.sin()
+
+
+@version("cached_attention", "wrong: no mask as soon as something is kept")
+def no_mask_with_a_cache(query, key, value, kept_keys, kept_values, turn):
+    past, t = kept_keys.size(2), query.size(2)
+    where = torch.arange(past, past + t)
+    keys = torch.cat([kept_keys, turn(key, where)], dim=2)
+    values = torch.cat([kept_values, value], dim=2)
+    scores = turn(query, where) @ keys.transpose(-2, -1) / math.sqrt(query.size(-1))
+    if past == 0:
+        scores = scores.masked_fill(torch.ones(t, t).tril() == 0, float("-inf"))
+    return scores.softmax(dim=-1) @ values, keys, values
+
+
+@version("grouped_query_attention", "wrong: features repeated before they are cut into heads")
+def features_repeated(query, key, value, mask=None):
+    b, h, t, width = query.shape
+    groups, s = key.shape[1], key.shape[2]
+
+    def widened(x):
+        flat = x.transpose(1, 2).reshape(b, s, groups * width)
+        flat = flat.repeat_interleave(h // groups, dim=-1)
+        return flat.view(b, s, h, width).transpose(1, 2)
+
+    scores = query @ widened(key).mT / width**0.5
+    if mask is not None:
+        scores = scores.masked_fill(~mask, float("-inf"))
+    return scores.softmax(-1) @ widened(value)
+
+
+@version("rms_norm", "wrong: multiplied by the root in RMSNorm")
+def divided_by_rsqrt(x, weight, eps=1e-5):
+    output = x / torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + eps)
+    return output * weight
+
+
+@version("rms_norm", "wrong")
+def normalised_along_the_positions(x, weight, eps=1e-5):
+    scale = x.size(-1) ** -0.5
+    return F.normalize(x, dim=-2, eps=eps) * scale * weight
+
+
+@version("rms_norm", "wrong")
+def root_of_the_deviation(x, weight, eps=1e-5):
+    rms = torch.sqrt(torch.std(x, dim=-1, keepdim=True) + eps)
+    return x / rms * weight
+
+
+@version(
+    "rms_norm_in_half",
+    "wrong: RMSNorm computed in two bytes + ε beside the squares of scaled numbers",
+)
+def scaled_by_the_largest(x, weight, eps=1e-5):
+    m = x.abs().amax(-1, keepdim=True)
+    y = x / m
+    return y / torch.sqrt(y.pow(2).mean(-1, keepdim=True) + eps) * weight.to(x.dtype)

@@ -23,6 +23,8 @@ def top_p_cases() -> Sequence[Case]:
         Case("eight tokens, random", (2 * normal(3, 8, seed=1), 0.9)),
         Case("five tokens, random", (normal(2, 5, seed=2) - 4, 0.5)),
         Case("logits far from zero", (normal(2, 6, seed=3) + 40, 0.75)),
+        # In four bytes the sum of all probabilities stays below it.
+        Case("more than rounding leaves", (normal(4, 50, seed=4), 1 - 1e-12)),
     )
 
 
@@ -152,6 +154,33 @@ def nucleus_to_zero(logits: Tensor, kept: Tensor) -> Tensor:
 )
 def not_shared(logits: Tensor, kept: Tensor) -> Tensor:
     return logits.softmax(dim=-1) * kept
+
+
+@mistake(
+    "drop",
+    "gathered in place of scattered back",
+    met=("nonsense", 0),
+    symptom="Each row has the right number of tokens, at places that mean other tokens.",
+    cause="sort() says which token stands at each rank. gather() with it takes once more from the "
+    "sorted row: scatter() puts back.",
+    seen="A bug in the implementation of the top-p sampling, "
+    "https://github.com/lucidrains/PaLM-rlhf-pytorch/issues/60",
+)
+def gathered(logits: Tensor, kept: Tensor) -> Tensor:
+    ranked, order = logits.sort(dim=-1, descending=True)
+    return drop(ranked, kept.gather(-1, order)).gather(-1, order)
+
+
+@mistake(
+    "keep",
+    "logarithms added up to top_p",
+    symptom="Nothing is ever dropped.",
+    cause="The logarithms of the probabilities are added up, and their sum is below zero: add up "
+    "the probabilities.",
+    seen="The reference top k sampler is incorrect, https://github.com/skyzh/tiny-llm/issues/32",
+)
+def logarithms_added(logits: Tensor, top_p: float) -> Tensor:
+    return of_rank(logits, lambda p: p.log().cumsum(dim=-1) < top_p)
 
 
 @mistake(

@@ -180,6 +180,17 @@ def padding_as_numbers(tokens: Tensor) -> Tensor:
 
 @mistake(
     "real",
+    "padding visible",
+    symptom="The mask is True everywhere: padding is read like words.",
+    cause="The mask is all ones: compare the tokens with the padding, tokens != 0.",
+    seen="utils: Fix padding of attention masks, https://github.com/yg211/bert_nli/pull/3",
+)
+def all_visible(tokens: Tensor) -> Tensor:
+    return torch.ones_like(tokens, dtype=torch.bool)
+
+
+@mistake(
+    "real",
     "padding of the first sentence for all",
     symptom="Every sentence has the mask of the first one.",
     cause="tokens[0] is one sentence: compare all of them, tokens != 0.",

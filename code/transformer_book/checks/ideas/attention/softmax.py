@@ -34,6 +34,7 @@ def softmax_cases() -> Sequence[Case]:
         Case("large scores of several sizes", (torch.tensor([[500.0, 100.0], [-500.0, 0.0]]),)),
         Case("a row far below another", (torch.tensor([[300.0, 301.0], [-300.0, -301.0]]),)),
         Case("another one", (torch.tensor([[0.0, 1.0, 2.0], [-400.0, -401.0, -399.0]]),)),
+        Case("scores near -20000", (torch.tensor([-20000.0, -20050.0]),), rough=True),
         Case("two sentences, two heads", (normal(2, 2, 3, 5, seed=5),)),
         Case("one score", (torch.tensor([[3.0]]),)),
     )

@@ -178,6 +178,30 @@ def uphill(parameter: Tensor, rate: float, direction: Tensor, length: Tensor) ->
 
 
 @mistake(
+    "corrected",
+    "multiplied by both corrections",
+    symptom="The first steps are of a wrong length; later ones are right.",
+    cause="The means begin at zero and are too small at first: divide both by 1 − β**update.",
+    steps={"corrected_square": lambda square, update, beta: square * (1 - beta**update)},
+    seen="Fix adam optimizer, https://github.com/karpathy/convnetjs/pull/70",
+)
+def multiplied(mean: Tensor, update: int, beta: float) -> Tensor:
+    return mean * (1 - beta**update)
+
+
+@mistake(
+    "corrected",
+    "one minus the correction in its place",
+    symptom="The means are divided by β**update: the later, the longer the steps.",
+    cause="1 − β**update is subtracted from 1 once more: divide both means by 1 − β**update.",
+    steps={"corrected_square": lambda square, update, beta: square / beta**update},
+    seen="[Bugfix] Fix AdamG instability, https://github.com/kozistr/pytorch_optimizer/pull/308",
+)
+def subtracted_twice(mean: Tensor, update: int, beta: float) -> Tensor:
+    return mean / beta**update
+
+
+@mistake(
     "step",
     "learning rate forgotten",
     symptom="Every step is about one.",

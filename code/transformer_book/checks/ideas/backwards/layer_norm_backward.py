@@ -207,6 +207,41 @@ def gamma_mean(d_output: Tensor, normal: Tensor, x: Tensor, d_normal: Tensor) ->
     return (d_output * normal).mean(dim=(0, 1))
 
 
+def over_everything(value: Tensor) -> Tensor:
+    return value.sum() / value.size(-1)
+
+
+@mistake(
+    "first",
+    "the norm's two sums over all rows",
+    symptom="The gradient of a position depends on those of all others.",
+    cause="Each position has its own two means: sum over the features alone, dim=-1.",
+    steps={"second": lambda normal, d_normal: over_everything(normal * d_normal)},
+    seen="[bugfix] fix error in layer_norm_backward_kernel, "
+    "https://github.com/flagos-ai/FlagGems/pull/59",
+)
+def sums_of_all_rows(d_normal: Tensor) -> Tensor:
+    return over_everything(d_normal)
+
+
+def over_the_sentence(value: Tensor) -> Tensor:
+    return value.mean(dim=(1, 2), keepdim=True)
+
+
+@mistake(
+    "first",
+    "the norm's two means over the whole sentence",
+    symptom="The gradient of a position depends on those of its sentence.",
+    cause="The input was taken for two axes, (B, T · D): the means run over the features alone, "
+    "dim=-1.",
+    steps={"second": lambda normal, d_normal: over_the_sentence(normal * d_normal)},
+    seen="layer_norm_backward assumes 2-D input: silently wrong gradients + out-of-bounds writes "
+    "for rank ≥ 3 inputs, https://github.com/flagos-ai/FlagGems/issues/5392",
+)
+def means_of_the_sentence(d_normal: Tensor) -> Tensor:
+    return over_the_sentence(d_normal)
+
+
 @mistake(
     "bias",
     "γ multiplied into the gradient of β",

@@ -12,7 +12,7 @@ from transformer_book.checks.given import normal
 
 
 def linear_backward_pipeline(s, d_output, x, weight):
-    return s.input(d_output, x, weight), s.weight(d_output, x), s.bias(d_output)
+    return s.input(d_output, x, weight), s.weight(d_output, x), s.bias(d_output, x)
 
 
 def linear_backward_cases() -> Sequence[Case]:
@@ -39,7 +39,7 @@ LINEAR_BACKWARD = Component(
     steps={
         "input": lambda d_output, x, weight: d_output @ weight,
         "weight": lambda d_output, x: d_output.flatten(0, 1).T @ x.flatten(0, 1),
-        "bias": lambda d_output: d_output.flatten(0, 1).sum(dim=0),
+        "bias": lambda d_output, x: d_output.flatten(0, 1).sum(dim=0),
     },
     cases=linear_backward_cases,
     returns="the gradients of x `(B, T, M)`, of the weight `(N, M)` and of the bias `(N,)`",
@@ -119,7 +119,7 @@ def per_sentence(d_output: Tensor, x: Tensor) -> Tensor:
     symptom="The gradient of the bias is too small, by the number of rows.",
     cause="The bias was added in every row, so the gradients add.",
 )
-def bias_mean(d_output: Tensor) -> Tensor:
+def bias_mean(d_output: Tensor, x: Tensor) -> Tensor:
     return d_output.mean(dim=(0, 1))
 
 
@@ -129,7 +129,7 @@ def bias_mean(d_output: Tensor) -> Tensor:
     symptom="The gradient of the bias has an entry for each row.",
     cause="One bias serves all rows: sum over all axes but the last.",
 )
-def bias_rows(d_output: Tensor) -> Tensor:
+def bias_rows(d_output: Tensor, x: Tensor) -> Tensor:
     return d_output
 
 
@@ -139,8 +139,21 @@ def bias_rows(d_output: Tensor) -> Tensor:
     symptom="The gradient of the bias has an entry for each position, not for each output.",
     cause="Sum over batch and positions; the last axis stays.",
 )
-def bias_features(d_output: Tensor) -> Tensor:
+def bias_features(d_output: Tensor, x: Tensor) -> Tensor:
     return d_output.sum(dim=-1)
+
+
+@mistake(
+    "bias",
+    "gradient of the bias added up from the weight's",
+    symptom="The gradient of the bias depends on x.",
+    cause="The gradient of the weight, added over the inputs, is that of a bias only where all x "
+    "are 1: sum d_output itself over both axes.",
+    seen="Course 2 week 4 ~ Wrong back propagation function ~ UNQ_C4, https://github.com/rust0258/"
+    "Deeplearning.ai-Natural-Language-Processing-Specialization/issues/64",
+)
+def bias_of_the_weight(d_output: Tensor, x: Tensor) -> Tensor:
+    return torch.einsum("btn,btm->n", d_output, x)
 
 
 @mistake(
@@ -149,5 +162,5 @@ def bias_features(d_output: Tensor) -> Tensor:
     symptom="The gradient of the bias still has the axis of the positions.",
     cause="All positions share the bias: sum over both axes.",
 )
-def bias_batch(d_output: Tensor) -> Tensor:
+def bias_batch(d_output: Tensor, x: Tensor) -> Tensor:
     return d_output.sum(dim=0)

@@ -209,6 +209,30 @@ def first_place(parts: Sequence[str], pair: Pair) -> list[str]:
     return new
 
 
+def of_letters(pieces: Pieces, words: Mapping[str, int]) -> Counter[Pair]:
+    return Counter({pair: n for pair, n in pairs_of(pieces, words).items() if "" not in pair})
+
+
+@mistake(
+    "join",
+    "pairs counted once, nothing joined",
+    symptom="All merges are pairs of single letters.",
+    cause="The most frequent pairs of the first count are taken: join each in all words, and count "
+    "anew, before the next.",
+    steps={"count": of_letters},
+    seen="It amazes me that this implementation of BPE doesn't require LOOP. How to make it "
+    "correct?, https://github.com/soaxelbrooke/python-bpe/issues/20",
+)
+def set_apart(parts: Sequence[str], pair: Pair) -> list[str]:
+    """The parts with nothing joined, but the pair no longer side by side."""
+    found: list[str] = []
+    for part in parts:
+        if found and (found[-1], part) == pair:
+            found.append("")
+        found.append(part)
+    return found
+
+
 @mistake(
     "count",
     "places that overlap not counted",

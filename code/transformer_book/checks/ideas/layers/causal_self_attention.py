@@ -162,6 +162,22 @@ def future_hidden_late(scores: Tensor, seen: Tensor) -> Tensor:
 
 
 @mistake(
+    "weights",
+    "additive mask where ones and zeros are meant",
+    met=("flat", 0),
+    symptom="Each position takes the mean of itself and what came before: the scores are lost.",
+    cause="1 − mask is multiplied by −1e9, but the mask holds 0 for what may be seen: this adds "
+    "−1e9 to every score, and the rest is rounded away. Use one meaning: ones and zeros, or 0 and "
+    "−∞.",
+    seen="fix(tinytorch): fix GPT causal mask convention in module 13, "
+    "https://github.com/harvard-edge/cs249r_book/pull/1785",
+)
+def additive_for_ones(scores: Tensor, seen: Tensor) -> Tensor:
+    mask = torch.zeros_like(scores).masked_fill(~seen, -1e9)
+    return (scores + (1 - mask) * -1e9).softmax(dim=-1)
+
+
+@mistake(
     "seen",
     "next token visible to causal attention",
     symptom="A position sees the token after it, the one it is to predict.",

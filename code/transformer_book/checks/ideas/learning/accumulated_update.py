@@ -42,9 +42,9 @@ def observe_accumulation(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def accumulation_pipeline(s, optimizer, scheduler, parts, compute_loss):
     s.before(optimizer)
-    for part in parts:
+    for number, part in enumerate(parts, start=1):
         s.before_part(optimizer)
-        s.share(compute_loss(part), parts).backward()
+        s.share(compute_loss(part), parts, number).backward()
         s.after_part(optimizer, scheduler, part is parts[-1])
     s.after(optimizer, scheduler)
 
@@ -74,7 +74,7 @@ ACCUMULATION = Component(
     steps={
         "before": lambda optimizer: optimizer.zero_grad(),
         "before_part": lambda optimizer: None,
-        "share": lambda loss, parts: loss / len(parts),
+        "share": lambda loss, parts, number: loss / len(parts),
         "after_part": lambda optimizer, scheduler, last: None,
         "after": step_both,
     },
@@ -129,7 +129,7 @@ def step_per_part(optimizer: Optimizer, scheduler: Any, last: bool) -> None:
     chapter=15,
     seen="Logic Error in gradient accumulation?, https://github.com/karpathy/nanoGPT/issues/206",
 )
-def parts_summed(loss: Tensor, parts: Sequence[Any]) -> Tensor:
+def parts_summed(loss: Tensor, parts: Sequence[Any], number: int) -> Tensor:
     return loss
 
 
@@ -193,7 +193,7 @@ def of_a_fixed_number(number: int, more: str = "") -> None:
         f"an epoch may have fewer. Divide by len(parts).{more}",
         section="A mean of means is not the mean",
         chapter=15,
-    )(lambda loss, parts: loss / number)
+    )(lambda loss, parts, _: loss / number)
 
 
 of_a_fixed_number(2, " (`len(part)` is 2 if a part is a pair of inputs and targets.)")
@@ -209,7 +209,7 @@ of_a_fixed_number(8)
     section="A mean of means is not the mean",
     chapter=15,
 )
-def divided_by_size(loss: Tensor, parts: Sequence[Any]) -> Tensor:
+def divided_by_size(loss: Tensor, parts: Sequence[Any], number: int) -> Tensor:
     return loss / len(parts[0][0])
 
 
@@ -221,6 +221,32 @@ def divided_by_size(loss: Tensor, parts: Sequence[Any]) -> Tensor:
 )
 def step_forgotten(optimizer: Optimizer, scheduler: Any) -> None:
     scheduler.step()
+
+
+@mistake(
+    "after_part",
+    "gradients clipped behind every part",
+    symptom="The gradient is too short, and the later parts count for more than the first.",
+    cause="What has been added up so far is clipped behind every backward(). Nothing is clipped "
+    "here; where something is, clip once, behind the last part.",
+    seen="Potential bug with gradient clipping when using gradient accumulation in examples, "
+    "https://github.com/huggingface/transformers/issues/986",
+)
+def clipped_per_part(optimizer: Optimizer, scheduler: Any, last: bool) -> None:
+    torch.nn.utils.clip_grad_norm_(optimizer.param_groups[0]["params"], 1.0)
+
+
+@mistake(
+    "share",
+    "each part divided by its own number",
+    symptom="The first part counts in full, and each one behind it for less.",
+    cause="The divisor is how many parts there have been so far: divide all by len(parts).",
+    section="A mean of means is not the mean",
+    chapter=15,
+    seen="gradient accumulation, https://github.com/karpathy/nanoGPT/issues/605",
+)
+def by_its_own_number(loss: Tensor, parts: Sequence[Any], number: int) -> Tensor:
+    return loss / number
 
 
 @mistake(

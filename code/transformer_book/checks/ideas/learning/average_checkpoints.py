@@ -137,6 +137,20 @@ def mean_over_all(checkpoints: Sequence[Checkpoint]) -> Checkpoint:
 
 @mistake(
     "average",
+    "running mean with its shares exchanged",
+    symptom="It is right for two checkpoints; with more, the last one counts for most of it.",
+    cause="With the n-th the mean so far keeps (n − 1) / n, and the new one gets 1 / n.",
+    seen="Stochastic Weight Averaging bug, https://github.com/pbaylies/stylegan-encoder/issues/13",
+)
+def shares_exchanged(checkpoints: Sequence[Checkpoint]) -> Checkpoint:
+    mean: dict[str, Any] = dict(checkpoints[0])
+    for n, checkpoint in enumerate(checkpoints[1:], start=1):
+        mean = {name: (n * checkpoint[name] + mean[name]) / (n + 1) for name in mean}
+    return mean
+
+
+@mistake(
+    "average",
     "the first checkpoint",
     symptom="This is the first checkpoint alone.",
     cause="Take the mean of all.",

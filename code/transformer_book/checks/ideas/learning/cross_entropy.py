@@ -307,6 +307,20 @@ def logarithm_twice(logits: Tensor) -> Tensor:
 
 
 @mistake(
+    "log_p",
+    "binary cross-entropy of every word",
+    met=("score", 0),
+    symptom="The loss is too large: it is paid for the probability of all other words, too.",
+    cause="One word of V is asked for, and the softmax makes them compete: take −log p of the "
+    "right one alone. Yours adds −log(1 − p) of all others.",
+    seen="cross entropy is correct?, https://github.com/eriklindernoren/ML-From-Scratch/issues/98",
+)
+def of_every_word(logits: Tensor) -> Tensor:
+    p = logits.softmax(dim=-1).clamp(1e-15, 1 - 1e-7)
+    return p.log() - (1 - p).log() + (1 - p).log().sum(dim=-1, keepdim=True)
+
+
+@mistake(
     "real",
     "another token ignored than padding",
     symptom="Padding counts, and the places where <sos> is to be said do not.",

@@ -10,10 +10,13 @@ SCHEDULE = Component(
     order=4,
     section="The schedule",
     signature="update, d_model, warmup",
-    pipeline=lambda s, update, d_model, warmup: s.width(d_model) * s.time(update, warmup),
+    pipeline=lambda s, update, d_model, warmup: s.rate(
+        s.width(d_model) * s.time(update, warmup), warmup
+    ),
     steps={
         "width": lambda d_model: d_model**-0.5,
         "time": lambda update, warmup: min(update**-0.5, update * warmup**-1.5),
+        "rate": lambda rate, warmup: rate,
     },
     cases=lambda: tuple(
         Case(f"update {n}, d_model = {d}, {w} updates of warm-up", (n, d, w))
@@ -192,6 +195,19 @@ def always_four_thousand(update: int, warmup: int) -> float:
 def one_too_long(update: int, warmup: int) -> float:
     rising = update / (warmup + 1) * warmup**-0.5
     return rising if update < warmup else update**-0.5
+
+
+@mistake(
+    "rate",
+    "rate as a share of its highest",
+    symptom="At the end of the warm-up the rate is the same, however long the warm-up is.",
+    cause="It is multiplied by the root of warmup, as where a highest rate is chosen: in the "
+    "paper's formula that rate is (d_model · warmup)**-0.5.",
+    seen="Question on noam_scheme(): learning_rate, "
+    "https://github.com/Kyubyong/transformer/issues/89",
+)
+def as_a_share(rate: float, warmup: int) -> float:
+    return rate * warmup**0.5
 
 
 @mistake(

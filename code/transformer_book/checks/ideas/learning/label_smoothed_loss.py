@@ -260,6 +260,19 @@ def always_a_tenth(nll: Tensor, spread: Tensor, epsilon: float) -> Tensor:
 
 
 @mistake(
+    "average",
+    "padding alone in the smoothed loss",
+    met=("flat", 0),
+    symptom="Without padding the loss is 0, and no word is learned.",
+    cause="The mask is inverted: zero the losses at the padding, and keep those of the words.",
+    seen="Question on CrossEntropyMetric in loss.py line 159 ., "
+    "https://github.com/awslabs/sockeye/issues/200",
+)
+def padding_alone(losses: Tensor, real: Tensor) -> Tensor:
+    return losses[~real].sum() / real.sum()
+
+
+@mistake(
     "mix",
     "smoothing with the wrong sign",
     symptom="The smoothing rewards unlikely tokens.",

@@ -167,6 +167,19 @@ def power_of_bits(loss: float) -> float:
 
 
 @mistake(
+    "average",
+    "every batch taken to be as large as the first",
+    symptom="It is right where all batches are of one size.",
+    cause="The sum is divided by one batch's size times the number of batches: add up the sizes.",
+    seen="incorrect mean cross entropy when batch sizes vary, "
+    "https://github.com/rinuboney/ladder/issues/5",
+)
+def as_large_as_the_first(losses: Sequence[float], counts: Sequence[int]) -> float:
+    total = sum(loss * n for loss, n in zip(losses, counts, strict=True))
+    return total / (counts[0] * len(counts))
+
+
+@mistake(
     "power",
     "root in place of exp",
     symptom="The result lies near 1 or 2, below every perplexity of the literature.",

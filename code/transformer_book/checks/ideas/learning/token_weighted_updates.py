@@ -196,6 +196,19 @@ def kept(optimizer: Optimizer) -> None:
 
 @mistake(
     "average",
+    "divided by the tokens and by the parts",
+    symptom="The gradient is too short, by the number of parts in the window.",
+    cause="The sum over all tokens of the window is divided by them: that is the mean already.",
+    seen="Reconcile grad-accum loss normalization in _unsloth_get_batch_samples, "
+    "https://github.com/unslothai/unsloth-zoo/pull/1023",
+)
+def divided_twice(measured: Measured, n: int) -> Tensor:
+    total = sum((loss * tokens for loss, tokens in measured), torch.zeros(()))
+    return total / sum(tokens for _, tokens in measured) / len(measured)
+
+
+@mistake(
+    "average",
     "means divided by all tokens",
     symptom="The gradient is too short, and shorter the more tokens a part has.",
     cause="Each loss is a mean already: multiply it by its tokens before dividing by all of them.",

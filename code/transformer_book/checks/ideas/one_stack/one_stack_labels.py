@@ -259,6 +259,19 @@ def two_marks(source: Tensor, target: Tensor) -> Tensor:
 
 
 @mistake(
+    "asked",
+    "first token of the target not asked for",
+    symptom="Behind <sos> nothing is asked: the model never learns how to begin.",
+    cause="<sos> is the last place before the target's first token, and the one that says it: the "
+    "labels begin there, not one place later.",
+    seen="Fix prefix lm offsets, "
+    "https://github.com/bigscience-workshop/Megatron-DeepSpeed/pull/167",
+)
+def first_not_asked(target: Tensor) -> Tensor:
+    return torch.cat([torch.zeros_like(target[:, :1]), target[:, 2:]], dim=1)
+
+
+@mistake(
     "out",
     "padding moved behind both",
     symptom="The padding between source and target has been moved to the end.",

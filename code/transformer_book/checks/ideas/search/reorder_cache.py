@@ -165,6 +165,17 @@ def the_way_back(keys: Tensor, rows: Tensor, layer: int) -> Tensor:
 
 @mistake(
     "key_rows",
+    "positions picked in place of rows",
+    symptom="It stops, or the cache becomes shorter: places of the text are picked.",
+    cause="The indices are those of the beams: pick them along axis 0.",
+    steps={"value_rows": lambda values, rows, layer: values.index_select(2, rows)},
+)
+def along_the_positions(keys: Tensor, rows: Tensor, layer: int) -> Tensor:
+    return keys.index_select(2, rows)
+
+
+@mistake(
+    "key_rows",
     "cache overwritten while it is read",
     symptom="A row that a later beam continues has been overwritten before it is read.",
     cause="`cache[i] = cache[rows[i]]` in a loop reads rows that it has already written: read all "

@@ -224,6 +224,20 @@ def not_extended(keys: Tensor, kept: Tensor, key: Tensor) -> Tensor:
 
 
 @mistake(
+    "hide",
+    "no mask as soon as something is kept",
+    met=("too-good", 0),
+    symptom="New tokens that come together behind kept ones see each other's future.",
+    cause="The mask is left out with a cache, which is right for a single new token: several need "
+    "tril(P), P being what is kept.",
+    seen="generate() produces garbage despite low train loss: prefill skips causal masking when a "
+    "KV cache is attached, https://github.com/Mikyx-1/TinyLLM/issues/17",
+)
+def only_without_a_cache(scores: Tensor, kept: Tensor) -> Tensor:
+    return scores if kept.size(2) else later_hidden(scores, kept)
+
+
+@mistake(
     "keep_keys",
     "new keys kept before they are turned",
     met=("nonsense", 9),

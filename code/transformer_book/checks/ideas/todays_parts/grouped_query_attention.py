@@ -187,6 +187,25 @@ def inverted(scores: Tensor, mask: Tensor, value: Tensor) -> Tensor:
     return scores.masked_fill(mask, -math.inf)
 
 
+def widened(x: Tensor, n_heads: int) -> Tensor:
+    flat = x.transpose(1, 2).flatten(2).repeat_interleave(n_heads // x.size(1), dim=-1)
+    return flat.unflatten(2, (n_heads, -1)).transpose(1, 2)
+
+
+@mistake(
+    "share_keys",
+    "features repeated before they are cut into heads",
+    met=("nonsense", 0),
+    symptom="A head holds some features of its group several times, and others not at all.",
+    cause="repeat_interleave runs over the features of all heads together: cut into heads first, "
+    "and repeat these, dim=1.",
+    steps={"share_values": widened},
+    seen="One question about repeat KV, https://github.com/jxiw/M1/issues/4",
+)
+def features_repeated(x: Tensor, n_heads: int) -> Tensor:
+    return widened(x, n_heads)
+
+
 @mistake(
     "hide",
     "grouped mask ignored",

@@ -148,6 +148,18 @@ def from_zero(normalised: Tensor, weight: Tensor, x: Tensor) -> Tensor:
 
 
 @mistake(
+    "divide",
+    "multiplied by the root in RMSNorm",
+    symptom="Large vectors become larger still, and small ones smaller.",
+    cause="The vectors are multiplied by the root, as x / rsqrt(…) does: rsqrt is one over the "
+    "root, so multiply by it, or divide by sqrt(…).",
+    seen="Incorrect implementation of RMSNorm, https://github.com/mosaicml/llm-foundry/issues/371",
+)
+def times_the_root(x: Tensor, mean_square: Tensor, eps: float) -> Tensor:
+    return x * torch.sqrt(mean_square + eps)
+
+
+@mistake(
     "mean_square",
     "mean of the squares over the positions",
     met=("batch", 12),

@@ -165,6 +165,21 @@ def always_half(normalised: Tensor, weight: Tensor, x: Tensor) -> Tensor:
 
 
 @mistake(
+    "divide",
+    "ε beside the squares of scaled numbers",
+    met=("nan", 0),
+    symptom="A row of zeros becomes nan, and one large number makes its row too small.",
+    cause="The row is divided by its largest entry first, and ε added afterwards: that multiplies "
+    "ε by the square of the entry. Divide ε by it, and leave rows of zeros as they are.",
+    seen="Fix rms_norm eps inflation from max-|x| rescale; guard all-zero input, "
+    "https://github.com/apple/coremltools/pull/2822",
+)
+def scaled_by_the_largest(wide: Tensor, mean_square: Tensor, eps: float) -> Tensor:
+    scaled = wide / wide.abs().amax(dim=-1, keepdim=True)
+    return scaled / torch.sqrt(scaled.square().mean(dim=-1, keepdim=True) + eps)
+
+
+@mistake(
     "narrow",
     "weight forgotten in two bytes",
     met=("worse", 0),
