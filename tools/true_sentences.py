@@ -330,8 +330,8 @@ class Told:
         return True
 
     @reads(
-        rf"All but one value is right: line (\d+) of your cell or file gives something else than "
-        rf"what {STEP} in the right version: (.*\.)"
+        rf"One value explains your answer: line (\d+) of your cell or file gives something else "
+        rf"than what {STEP} in the right version: (.*\.)"
     )
     def all_but_one(self, line: str, way: str, step: str, time: str | None, relation: str) -> bool:
         inside = self.checks.inside

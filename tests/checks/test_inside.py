@@ -43,7 +43,9 @@ def test_the_only_line_that_is_wrong_is_told_with_how() -> None:
         return (weights if mask is None else weights * mask.any(-1, keepdim=True)) @ value
 
     found = told("scaled_dot_product_attention", scaled_twice)
-    assert found.startswith(f"All but one value is right: l{line(scaled_twice, 2)}gives something")
+    assert found.startswith(
+        f"One value explains your answer: l{line(scaled_twice, 2)}gives something"
+    )
     assert found.endswith("yours is the right value times 1.7.")
 
 
