@@ -87,13 +87,6 @@ def over_the_queries(query, key, value, mask=None):
     return scores.softmax(dim=-2) @ value
 
 
-@version("padding_mask", "wrong: first padding left open")
-def first_padding_left_open(tokens):
-    length = (tokens != 0).sum(1, keepdim=True)
-    hidden = torch.arange(tokens.size(1)) >= length + 1
-    return ~hidden[:, None, None, :]
-
-
 @version("causal_mask", "wrong: causal mask transposed + additive mask in place of a boolean one")
 def flipped_square_subsequent(length):
     mask = torch.triu(torch.ones(length, length)).transpose(0, 1)

@@ -27,7 +27,7 @@ def divided_as_whole_numbers(length, d_model):
     return table
 
 
-@version("sinusoids", "wrong: −log(10000) / d_model rounded down")
+@version("sinusoids", "wrong: −log(10000)/d_model rounded down")
 def floored_to_minus_one(length, d_model):
     speed = torch.exp(torch.arange(0, d_model, 2).float() * (-math.log(10000.0) / d_model // 1))
     angle = torch.arange(length).float().unsqueeze(1) * speed

@@ -237,7 +237,7 @@ def floored_per_column(d_model: int) -> Tensor:
 
 @mistake(
     "exponents",
-    "−log(10000) / d_model rounded down",
+    "−log(10000)/d_model rounded down",
     symptom="The wavelengths grow far too fast.",
     cause="`-math.log(10000) / d_model // 1`, or `// d_model`, is a whole number, −1 or below: "
     "divide with / alone.",
