@@ -148,6 +148,7 @@ EQUIVALENT_BY_REASON = {
         ("accumulated_update", "s.after_part(optimizer, scheduler, part is parts[-1]) → s"),
         ("accumulated_update", "1 → 0"),
     ],
+    "only known mistakes ask which part it is": [("accumulated_update", "1 → 2")],
     "the number of tokens is the same for all checkpoints": [
         (
             "best_checkpoint",

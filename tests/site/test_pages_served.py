@@ -53,7 +53,7 @@ COME_NEAR = """async () => {
 PLACES = """() => {
     const further = [...document.querySelectorAll("section.further")];
     for (const each of further) each.style.display = "none";
-    const page = document.querySelector("article").getBoundingClientRect();
+    const page = (document.querySelector("article") ?? document.body).getBoundingClientRect();
     const share = (place) => (place.getBoundingClientRect().top - page.top) / page.height;
     const found = [...document.querySelectorAll(".explorer-place")].map(
         (place) => [place.dataset.name, share(place)]);

@@ -327,8 +327,8 @@ CASES = [
         MaskExplorer,
         "chapters/08_masks",
         masks,
-        # <sos> sees A, one word of its future: (1 · 8 + 3 · 4) / (1 + 3).
-        example=("query 0 <sos>, key 1 A: hidden", "Enter", "outputs.0", "5.00"),
+        # "the" sees "dog", one word of its future.
+        example=("query 0 the, key 1 dog: hidden", "Enter", "outputs.0", "5.00"),
     ),
     Case(
         HeadExplorer,
