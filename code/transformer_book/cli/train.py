@@ -85,7 +85,7 @@ def train(
     command = ["train", recipe, *([] if output is None else ["--output", str(output)])]
     command += [part for name in teacher or () for part in ("--teacher", name)]
     with processes() as here:
-        say = _nothing if quiet or here.rank else print
+        say = (lambda *_: None) if quiet or here.rank else print
         kept = run_folder.kept_recipe(folder, Path(recipe).stem, resume)
         chosen = run_folder.chosen_recipe(recipe, changes or (), kept, folder)
         run_folder.check_writable(folder)
@@ -254,7 +254,3 @@ def _what_to_do_next(experiment: Experiment, folder: Path) -> str:
     evaluate = command_line("evaluate", str(folder))
     translate = command_line("translate", str(folder), text)
     return f"The model is in {folder}. Next:\n  {evaluate}\n  {translate}"
-
-
-def _nothing(*_: object) -> None:
-    pass

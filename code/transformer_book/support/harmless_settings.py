@@ -26,3 +26,13 @@ HARMLESS = re.compile(
 def without_harmless(settings: Mapping[str, Any]) -> dict[str, Any]:
     """The settings that may change the function: all but those of a kind that never does."""
     return {name: value for name, value in settings.items() if not HARMLESS.fullmatch(name)}
+
+
+def refuse_others(settings: Mapping[str, Any], family: str) -> None:
+    """Raise `ValueError` for a setting that nothing has read, unless it is `None` or `False`."""
+    for name, value in settings.items():
+        if value not in (None, False):
+            raise ValueError(
+                f"The {family} model has a setting {name!r} = {value!r}, which the book's model "
+                "does not know."
+            )

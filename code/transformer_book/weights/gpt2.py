@@ -10,7 +10,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from transformer_book.decoder_only import DecoderOnlyConfig
-from transformer_book.support.harmless_settings import without_harmless
+from transformer_book.support.harmless_settings import refuse_others, without_harmless
 
 # Of the whole model, then of one layer: the name in a GPT-2 checkpoint, and the book's.
 MODEL_NAMES = {
@@ -101,12 +101,7 @@ def config_from_gpt2(settings: Mapping[str, Any]) -> DecoderOnlyConfig:
         padding=None,
     )
     settings.pop("embd_pdrop", None)  # the book's has one rate for embeddings and sublayers
-    unknown = [name for name, value in settings.items() if value not in (None, False)]
-    if unknown:
-        raise ValueError(
-            f"The GPT-2 model has a setting {unknown[0]!r} = {settings[unknown[0]]!r}, which the "
-            "book's model does not know."
-        )
+    refuse_others(settings, "GPT-2")
     return config
 
 

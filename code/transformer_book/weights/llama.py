@@ -9,7 +9,7 @@ from typing import Any
 from torch import Tensor
 
 from transformer_book.decoder_only import DecoderOnlyConfig, todays
-from transformer_book.support.harmless_settings import without_harmless
+from transformer_book.support.harmless_settings import refuse_others, without_harmless
 
 # Of the whole model, then of one layer: the name in a Llama checkpoint, and the book's.
 MODEL_NAMES = {
@@ -89,12 +89,7 @@ def config_from_llama(settings: Mapping[str, Any]) -> DecoderOnlyConfig:
         tie_embeddings=settings.pop("tie_word_embeddings", False),
         padding=None,
     )
-    unknown = [name for name, value in settings.items() if value not in (None, False)]
-    if unknown:
-        raise ValueError(
-            f"The Llama model has a setting {unknown[0]!r} = {settings[unknown[0]]!r}, which the "
-            "book's model does not know."
-        )
+    refuse_others(settings, "Llama")
     return config
 
 
