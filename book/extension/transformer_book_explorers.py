@@ -65,10 +65,16 @@ def place_of(models: dict, view: str, text: str) -> Place:
     return Place(module=module, name=name, traits=json.dumps(traits), said=text)
 
 
-def text_of(notebook: dict, data: MimeData) -> str:
-    """The numbers of an explorer as text, which its output holds beside the view."""
-    output = notebook["cells"][data.cell_index]["outputs"][data.output_index]
-    return "".join(output["data"].get("text/plain", ""))
+def views_of(notebook: dict) -> dict[str, str]:
+    """The explorers that a notebook shows, by their models: the numbers of each as text."""
+    shown = [
+        output.get("data", {}) for cell in notebook["cells"] for output in cell.get("outputs", [])
+    ]
+    return {
+        view["model_id"]: "".join(data.get("text/plain", ""))
+        for data in shown
+        if (view := data.get(WIDGET_VIEW_MIMETYPE))
+    }
 
 
 class Explorers:
@@ -84,9 +90,11 @@ class Explorers:
             return None
         client = renderer.renderer.nb_client
         saved = client.nb_metadata.get("widgets", {}).get(WIDGET_STATE_MIMETYPE, {})
-        text = text_of(client.notebook, data)
+        # Not by the output's number: MyST-NB counts after it has joined what was printed in pieces.
+        view = data.content["model_id"]
+        text = views_of(client.notebook)[view]
         try:
-            return [place_of(saved.get("state", {}), data.content["model_id"], text)]
+            return [place_of(saved.get("state", {}), view, text)]
         except ValueError as error:
             logger.warning("%s", error, location=(renderer.renderer.document["source"], data.line))
             return [nodes.literal_block(text, text)]
@@ -95,13 +103,10 @@ class Explorers:
 def explorer_in(notebook: dict, name: str) -> Place | None:
     """The place of the first explorer of this class that a notebook shows."""
     saved = notebook["metadata"].get("widgets", {}).get(WIDGET_STATE_MIMETYPE, {})
-    for cell in notebook["cells"]:
-        for output in cell.get("outputs", []):
-            if view := output.get("data", {}).get(WIDGET_VIEW_MIMETYPE):
-                text = "".join(output["data"].get("text/plain", ""))
-                place = place_of(saved.get("state", {}), view["model_id"], text)
-                if place["name"] == name:
-                    return place
+    for view, text in views_of(notebook).items():
+        place = place_of(saved.get("state", {}), view, text)
+        if place["name"] == name:
+            return place
     return None
 
 

@@ -9,15 +9,17 @@ import struct
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 from urllib.parse import unquote, urlsplit
 
 import pytest
 from common import ROOT, configuration, notebooks, repository_url
 from docutils import nodes
 from docutils.utils import new_document
+from myst_nb.core.render import WIDGET_VIEW_MIMETYPE, MimeData
 from playwright.sync_api import Browser, Page
 from sphinx import addnodes
-from transformer_book_explorers import explorer_in
+from transformer_book_explorers import Explorers, explorer_in, views_of
 
 from tests.site.accessibility import NARROW, violations, width_of
 from tests.site.html_pages import read_pages
@@ -301,6 +303,20 @@ def test_an_explorer_is_taken_with_its_own_traits_and_no_others() -> None:
     assert explorer_in(notebook, "Explorer") is None
     assert explorer_in(notebook, "MaskExplorer") is None
     assert explorer_in({"cells": [], "metadata": {}}, "GeometryExplorer") is None
+
+
+def test_an_explorer_is_found_below_what_was_printed_in_pieces() -> None:
+    """A quick or a slow machine cuts prints differently; MyST-NB counts them joined."""
+    notebook = json.loads((ROOT / GEOMETRY.page).with_suffix(".ipynb").read_text(encoding="utf-8"))
+    view, text = next(iter(views_of(notebook).items()))
+    for cell in notebook["cells"]:
+        printed = {"output_type": "stream", "name": "stdout", "text": ["piece"]}
+        cell["outputs"] = [printed] * 9 + cell.get("outputs", [])
+    client = SimpleNamespace(nb_metadata=notebook["metadata"], notebook=notebook)
+    renderer = SimpleNamespace(renderer=SimpleNamespace(nb_client=client))
+    data = MimeData(WIDGET_VIEW_MIMETYPE, {"model_id": view}, cell_index=0, output_index=1)
+    (place,) = Explorers.handle_mime(renderer, data, False)
+    assert place["said"] == text
 
 
 def test_a_description_is_whole_sentences_without_citations(extension) -> None:
