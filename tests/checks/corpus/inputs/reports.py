@@ -11,11 +11,6 @@ import torch
 from tests.checks.corpus import version
 
 
-@version("add_positions", "wrong: as many rows as sentences")
-def table_by_the_first_axis(x, table):
-    return x + table[: x.size(0)]
-
-
 @version("sinusoids", "wrong: exponent per column, rounded down")
 def divided_as_whole_numbers(length, d_model):
     table = torch.tensor(

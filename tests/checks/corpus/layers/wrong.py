@@ -158,13 +158,6 @@ def ln_fixed(x, weight, bias, eps=1e-5):
     return F.layer_norm(x, (x.size(-1),), weight, bias)
 
 
-@version("layer_norm", "wrong: ε fixed")
-def ln_fixed_by_hand(x, weight, bias, eps=1e-5):
-    mean = x.mean(-1, keepdim=True)
-    var = ((x - mean) ** 2).mean(-1, keepdim=True)
-    return weight * (x - mean) / torch.sqrt(var + 0.00001) + bias
-
-
 @version("layer_norm", "wrong: divided by the variance")
 def ln_variance(x, weight, bias, eps=1e-5):
     mean, var = x.mean(-1, keepdim=True), x.var(-1, keepdim=True, unbiased=False)
@@ -979,11 +972,6 @@ def registered_nowhere(layers):
     return _Chain(layers)
 
 
-@version("registered_layers", "wrong: layers in a plain list")
-def registered_in_a_dict(layers):
-    return _Chain({i: layer for i, layer in enumerate(layers)}.values())
-
-
 @version("registered_layers", "wrong: only one layer registered")
 def registered_in_a_loop(layers):
     chain = _Chain(layers)
@@ -1031,8 +1019,3 @@ def registered_one_less(layers):
 def norm_by_a_root_of_std(x, weight, bias, eps=1e-5):
     std = x.std(-1, correction=0, keepdim=True)
     return weight * (x - x.mean(-1, keepdim=True)) / (std + eps).sqrt() + bias
-
-
-@version("dropout", "wrong")
-def dropout_divided_by_p(x, p, keep, training):
-    return x * keep / p if training and p else x

@@ -11,56 +11,6 @@ from torch import nn
 from tests.checks.corpus import version
 
 
-@version("label_smoothed_loss", "wrong: divergence from a distribution over V − 2 words")
-def smoothed_as_annotated(logits, target, smoothing):
-    guess = F.log_softmax(logits.flatten(0, 1), dim=-1)
-    ids = target.flatten()
-    wanted = torch.zeros_like(guess).fill_(smoothing / (guess.size(1) - 2))
-    wanted[torch.arange(len(ids)), ids] = 1 - smoothing
-    wanted[:, 0] = 0
-    wanted[ids == 0] = 0
-    return nn.KLDivLoss(reduction="sum")(guess, wanted) / ids.count_nonzero()
-
-
-@version("label_smoothed_loss", "wrong: divergence in place of the smoothed loss")
-def smoothed_divergence(logits, target, smoothing):
-    words = logits.size(-1)
-    wanted = (1 - smoothing) * F.one_hot(target, words) + smoothing / words
-    lost = F.kl_div(logits.log_softmax(-1), wanted.to(logits.dtype), reduction="none").sum(-1)
-    return lost[target > 0].mean()
-
-
-@version("label_smoothed_loss", "wrong: smoothing shared among V − 2 words")
-def smoothed_without_padding(logits, target, smoothing):
-    words = logits.size(-1)
-    share = torch.full_like(logits, smoothing / (words - 2))
-    share[..., 0] = 0.0
-    share = share.scatter(-1, target.unsqueeze(-1), 1 - smoothing)
-    lost = -(share * logits.log_softmax(dim=-1)).sum(dim=-1)
-    return lost.masked_select(target.ne(0)).mean()
-
-
-@version("accumulated_update", "wrong: divided by a fixed number of parts, 4")
-def four_parts_always(optimizer, scheduler, parts, compute_loss, accumulation=4):
-    for group in optimizer.param_groups:
-        for parameter in group["params"]:
-            parameter.grad = None
-    for loss in map(compute_loss, parts):
-        loss.div(accumulation).backward()
-    optimizer.step()
-    scheduler.step()
-
-
-@version("accumulated_update", "wrong: divided by a fixed number of parts, 2")
-def two_parts_always(optimizer, scheduler, parts, compute_loss):
-    optimizer.zero_grad(set_to_none=True)
-    for part in parts:
-        half = 0.5 * compute_loss(part)
-        half.backward()
-    optimizer.step()
-    scheduler.step()
-
-
 @version("accumulated_update", "wrong: divided by a fixed number of parts, 8")
 def eight_parts_always(optimizer, scheduler, parts, compute_loss):
     wanted = 8
@@ -154,16 +104,6 @@ def other_index_ignored(logits, target):
     return nn.CrossEntropyLoss(ignore_index=1)(logits.flatten(0, 1), target.flatten())
 
 
-@version("accumulated_update", "wrong: schedule stepped in the loop over the parts")
-def scheduler_in_the_loop(optimizer, scheduler, parts, compute_loss):
-    optimizer.zero_grad()
-    for i, part in enumerate(parts):
-        (compute_loss(part) / len(parts)).backward()
-        if i == len(parts) - 1:
-            optimizer.step()
-        scheduler.step()
-
-
 @version("accumulated_update", "wrong: gradients clipped behind every part")
 def clipped_part_by_part(optimizer, scheduler, parts, compute_loss):
     weights = [w for group in optimizer.param_groups for w in group["params"]]
@@ -204,15 +144,6 @@ def distribution_kept_for_padding_alone(logits, target, smoothing):
     dist.scatter_(-1, target.unsqueeze(-1), 1 - smoothing + smoothing / n_words)
     dist = torch.where(ignore.unsqueeze(-1).bool(), dist, torch.zeros_like(dist))
     return -(dist * F.log_softmax(logits, -1)).sum() / (1 - ignore).sum()
-
-
-@version("label_smoothed_loss", "wrong")
-def smooth_part_is_a_plain_mean(logits, target, smoothing):
-    log_p = logits.log_softmax(-1)
-    mask = (target != 0).to(log_p.dtype)
-    y = F.one_hot(target, logits.size(-1)) * mask.unsqueeze(-1)
-    nll = -(log_p * y).sum() / mask.sum()
-    return (1 - smoothing) * nll - smoothing * log_p.mean()
 
 
 @version("perplexity", "wrong: every batch taken to be as large as the first")

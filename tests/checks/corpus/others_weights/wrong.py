@@ -376,12 +376,6 @@ def tied_never(model, state):
     model.load_state_dict({"output.weight": state["embedding.weight"], **state})
 
 
-@version("load_tied", "wrong: loaded, and not tied")
-def tied_to_a_copy(model, state):
-    model.load_state_dict(state, strict=False)
-    model.output.weight = nn.Parameter(model.embedding.weight.detach().clone())
-
-
 @version("load_tied", "wrong: output left as it was drawn")
 def tied_before_assigning(model, state):
     model.output.weight = nn.Parameter(model.output.weight.detach().clone())

@@ -36,26 +36,10 @@ def beams_that_are_not_cut(step, beam_size, max_length):
     return grown_to_the_end(step, beam_size, max_length)
 
 
-@version("temperature_probabilities", "wrong: divided by the temperature behind the softmax")
-def log_softmax_then_divided(logits, temperature):
-    return (logits.log_softmax(-1) / temperature).exp()
-
-
 @version("temperature_probabilities", "wrong")
 def divided_where_it_stands(logits, temperature):
     logits /= temperature
     return torch.softmax(logits, dim=-1)
-
-
-@version("reorder_cache", "wrong: cache overwritten while it is read")
-def scattered_into_itself(cache, rows):
-    found = []
-    for keys, values in cache:
-        keys, values = keys.clone(), values.clone()
-        for i, row in enumerate(rows.tolist()):
-            keys[i], values[i] = keys[row], values[row]
-        found.append((keys, values))
-    return found
 
 
 @version("beam_search", "wrong")
