@@ -75,6 +75,99 @@ def test_a_cell_fits_a_screen(path: Path) -> None:
         assert lines <= 40 or folded or cell["id"] == "imports", f"{cell['id']}: {lines} lines"
 
 
+def tricks_in(code: str) -> set[str]:
+    """What makes a reader stop at code that could be said simply."""
+    found, walruses = set(), 0
+    for node in ast.walk(ast.parse(code)):
+        match node:
+            case ast.Assert(test=ast.IfExp()):
+                found.add("an assertion with a condition in it")
+            case ast.Expr(value=ast.IfExp() | ast.BoolOp() | ast.ListComp() | ast.SetComp()):
+                found.add("an expression for its effect")
+            case ast.Call(func=ast.IfExp() | ast.BoolOp()):
+                found.add("a call of one thing or another")
+            case ast.For(target=target) | ast.comprehension(target=target):
+                if any(
+                    isinstance(part, ast.Attribute | ast.Subscript) for part in ast.walk(target)
+                ):
+                    found.add("a loop over an attribute or an entry")
+            case ast.Subscript(slice=ast.Compare(comparators=[ast.Constant(value=str())])):
+                found.add("an index that is a comparison")
+            case ast.Subscript(
+                value=ast.Constant(value=str()), slice=ast.Call(func=ast.Name(id=name))
+            ):
+                if name != "len":
+                    found.add("an index that is a comparison")
+            case ast.BinOp(left=ast.List(), op=ast.Mult(), right=ast.UnaryOp() | ast.Compare()):
+                found.add("a list times true or false")
+            case ast.BinOp(left=ast.List(), op=ast.Mult(), right=ast.Attribute()):
+                found.add("a list times true or false")
+            case ast.Starred(value=ast.IfExp()) | ast.keyword(arg=None, value=ast.IfExp()):
+                found.add("a star before a condition")
+            case ast.Call(func=ast.Name(id="sum"), args=[ast.Call(func=ast.Name(id="map")), *_]):
+                found.add("a sum of a map")
+            case ast.Call(func=ast.Name(id="map"), args=[ast.Attribute(attr=name), *_]):
+                if name.startswith("__"):
+                    found.add("a map of an operator")
+            case ast.NamedExpr():
+                walruses += 1
+                if walruses == 2:
+                    found.add("more than one walrus")
+    return found
+
+
+@pytest.mark.parametrize("path", CHAPTERS)
+def test_code_is_said_simply(path: Path) -> None:
+    found = {
+        cell["id"]: tricks_in(cell["source"])
+        for cell in cells_of(path, "code")
+        if cell["id"] != CELL_ID
+    }
+    assert {name: tricks for name, tricks in found.items() if tricks} == {}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "assert share > 0.9 if right else share < 0.2",
+        "loss.backward() if update else steps[what]()",
+        "wrong and names.append(wrong)",
+        "[names.append(name) for name in more]",
+        "(loss.backward if update else steps[what])()",
+        "for narrow.decoder.words in windows:\n    pass",
+        "[0 for seen[0] in windows]",
+        'lengths[first][side == "target"]',
+        "'.#'[sees(query, key)]",
+        "odd += [pair] * (not de)",
+        "odd += [pair] * (a != b)",
+        'columns = ["<sos>"] * translator.source_sos',
+        "f(*([] if keywords else masks))",
+        "f(**({} if keywords else named))",
+        "sum(map(len, words))",
+        "all(map(str.__eq__, a, b))",
+        "(a := 1) + (b := 2)",
+    ],
+)
+def test_a_trick_is_found(code: str) -> None:
+    assert tricks_in(code)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "assert share > (0.9 if right else 0.2)",
+        "for name, words in windows:\n    narrow.decoder.words = words",
+        "x = weights[tokens == 0]",
+        "rows = [0] * len(words)",
+        "while (pair := best(pairs)) is not None:\n    pass",
+        "longest = max(map(len, rows))",
+        "print(*(f'{share:.2f}' for share in shares))",
+    ],
+)
+def test_what_is_no_trick(code: str) -> None:
+    assert not tricks_in(code)
+
+
 @pytest.mark.parametrize("path", CHAPTERS)
 def test_text_is_what_every_front_end_shows(path: Path) -> None:
     found = {cell["id"]: myst_in(cell["source"]) for cell in cells_of(path, "markdown")}
