@@ -25,7 +25,7 @@ import tempfile
 import time
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -87,25 +87,33 @@ def whole(job: Job) -> Job:
     return {**job, "known_words": True} if there else job
 
 
-def run_groups(groups: Sequence[tuple[Path, Sequence[Job]]], rules: Path) -> list[list[Any]]:
-    """Do the jobs of every group with its modules; a result for each job: see operations.mjs."""
-    asked = [{"modules": str(modules), "jobs": list(map(whole, jobs))} for modules, jobs in groups]
-    done = subprocess.run(
-        [node(), "--no-warnings", str(RUNNER), str(rules)],
-        input=json.dumps(asked),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise RuntimeError(f"node ended with status {done.returncode}:\n{done.stderr}")
-    return json.loads(done.stdout)
+@contextmanager
+def conversation(rules: Path) -> Iterator[Callable[[Path, Sequence[Job]], list[Any]]]:
+    """A function that does jobs with some modules, in one node: a result for each job.
+
+    What the jobs are says operations.mjs.
+    """
+    command = [node(), "--no-warnings", str(RUNNER), str(rules)]
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as said:
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": said}
+        with subprocess.Popen(command, **pipes, text=True, encoding="utf-8") as process:
+
+            def ask(modules: Path, jobs: Sequence[Job]) -> list[Any]:
+                asked = {"modules": str(modules), "jobs": list(map(whole, jobs))}
+                with suppress(BrokenPipeError):
+                    print(json.dumps(asked), file=process.stdin, flush=True)
+                if line := process.stdout.readline():
+                    return json.loads(line)
+                said.seek(0)
+                raise RuntimeError(f"node ended with status {process.wait()}:\n{said.read()}")
+
+            yield ask
 
 
 def run(jobs: Sequence[Job], rules: Path, modules: Path = MODULES) -> list[Any]:
     """Do the jobs; an error in one is raised here."""
-    (results,) = run_groups([(modules, jobs)], rules)
-    return without_errors(jobs, results)
+    with conversation(rules) as ask:
+        return without_errors(jobs, ask(modules, jobs))
 
 
 def without_errors(jobs: Sequence[Job], results: list[Any]) -> list[Any]:

@@ -112,7 +112,7 @@ ANSWER = """
     });"""
 PRODUCT = f"""async (sizes) => {{{ANSWER}
     const program = `
-        const {{matmul_transposed}} = await import("${{new URL("model/tensors.js", base)}}");
+        const {{matmul_transposed}} = await import("${{new URL("model/backwards.js", base)}}");
         const [N, M, K] = ${{JSON.stringify(sizes)}};
         const random = (n) => Float32Array.from({{length: n}}, () => Math.random() - 0.5);
         const [a, b] = [random(N * K), random(M * K)];

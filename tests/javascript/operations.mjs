@@ -1,6 +1,6 @@
 // What can be asked of the browser's model, wherever it runs: in node (run.mjs) or in a page.
 
-const NAMES = ["answers", "attention", "backwards", "decoder_cache", "decoding", "interventions", "known_words", "layers", "masks", "optimization", "safetensors", "series", "tensors", "tokens", "transformer", "translator", "unicode"];
+const NAMES = ["answers", "attention", "decoder_cache", "decoding", "interventions", "known_words", "layers", "masks", "optimization", "safetensors", "series", "tensors", "tokens", "transformer", "translator", "unicode"];
 
 /** Numbers as text: the bytes of float32, base 64. */
 function packed(numbers) {
@@ -18,7 +18,7 @@ function packed(numbers) {
  * rule(name) what a file of rules holds. All three promise.
  */
 export async function done(jobs, means) {
-  const can = await operations(means).catch((error) => ({ error }));
+  const can = await (means.can ??= operations(means)).catch((error) => ({ error })); // what they know, they keep
   const results = [];
   for (const job of jobs) {
     try {
@@ -33,7 +33,7 @@ export async function done(jobs, means) {
 
 /** What can be asked of one set of modules. */
 async function operations({ module, file, rule }) {
-  const [answers, attention, , decoder_cache, decoding, interventions, { KnownWords }, layers, masks, optimization, safetensors, series, tensors, tokens, { Transformer }, translators, { Unicode }] = await Promise.all(NAMES.map(module));
+  const [answers, attention, decoder_cache, decoding, interventions, { KnownWords }, layers, masks, optimization, safetensors, series, tensors, tokens, { Transformer }, translators, { Unicode }] = await Promise.all(NAMES.map(module));
   const unicodeTables = await rule("unicode");
   let tables = null; // made where they are needed: it takes a while
   const unicode = () => (tables ??= new Unicode(unicodeTables));
@@ -49,7 +49,7 @@ async function operations({ module, file, rule }) {
       const json = async (name) => [name, JSON.parse(new TextDecoder().decode(await file(folder, `${name}.json`)))];
       const names = ["config", "source_vocabulary", "target_vocabulary", ...(known_words ? ["known_words"] : [])];
       const read = Object.fromEntries(await Promise.all(names.map(json)));
-      const rules = { unicode: unicodeTables, spacy: await spacyRules(translators.languages_of(read.config)) };
+      const rules = { unicode: unicodeTables, series, spacy: await spacyRules(translators.languages_of(read.config)) };
       const weights = await file(folder, "model.safetensors");
       known.set(folder, new translators.Translator({ ...read, weights }, rules));
     }
@@ -191,10 +191,11 @@ async function operations({ module, file, rule }) {
     },
 
     /** Updates of a model, a batch each: their losses, the first gradients by name. */
-    training({ config, weights: given, batches, settings }) {
+    async training({ config, weights: given, batches, settings }) {
+      const { Training } = await module("backwards"); // here alone: inference is tried as other pages have it
       const made = Object.entries(given).map(([name, { data, shape }]) => [name, new tensors.Tensor(Float32Array.from(data), ...shape)]);
       const weights = new safetensors.Weights(new Map(made));
-      const hooks = new tensors.Hooks();
+      const hooks = new Training(config);
       let state = 1;
       hooks.random = () => (state = (state * 16807) % 2147483647) / 2147483647; // in training
       const model = new Transformer(config, weights, hooks);

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from browser_parity import MODULES, pairs_of, run, run_groups, translator_of, unpacked
+from browser_parity import MODULES, conversation, pairs_of, run, translator_of, unpacked
 
 from tests.javascript.conftest import sentences
 from transformer_book import pretrained
@@ -103,7 +103,8 @@ REFUSED = (
 
 def test_what_a_model_does_not_have_is_refused_in_one_sentence(rules) -> None:
     job = {"operation": "changed_search", "folder": str(FOLDER), "texts": TEXTS}
-    (results,) = run_groups([(MODULES, [{**job, "changes": [c]} for c in REFUSED])], rules)
+    with conversation(rules) as ask:
+        results = ask(MODULES, [{**job, "changes": [c]} for c in REFUSED])
     for change, result in zip(REFUSED, results, strict=True):
         with (
             pytest.raises(ValueError) as error,

@@ -24,7 +24,7 @@ function without_means(norm) {
     const D = dy.size(-1);
     const dx = zeros(...dy.shape);
     for (let start = 0; start < dx.data.length; start += D) {
-      const [, root] = norm.moments(start, D);
+      const [, root] = norm.moments(norm.x.data, start, D);
       for (let d = 0; d < D; d += 1) dx.data[start + d] = (norm.weight.data[d] * dy.data[start + d]) / root;
     }
     return dx;
@@ -58,7 +58,7 @@ const MISTAKES = {
     MultiHeadAttention,
     (attention) => {
       attention.backward = (dy) => {
-        attention.kept[4] = 1;
+        attention.hooks.kept[attention.name].scale = 1;
         return MultiHeadAttention.prototype.backward.call(attention, dy);
       };
     },

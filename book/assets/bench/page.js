@@ -7,11 +7,11 @@ import { drawn, scattered, thinned } from "./curves.js";
 import { folder_of, only_here, recipe_toml, zipped } from "./export.js";
 import { opened, settings_of } from "./files.js";
 import { Lane } from "./lane.js";
+import { keep, keep_model, kept } from "./kept.js";
 import { KINDS, compared, head_map } from "./looks.js";
 import { SETTINGS, START, address_of, differences, problem_of, read_address, shown } from "./settings.js";
 import { prepare } from "./tasks.js";
 
-const memory = window.bookMemory; // of the reader, across visits
 const NAMES = ["A", "B"];
 const SUMMARY = 10_000; // ms between two sentences for a screen reader
 const CALM = matchMedia("(prefers-reduced-motion: reduce)");
@@ -33,7 +33,7 @@ export class Bench {
   constructor({ settings, problems, recorded, remember }) {
     Object.assign(this, { recorded, remember, curves: [], chosen: 0, look: { kind: "cross", layer: 0, head: 0 } });
     this.lanes = settings.map((each, i) => this.lane(i, each));
-    const before = Object.entries(memory?.state().bench?.curves ?? {}).filter(([, curve]) => curve).sort(([a], [b]) => a - b);
+    const before = Object.entries(kept().curves).filter(([, curve]) => curve).sort(([a], [b]) => a - b);
     for (const [at, { name, measured }] of before.slice(-MOST_CURVES)) this.place_curve({ at: Number(at), name, loss: [], measured });
     this.build();
     if (problems.length) this.notice.textContent = problems.join(" ");
@@ -145,7 +145,7 @@ export class Bench {
         this.keep_guess(now);
         this.draw();
       };
-      const earlier = Object.values(memory?.state().bench?.guesses ?? {}).findLast(({ switched, outcome }) => outcome && switched === `${label}: ${shown(name, value)}`);
+      const earlier = Object.values(kept().guesses).findLast(({ switched, outcome }) => outcome && switched === `${label}: ${shown(name, value)}`);
       swap(this.asked, [question(name, value, guessed, earlier)]);
     }
     if (name === "n_heads") this.choose_head();
@@ -305,7 +305,7 @@ export class Bench {
     if (!guess) return;
     if (state !== "running" && lane.seen.length && update > guess.from) guess.outcome = this.outcome(lane);
     const { at, from, ...rest } = guess;
-    memory?.bench("guesses", at, rest);
+    keep("guesses", at, rest);
   }
 
   /** What has become of a run, in numbers, beside the recorded one without any change. */
@@ -376,7 +376,7 @@ export class Bench {
       if (kept >= 0) {
         const away = button("Remove", () => {
           const [gone] = this.curves.splice(kept, 1);
-          memory?.bench("curves", gone.at, null);
+          keep("curves", gone.at, null);
           this.draw();
         });
         away.setAttribute("aria-label", `Remove ${name}`);
@@ -397,7 +397,7 @@ export class Bench {
     const at = Date.now();
     this.place_curve({ ...own, name: says, at });
     const measured = own.measured.filter((point) => point.every(Number.isFinite)).map((point) => point.map((each) => Number(each.toFixed(4))));
-    memory?.bench("curves", at, { name: says, settings: address_of([now.running]), measured });
+    keep("curves", at, { name: says, settings: address_of([now.running]), measured });
     this.name.value = "";
     this.draw();
   }
@@ -518,12 +518,20 @@ export class Bench {
     take(zipped(folder_of({ settings: lane.running, config, state })));
   }
 
-  /** Open the model in a tab of “Talk to the model”: nothing is kept, and the file lasts as long as this page. */
+  /** Open the model in a tab of “Talk to the model”: the browser keeps it, in the place of that of before. */
   talk() {
     let tab = null;
-    const take = (file) => tab && (tab.location = new URL(`talk.html#run=${URL.createObjectURL(file)}`, location.href).href);
+    const cannot = (why) => (this.notice.textContent = `Your browser ${why} for this page: allow it, or save the model and open the file in Talk to the model.`);
+    const take = (file) =>
+      keep_model(file).then(
+        () => tab && (tab.location = new URL("talk.html#bench", location.href).href),
+        () => {
+          tab?.close();
+          cannot("keeps no files");
+        },
+      );
     // The tab is opened at once: later the browser would block it.
-    if (this.hand_model(take) && !(tab = open("about:blank"))) this.notice.textContent = "Your browser has opened no tab: allow it for this page, or save the model and open it in Talk to the model.";
+    if (this.hand_model(take) && !(tab = open("about:blank"))) cannot("opens no tab");
   }
 
   /** Go on with the run that files hold: the ZIP file of its folder, a checkpoint's files, or weights alone. */

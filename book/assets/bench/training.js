@@ -1,11 +1,11 @@
 // A run: a model, what it reads, its optimizer; update by update (chapter 16).
 
-import "../model/backwards.js";
+import { Training } from "../model/backwards.js";
 import { fresh, parameter_shapes } from "../model/initialization.js";
 import { padding_mask } from "../model/masks.js";
 import { OPTIMIZERS, clip_gradients, label_smoothed_loss, learning_rate } from "../model/optimization.js";
 import { Weights, load_tensors } from "../model/safetensors.js";
-import { Hooks, Tensor } from "../model/tensors.js";
+import { Tensor } from "../model/tensors.js";
 import { Transformer } from "../model/transformer.js";
 import { projected } from "./geometry.js";
 import { make_mistake } from "./mistakes.js";
@@ -42,7 +42,7 @@ export function place_of(name) {
 /** What each row of sources becomes: the most probable token at each step, all rows together. */
 export function greedy(model, source) {
   const longest = model.config.max_length - 1; // what there is room for after <sos>
-  const mask = model.config.padding_mask ? padding_mask(source) : null; // (B, 1, 1, S)
+  const mask = padding_mask(source); // (B, 1, 1, S)
   const memory = model.encode(source, mask); // (B, S, D)
   const said = source.map(() => [SOS]);
   for (let t = 0; t < longest && said.some((row) => !row.includes(EOS)); t += 1) {
@@ -90,7 +90,7 @@ export class Run {
     this.config = configuration(settings);
     this.task ??= new Task(settings);
     this.held_out ??= this.task.validation(N_VALIDATION);
-    this.hooks = new Hooks();
+    this.hooks = new Training(settings);
     const shapes = [...parameter_shapes(this.config)];
     for (const [name] of shapes) {
       // What was tied goes on with a copy of the common matrix.
@@ -200,8 +200,7 @@ export class Run {
    */
   static restored(settings, files) {
     const run = new Run(settings);
-    const of_numbers = (name) => !name.startsWith("random."); // of Python's random numbers
-    const [weights, optimizer] = ["model", "optimizer"].map((name) => files[`${name}.safetensors`]).map((bytes) => bytes && load_tensors(bytes, of_numbers));
+    const [weights, optimizer] = ["model", "optimizer"].map((name) => files[`${name}.safetensors`]).map((bytes) => bytes && load_tensors(bytes));
     for (const [name, own] of run.parameters) own.data.set(same_shape(weights, name, own).data);
     const [more] = [...weights.tensors.keys()].filter((name) => !run.parameters.has(name));
     if (more) throw new Error(`The file also has ${more}: it belongs to a model of other settings.`);

@@ -1,8 +1,7 @@
-/* What the book remembers of its reader: in this browser only, under one key; nothing is ever sent.
+/* What the book remembers of its reader: in this browser, under one key; nothing is sent.
    answers: a question's id -> what was answered, [when in ms, grade, what was chosen or typed], oldest first.
-   read: a page -> when its end was reached. last: where the reader was, {page, anchor, title, at}.
-   bench, if there is any: guesses and curves, each by the time in ms when it was made; a curve that was removed is null.
-   All of it only grows, so what two tabs or two files say is joined without a conflict. */
+   read: a page -> when its end was reached. last: where the reader was, {page, anchor, title, at}. bench: bench/kept.js.
+   All of it only grows, so what two tabs or files say is joined without a conflict. */
 (function () {
   "use strict";
   const KEY = "transformer-book-memory";
@@ -25,26 +24,13 @@
     [1, 2, 3].includes(value[1]) &&
     (value[2] === null || Number.isInteger(value[2]) || (typeof value[2] === "string" && value[2].length <= 40));
 
-  const isText = (value) => typeof value === "string" && value.length <= 1000;
-  const isGuess = (value) => isObject(value) && ["settings", "switched", "guess", "outcome"].every((name) => isText(value[name]));
-  const isPoint = (value) => Array.isArray(value) && value.length === 3 && value.every(Number.isFinite);
-  const isCurve = (value) =>
-    value === null ||
-    (isObject(value) && isText(value.name) && isText(value.settings) && Array.isArray(value.measured) && value.measured.length <= 400 && value.measured.every(isPoint));
-  const isBench = (value) =>
-    isObject(value) &&
-    [["guesses", isGuess], ["curves", isCurve]].every(
-      ([kind, is]) => isObject(value[kind]) && Object.entries(value[kind]).every(([at, each]) => isTime(Number(at)) && is(each)),
-    );
-
   const empty = () => ({ version: VERSION, answers: {}, read: {}, last: null });
 
   /** Whether this is what `state` gives: of this version, and nothing in it damaged. */
   function valid(data) {
     if (!isObject(data) || data.version !== VERSION || !isObject(data.answers) || !isObject(data.read)) return false;
-    const { last, bench } = data;
+    const { last } = data;
     return (
-      (bench === undefined || isBench(bench)) &&
       Object.entries(data.answers).every(([id, log]) => ID.test(id) && Array.isArray(log) && log.every(isAnswer)) &&
       Object.entries(data.read).every(([page, at]) => PAGE.test(page) && isTime(at)) &&
       (last === null ||
@@ -63,7 +49,7 @@
 
   let kept = null; // what could not be stored, while the page is open
 
-  /** What is remembered, and a sentence if that does not work. */
+  /** What is remembered, and a sentence if not. */
   function look() {
     let text;
     try {
@@ -104,15 +90,7 @@
       state.answers[id] = [...all.values()].sort((a, b) => a[0] - b[0]);
     }
     for (const [page, at] of Object.entries(other.read)) state.read[page] = Math.min(at, state.read[page] ?? at);
-    if (other.bench) state.bench = joinBench(state.bench, other.bench);
     if (other.last && other.last.at > (state.last?.at ?? 0)) state.last = other.last;
-  }
-
-  /** A guess whose outcome is known, and a curve that was removed, have come last. */
-  function joinBench(own = { guesses: {}, curves: {} }, other = own) {
-    for (const [at, guess] of Object.entries(other.guesses)) if (!own.guesses[at]?.outcome) own.guesses[at] = guess;
-    for (const [at, curve] of Object.entries(other.curves)) if (own.curves[at] !== null) own.curves[at] = curve;
-    return own;
   }
 
   window.addEventListener("storage", (event) => (event.key === KEY || event.key === null) && tell());
@@ -124,8 +102,7 @@
     answer: (id, grade, chosen) => change(({ answers }) => (answers[id] ??= []).push([Date.now(), grade, chosen])),
     read: (page) => change((state) => (state.read[page] ??= Date.now())),
     visit: (last) => change((state) => (state.last = { ...last, at: Date.now() })),
-    /** Keep a guess or a curve of the bench, made at that time; kind: "guesses" or "curves". */
-    bench: (kind, at, entry) => change((state) => ((state.bench ??= joinBench())[kind][at] = entry)),
+    change,
     exported: () => JSON.stringify(look().state, null, 1),
     /** Add what a file says; returns a sentence if that is not possible. What was there stays. */
     imported(text) {
@@ -136,9 +113,7 @@
       kept = null;
       try {
         for (const key of Object.keys(localStorage)) if (key.startsWith(PREFIX)) localStorage.removeItem(key);
-      } catch {
-        // there is nothing
-      }
+      } catch {} // there is nothing
       tell();
     },
   };

@@ -3,6 +3,7 @@
   "use strict";
   const place = document.querySelector(".progress-place");
   const memory = window.bookMemory;
+  const here = document.currentScript.src;
   const questions = window.bookQuestions;
   const AT_ONCE = 12; // about five minutes
   const scheduler = window.FSRS.fsrs({ enable_fuzz: false, enable_short_term: false });
@@ -124,18 +125,15 @@
     problem.textContent = memory.problem();
   }
 
-  /** What was guessed and kept on the bench, the latest first. */
-  function benchDone() {
-    const { guesses = {}, curves = {} } = memory.state().bench ?? {};
-    const latest = (all) => Object.entries(all).filter(([, each]) => each).sort(([a], [b]) => b - a).map(([, each]) => each);
-    const link = (settings, textContent) => element("a", { href: `bench.html?${settings}`, textContent });
-    const items = [
-      ...latest(guesses).map(({ settings, switched, guess, outcome }) => element("li", {}, link(settings, switched), ` You said: ${guess} ${outcome && `What came: ${outcome}`}`)),
-      ...latest(curves).map(({ name, settings }) => element("li", {}, "You kept the curve ", link(settings, name), ".")),
-    ];
-    const none = element("p", {}, "Nothing yet: what you guess on ", link("", "the bench"), ", and the curves that you keep, will stand here.");
-    bench.replaceChildren(items.length ? element("ul", {}, ...items) : none);
+  /** What was guessed and kept on the bench: by the bench's own code, where there is something. */
+  async function benchDone() {
+    const done = memory.state().bench && (await ofBench()).done?.();
+    if (done) return bench.replaceChildren(done);
+    const link = element("a", { href: "bench.html", textContent: "the bench" });
+    bench.replaceChildren(element("p", {}, "Nothing yet: what you guess on ", link, ", and the curves that you keep, will stand here."));
   }
+
+  const ofBench = () => import(new URL("../bench/kept.js", here).href).catch(() => ({})); // in a folder it cannot be had
 
   function keep() {
     const said = element("p", {});
@@ -154,7 +152,9 @@
     const file = element("input", { type: "file", accept: ".json,application/json" });
     file.addEventListener("change", async () => {
       if (!file.files.length) return;
-      said.textContent = memory.imported(await file.files[0].text()) || "The file is added to what was here.";
+      const text = await file.files[0].text();
+      if (text.includes('"bench"')) await ofBench();
+      said.textContent = memory.imported(text) || "The file is added to what was here.";
       file.value = "";
       review();
     });
@@ -164,7 +164,8 @@
       sure.querySelector("button").focus();
     });
     sure.append(
-      button("Yes, delete it", () => {
+      button("Yes, delete it", async () => {
+        if (memory.state().bench) await ofBench(); // its code deletes the model, too
         memory.forget();
         sure.hidden = true;
         said.textContent = "Everything is deleted.";

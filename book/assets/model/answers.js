@@ -5,8 +5,8 @@
 // `rest` lets other messages in and throws if the task has been cancelled.
 
 import { SOS } from "./decoding.js";
+import { needed } from "./failures.js";
 import { KINDS, compiled, name_of } from "./interventions.js";
-import { recorded_search } from "./recorded.js";
 
 const CANDIDATES = 6; // the token that is said, and five runners-up
 const LONGEST = 40; // target of a recorded search
@@ -116,6 +116,7 @@ async function beam(translator, { text, changes = [] }, { say, rest }) {
   const limit = translator.decoding.max_length ?? Math.min(ids.length + 50, translator.model.config.max_length - 1);
   const max_length = Math.min(limit, LONGEST);
   const beams = Math.max(BEAMS, translator.decoding.beam_size);
+  const { recorded_search } = await needed(import("./recorded.js"));
   translator.hooks.hooks = hooks;
   const step = (beginnings) => say({ beginnings });
   const nodes = await searched(recorded_search(translator.model, ids, { max_length, cached, beams }), { rest, step });

@@ -90,8 +90,7 @@ export class MultiHeadAttention {
     const see = (stage, value) => this.hooks.see(this.name, stage, value, start);
     const q = see("query", this.split_heads(this.query.forward(query))); // (B, H, T, K)
     [k, v] = [see("key", k), see("value", v)]; // (B, H, S, K) each
-    let [heads, weights] = scaled_dot_product_attention(q, k, v, mask, this.scale, see); // (B, H, T, K)
-    this.kept = [q, k, v, weights, this.scale ?? 1 / Math.sqrt(q.size(-1))]; // for backward
+    let [heads] = scaled_dot_product_attention(q, k, v, mask, this.scale, see); // (B, H, T, K)
     heads = see("heads", heads);
     return see("output", this.output.forward(this.merge_heads(heads))); // (B, T, D)
   }

@@ -1,15 +1,126 @@
 // Backwards: the gradient of every part of the model (chapter 29), as in Python's backwards.py.
 //
 // Loading this module gives each part a `backward` beside its `forward`. It takes dL/dy, adds to
-// the `grad` of its parameters, and returns dL/dx. Only the bench trains, and only it loads this.
+// the `grad` of its parameters, and returns dL/dx. Only the bench trains, and only it loads this:
+// what `forward` has to keep for `backward`, dropout, and the faster product stand here, too.
 
 import { MultiHeadAttention } from "./attention.js";
 import { Decoder, DecoderLayer } from "./decoder.js";
 import { Positions, TokenEmbedding } from "./embeddings.js";
 import { Encoder, EncoderLayer } from "./encoder.js";
-import { ACTIVATIONS, Dropout, FeedForward, LayerNorm, Residual, distribution, identity, nothing } from "./layers.js";
-import { Linear, Tensor, add, dot, matmul_transposed, zeros } from "./tensors.js";
+import { ACTIVATIONS, FeedForward, LayerNorm, Residual, distribution } from "./layers.js";
+import { causal_mask } from "./masks.js";
+import { Hooks, Linear, Tensor, add, dot, zeros } from "./tensors.js";
 import { Transformer } from "./transformer.js";
+
+const KEPT = ["query", "key", "value", "scale", "weights"]; // of an attention, for the way back
+
+/**
+ * The hooks of a model that is trained: `kept` holds for each attention what its way back needs,
+ * `random` draws for dropout from [0, 1) during an update and is null otherwise. Without its padding
+ * mask (an ablation that only the bench knows) a model still hides the future, if it is causal.
+ */
+export class Training extends Hooks {
+  constructor({ dropout, padding_mask, causal }) {
+    super();
+    Object.assign(this, { dropout, random: null, kept: {} });
+    const { see } = this;
+    const unpadded = (name, mask) => (causal && /^decoder.*self/.test(name) ? causal_mask(mask.size(-1)) : null);
+    this.see = (name, stage, value, start) => {
+      const seen = see(name, stage, value, start);
+      if (KEPT.includes(stage)) (this.kept[name] ??= {})[stage] = seen;
+      return stage === "mask" && padding_mask === false ? unpadded(name, seen) : seen;
+    };
+  }
+}
+
+/** Give a part another `forward`; that of before is its first argument. */
+function wrap(Part, around) {
+  const { forward } = Part.prototype;
+  Part.prototype.forward = function (...inputs) {
+    return around.call(this, forward.bind(this), ...inputs);
+  };
+}
+
+/** While a model is trained: zero each number with probability p, divide the others by 1 − p. */
+class Dropout {
+  constructor(hooks) {
+    this.hooks = hooks;
+  }
+
+  forward(x) {
+    const { random, dropout: p } = this.hooks;
+    this.kept = random && p > 0 ? x.data.map(() => (random() < p ? 0 : 1 / (1 - p))) : null;
+    return this.backward(x); // the same factors, there and back
+  }
+
+  /** What was zeroed gets no gradient; the others' is divided, too. */
+  backward(dy) {
+    return this.kept ? new Tensor(dy.data.map((each, i) => each * this.kept[i]), ...dy.shape) : dy;
+  }
+}
+
+/** In training what a sublayer adds passes through dropout, and so do the embeddings with their positions. */
+wrap(Residual, function (forward, x, sublayer, start) {
+  this.dropout ??= new Dropout(this.hooks);
+  return forward(x, (y) => this.dropout.forward(sublayer(y)), start);
+});
+
+wrap(Positions, function (forward, x, start) {
+  this.dropout ??= new Dropout(this.hooks);
+  return this.dropout.forward(forward(x, start));
+});
+
+wrap(LayerNorm, function (forward, x) {
+  this.x = x;
+  return forward(x);
+});
+
+wrap(TokenEmbedding, function (forward, tokens) {
+  this.tokens = tokens;
+  return forward(tokens);
+});
+
+/**
+ * a bᵀ for a (N, K) and b (M, K) → (N, M): entry i, j is the dot product of two rows.
+ *
+ * Two rows of a by four of b at once, so that each number that is read serves several products. At
+ * the end a row may be taken repeatedly. `Linear.forward` sums in the same order, four at once.
+ */
+export function matmul_transposed(a, b, N, M, K) {
+  const c = new Float32Array(N * M);
+  for (let i = 0; i < N; i += 2) {
+    const next = Math.min(i + 1, N - 1);
+    const [a0, a1] = [i * K, next * K];
+    for (let j = 0; j < M; j += 4) {
+      const [j1, j2, j3] = [Math.min(j + 1, M - 1), Math.min(j + 2, M - 1), Math.min(j + 3, M - 1)];
+      const [b0, b1, b2, b3] = [j * K, j1 * K, j2 * K, j3 * K];
+      let c00 = 0, c01 = 0, c02 = 0, c03 = 0, c10 = 0, c11 = 0, c12 = 0, c13 = 0;
+      for (let k = 0; k < K; k += 1) {
+        const u = a[a0 + k], v = a[a1 + k];
+        const x0 = b[b0 + k], x1 = b[b1 + k], x2 = b[b2 + k], x3 = b[b3 + k];
+        c00 += u * x0;
+        c01 += u * x1;
+        c02 += u * x2;
+        c03 += u * x3;
+        c10 += v * x0;
+        c11 += v * x1;
+        c12 += v * x2;
+        c13 += v * x3;
+      }
+      const row = i * M, below = next * M;
+      c[row + j] = c00;
+      c[row + j1] = c01;
+      c[row + j2] = c02;
+      c[row + j3] = c03;
+      c[below + j] = c10;
+      c[below + j1] = c11;
+      c[below + j2] = c12;
+      c[below + j3] = c13;
+    }
+  }
+  return c;
+}
 
 /** The rows of a matrix (N, K) as columns: (K, N). */
 function matrix_transpose(a, N, K) {
@@ -32,6 +143,15 @@ function sum_rows(gradient, D) {
 }
 
 Object.assign(Linear.prototype, {
+  /** (…, I) → (…, O), for many rows. Input and output are kept. */
+  forward(x) {
+    const [outputs, inputs] = this.weight.shape;
+    const data = matmul_transposed(x.data, this.weight.data, x.data.length / inputs, outputs, inputs);
+    const y = new Tensor(data, ...x.shape.slice(0, -1), outputs); // (…, O)
+    Object.assign(this, { x, y: this.bias ? add(y, this.bias) : y });
+    return this.y;
+  },
+
   /** dL/dy (…, O) → dL/dx = dL/dy W (…, I); adds (dL/dy)ᵀ x to W's gradient, Σ dL/dy to b's. */
   backward(dy) {
     const [outputs, inputs] = this.weight.shape;
@@ -61,13 +181,6 @@ ACTIVATIONS.gelu.backward = (dy, { data }) =>
 ACTIVATIONS.groupsort.backward = (dy, { data }) =>
   new Tensor(dy.data.map((each, i) => dy.data[data[i & ~1] > data[i | 1] ? i ^ 1 : i]), ...dy.shape);
 
-Object.assign(Dropout.prototype, {
-  /** What was zeroed gets no gradient; the others' is divided, too. */
-  backward(dy) {
-    return this.kept ? new Tensor(dy.data.map((each, i) => each * this.kept[i]), ...dy.shape) : dy;
-  },
-});
-
 /** dL/dw of softmax's outputs w → dL/ds = w (dL/dw − Σ_j w_j dL/dw_j): one dot product a row. */
 function softmax_backward(dw, w) {
   const width = w.size(-1);
@@ -81,13 +194,13 @@ function softmax_backward(dw, w) {
 }
 
 /**
- * dL/dO → dL/dQ, dL/dK, dL/dV, from what `scaled_dot_product_attention` took and the weights W:
+ * dL/dO → dL/dQ, dL/dK, dL/dV, from what `scaled_dot_product_attention` took and its weights W:
  *
  *     dW = dO Vᵀ,  dV = Wᵀ dO,  dS = softmax_backward(dW, W),  dQ = c dS K,  dK = c dSᵀ Q
  *
  * with the scale c. Where a mask forbids, W is 0, so dS is 0, too: the mask needs no line.
  */
-function attention_backward(dO, query, key, value, weights, scale) {
+function attention_backward(dO, { query, key, value, weights, scale }) {
   const [B, H, T, K] = query.shape;
   const S = key.size(2);
   const [dq, dk, dv] = [query, key, value].map(({ shape }) => zeros(...shape));
@@ -118,7 +231,7 @@ Object.assign(MultiHeadAttention.prototype, {
   /** dL/dy (B, T, D) → the gradients of query, key and value. */
   backward(dy) {
     const dheads = this.split_heads(this.output.backward(dy)); // (B, H, T, K)
-    const [dq, dk, dv] = attention_backward(dheads, ...this.kept).map((each) => this.merge_heads(each));
+    const [dq, dk, dv] = attention_backward(dheads, this.hooks.kept[this.name]).map((each) => this.merge_heads(each));
     return [this.query.backward(dq), this.key.backward(dk), this.value.backward(dv)]; // (B, T, D), (B, S, D) twice
   },
 });
@@ -135,7 +248,7 @@ Object.assign(LayerNorm.prototype, {
     const dx = zeros(...shape);
     const scaled = zeros(...shape); // dL/dy x̂
     for (let start = 0; start < data.length; start += D) {
-      const [mean, root] = this.moments(start, D);
+      const [mean, root] = this.moments(data, start, D);
       let of_g = 0, of_products = 0;
       for (let d = 0; d < D; d += 1) {
         scaled.data[start + d] = (dy.data[start + d] * (data[start + d] - mean)) / root;
@@ -153,22 +266,26 @@ Object.assign(LayerNorm.prototype, {
   },
 });
 
+/** Through a norm, or through what stands there without one. */
+const through = (norm, dy) => norm.backward?.(dy) ?? dy;
+
+/** Through the feed-forward network; where there is none, nothing depends on x. */
+const through_network = (network, dy) => network.backward?.(dy) ?? zeros(...dy.shape);
+
 Object.assign(Residual.prototype, {
   /** What the sublayer gets, and what the stream gets, add up; `sublayer` goes backwards, too. */
   backward(dy, sublayer) {
-    const dsum = this.pre_norm ? dy : this.norm.backward(dy); // (B, T, D)
+    const dsum = this.pre_norm ? dy : through(this.norm, dy); // (B, T, D)
     const dx = sublayer(this.dropout.backward(dsum)); // (B, T, D)
-    const change = this.pre_norm ? this.norm.backward(dx) : dx; // (B, T, D)
+    const change = this.pre_norm ? through(this.norm, dx) : dx; // (B, T, D)
     return this.residual ? add(dsum, change) : change; // (B, T, D)
   },
 });
 
-nothing.backward = (dy) => zeros(...dy.shape);
-identity.backward = (dy) => dy;
-
 Object.assign(FeedForward.prototype, {
   backward(dy) {
-    return this.linear1.backward(this.activation.backward(this.linear2.backward(dy), this.before)); // (…, D)
+    const dhidden = this.linear2.backward(dy); // (…, F)
+    return this.linear1.backward(this.activation.backward(dhidden, this.linear1.y)); // (…, D)
   },
 });
 
@@ -185,9 +302,9 @@ Object.assign(TokenEmbedding.prototype, {
 });
 
 Object.assign(Positions.prototype, {
-  /** (B, T, D) as it comes; each row of a learned table gets its position's gradient of all sentences. */
+  /** (B, T, D) → (B, T, D); each row of the table, learned or not, gets its position's gradient of all sentences. */
   backward(dy) {
-    if (!this.learned) return dy;
+    dy = this.dropout.backward(dy);
     const gradient = new Float32Array(this.table.data.length); // (max_length, D)
     const row = dy.size(1) * dy.size(2);
     for (let i = 0; i < dy.data.length; i += 1) gradient[i % row] += dy.data[i];
@@ -199,14 +316,14 @@ Object.assign(Positions.prototype, {
 Object.assign(EncoderLayer.prototype, {
   /** dL/dy → dL/dx. Query, key and value are one vector, so its gradients add up. */
   backward(dy) {
-    dy = this.feed_forward_residual.backward(dy, (d) => this.feed_forward.backward(d)); // (B, S, D)
+    dy = this.feed_forward_residual.backward(dy, (d) => through_network(this.feed_forward, d)); // (B, S, D)
     return this.attention_residual.backward(dy, (d) => this.self_attention.backward(d).reduce(add)); // (B, S, D)
   },
 });
 
 Object.assign(Encoder.prototype, {
   backward(dy) {
-    return this.layers.reduceRight((d, layer) => layer.backward(d), this.norm.backward(dy)); // (B, S, D)
+    return this.layers.reduceRight((d, layer) => layer.backward(d), through(this.norm, dy)); // (B, S, D)
   },
 });
 
@@ -214,7 +331,7 @@ Object.assign(DecoderLayer.prototype, {
   /** dL/dy → dL/dx and dL/dmemory, which has been key and value. */
   backward(dy) {
     let dmemory; // (B, S, D)
-    dy = this.feed_forward_residual.backward(dy, (d) => this.feed_forward.backward(d)); // (B, T, D)
+    dy = this.feed_forward_residual.backward(dy, (d) => through_network(this.feed_forward, d)); // (B, T, D)
     dy = this.cross_residual.backward(dy, (d) => {
       const [dquery, dkey, dvalue] = this.cross_attention.backward(d);
       dmemory = add(dkey, dvalue);
@@ -227,7 +344,7 @@ Object.assign(DecoderLayer.prototype, {
 Object.assign(Decoder.prototype, {
   /** dL/dy → dL/dx and dL/dmemory: every layer has read the memory, so its gradients add up. */
   backward(dy) {
-    let [dx, dmemory] = [this.norm.backward(dy), null];
+    let [dx, dmemory] = [through(this.norm, dy), null];
     for (const layer of [...this.layers].reverse()) {
       const [below, read] = layer.backward(dx); // (B, T, D), (B, S, D)
       [dx, dmemory] = [below, dmemory ? add(dmemory, read) : read];
@@ -240,8 +357,7 @@ Object.assign(Transformer.prototype, {
   /** dL/dlogits (B, T, V) → every parameter's gradient, in its `grad`. */
   backward(dlogits) {
     const [dy, dmemory] = this.decoder.backward(this.output.backward(dlogits)); // (B, T, D), (B, S, D)
-    const embedded = (embedding, positions, dropout, d) => embedding.backward(positions.backward(dropout.backward(d)));
-    embedded(this.target_embedding, this.target_positions, this.target_dropout, dy);
-    embedded(this.source_embedding, this.source_positions, this.source_dropout, this.encoder.backward(dmemory));
+    this.target_embedding.backward(this.target_positions.backward(dy));
+    this.source_embedding.backward(this.source_positions.backward(this.encoder.backward(dmemory)));
   },
 });

@@ -83,6 +83,13 @@ export class Cached {
   }
 }
 
+/** The logits (1, V) after the tokens so far, all of them computed anew. */
+export function logits_after(model, tokens, memory, memory_mask) {
+  const vectors = model.decode([tokens], memory, memory_mask); // (1, T, D)
+  const D = vectors.size(-1);
+  return model.logits(new Tensor(vectors.data.slice(-D), 1, D)); // (1, V)
+}
+
 /** Decodes the whole target so far at every step: plain, and right for any model. */
 export class Uncached {
   constructor(model, source) {
@@ -94,12 +101,7 @@ export class Uncached {
 
   step(tokens) {
     this.targets = this.targets.map((target, n) => [...target, tokens[n]]);
-    const rows = this.targets.map((target) => {
-      const vectors = this.model.decode([target], this.memory, this.memory_mask); // (1, T, D)
-      const D = vectors.size(-1);
-      return this.model.logits(new Tensor(vectors.data.slice(-D), 1, D)); // (1, V)
-    });
-    return cat(rows, 0); // (N, V)
+    return cat(this.targets.map((target) => logits_after(this.model, target, this.memory, this.memory_mask)), 0); // (N, V)
   }
 
   select(rows) {

@@ -19,7 +19,6 @@ export class TokenEmbedding {
 
   forward(tokens) {
     const [V, D] = this.weight.shape;
-    this.tokens = tokens; // for backward
     const x = zeros(tokens.length, tokens[0].length, D); // (B, T, D)
     tokens.flat().forEach((token, n) => {
       if (!(token >= 0 && token < V)) {
@@ -52,9 +51,8 @@ export function sinusoids(length, d_model) {
 
 /** Add a row of a table to the vector of each position: x_p + table_p. */
 export class Positions {
-  constructor(name, table, hooks, learned = false) {
+  constructor(name, table, hooks) {
     this.name = name;
-    this.learned = learned;
     this.hooks = hooks;
     this.table = table; // (max_length, D)
   }
@@ -73,7 +71,7 @@ export class Positions {
 export const POSITIONS = {
   sinusoidal: (weights, name, { max_length, d_model }, hooks) =>
     new Positions(name, sinusoids(max_length, d_model), hooks),
-  learned: (weights, name, config, hooks) => new Positions(name, weights.get(`${name}.weight`), hooks, true),
+  learned: (weights, name, config, hooks) => new Positions(name, weights.get(`${name}.weight`), hooks),
   none: (weights, name, { max_length, d_model }, hooks) =>
     new Positions(name, zeros(max_length, d_model), hooks),
 };

@@ -15,3 +15,6 @@ export function sentence_of(error) {
 
 /** The sentence about a file that did not come. */
 export const unreachable = "The site cannot be reached: check your connection, and load the model again.";
+
+/** Code that comes when it is needed: what `import` promises. */
+export const needed = (code) => code.catch(() => Promise.reject(new Error(unreachable)));

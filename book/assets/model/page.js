@@ -1,7 +1,8 @@
 // Puts “Talk to the model” into its page, with a worker that answers.
 
 import { WorkerClient } from "./client.js";
-import { html, uniqueId } from "./widgets/shared.js";
+import { needed } from "./failures.js";
+import { button } from "./widgets/shared.js";
 import { Talk, bytes_of } from "./widgets/talk.js";
 import { address_of, read_address } from "./widgets/talk_state.js";
 
@@ -12,29 +13,10 @@ function metered({ saveData, effectiveType = "4g", type } = navigator.connection
   return Boolean(saveData) || effectiveType !== "4g" || type === "cellular";
 }
 
-const eager = (model) => "own" in model || (!metered() && bytes_of(model) <= SMALL);
+const eager = (model) => !metered() && bytes_of(model) <= SMALL;
 
-/** What the reader does stands in the address: whoever opens it finds the same, and Back goes back. A reader's own model has none. */
-const remember = (models) => (state) => {
-  if (!models.some(({ name, own }) => own && name === state.model)) history.pushState(null, "", `?${address_of(state)}${location.hash.replace(/^#run=.*/, "")}`);
-};
-
-/** How a model of the bench comes to the page: where the reader chooses its file, and a function that opens it. */
-function opening(talk) {
-  const file = html("input", { type: "file", accept: ".zip", class: "file", id: uniqueId() });
-  let n = 0;
-  const open = async (given) => {
-    try {
-      const { own_model } = await import("../bench/own.js");
-      await talk.add(await own_model(given, (n += 1)));
-    } catch (error) {
-      talk.complain(error.constructor === Error ? error.message : "The file could not be read: choose the ZIP file that the bench has saved.");
-    }
-    file.value = "";
-  };
-  file.addEventListener("change", () => open(file.files));
-  return [html("span", { class: "control" }, html("label", { for: file.id }, "a model of the bench:"), file), open];
-}
+/** What the reader does stands in the address: whoever opens it finds the same, and Back goes back. */
+const remember = (state) => history.pushState(null, "", `?${address_of(state)}${location.hash}`);
 
 /** When the page has come and nothing else is to be done. */
 function idle(act) {
@@ -56,16 +38,17 @@ export function start() {
   const { models, rules } = JSON.parse(document.querySelector("script.talk-models").textContent);
   for (const place of document.querySelectorAll(".talk-place")) {
     const read = () => read_address(location.search, models);
-    const talk = new Talk({ models, rules, client: new WorkerClient(), ...read(), remember: remember(models), eager });
-    const [element, open] = opening(talk);
-    talk.element.querySelector(".controls").append(element);
-    const [, run] = location.hash.match(/^#run=(blob:.+)$/) ?? []; // what the bench hands over
+    const talk = new Talk({ models, rules, client: new WorkerClient(), ...read(), remember, eager });
+    // A model of the bench is opened by the bench's own code, once it is asked for.
+    const own = () => needed(import("../bench/own.js")).then(({ offer }) => offer(talk, ask), ({ message }) => talk.complain(message));
+    const ask = button("A model of the bench", own);
+    talk.element.querySelector(".controls").append(ask);
     place.replaceChildren(talk.element);
     below_header(place);
     addEventListener("popstate", () => {
       const { state, problems } = read();
       talk.back(state, problems);
     });
-    idle(() => (run ? open(run) : eager(talk.now.model) && talk.load()));
+    idle(() => (location.hash === "#bench" ? own() : eager(talk.now.model) && talk.load()));
   }
 }

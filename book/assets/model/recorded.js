@@ -3,10 +3,9 @@
 // As `record_search` in transformer_book.widgets.beam: the explorer runs the search itself, with any
 // number of beams up to `beams` and any length penalty, on what is recorded here.
 
-import { DecoderCache, decode_step } from "./decoder_cache.js";
+import { DecoderCache, decode_step, logits_after } from "./decoder_cache.js";
 import { EOS, PAD, SOS, log_softmax, topk } from "./decoding.js";
 import { padding_mask } from "./masks.js";
-import { Tensor } from "./tensors.js";
 
 const LONGEST = 40;
 
@@ -21,11 +20,7 @@ class Beginnings {
 
   /** The logits (V) after the tokens that lead to `node`; its parent has been asked before. */
   logits(node, parent, tokens) {
-    if (!this.caches) {
-      const vectors = this.model.decode([tokens], this.memory, this.memory_mask); // (1, T, D)
-      const D = vectors.size(-1);
-      return this.model.logits(new Tensor(vectors.data.slice(-D), 1, D)).data;
-    }
+    if (!this.caches) return logits_after(this.model, tokens, this.memory, this.memory_mask).data;
     const cache = new DecoderCache(this.model, this.memory);
     // A step puts new tensors in the place of the old ones: those of the parent stay as they are.
     if (this.caches.has(parent)) cache.layers = this.caches.get(parent).layers.map((layer) => ({ ...layer }));

@@ -24,6 +24,7 @@ const POWERS = Float64Array.from({ length: 31 }, (_, exponent) => 2 ** (exponent
 const READERS = {
   F16: [Uint16Array, widened],
   F32: [Float32Array, (numbers) => numbers],
+  U8: [Uint8Array, (numbers) => numbers],
 };
 
 /** The tensors of a file by name. */
@@ -46,11 +47,11 @@ export class Weights {
 }
 
 /**
- * Read a safetensors file from an ArrayBuffer; `wanted` says by their names which tensors.
+ * Read a safetensors file from an ArrayBuffer.
  *
  * Throws an Error, one sentence, for a file that is cut off or something else.
  */
-export function load_tensors(buffer, wanted = () => true) {
+export function load_tensors(buffer) {
   const damaged = (why) => new Error(`The file of the weights cannot be read: ${why}; load the model again.`);
   if (buffer.byteLength < 8) throw damaged("it is cut off");
   const length = Number(new DataView(buffer).getBigUint64(0, true));
@@ -63,7 +64,7 @@ export function load_tensors(buffer, wanted = () => true) {
   }
   const tensors = new Map();
   for (const [name, about] of Object.entries(header)) {
-    if (name === "__metadata__" || !wanted(name)) continue;
+    if (name === "__metadata__") continue;
     const [Type, read] = READERS[about?.dtype] ?? [];
     if (!Type) throw damaged(`${name} has numbers of type ${about?.dtype}`);
     const [begin, end] = about.data_offsets;

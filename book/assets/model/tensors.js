@@ -45,68 +45,6 @@ export function dot(a, i, b, j, n) {
   return first + second + (third + fourth);
 }
 
-/**
- * a bᵀ for a (N, K) and b (M, K) → (N, M): entry i, j is the dot product of two rows.
- *
- * Four rows of a by two of b at once, so that each number that is read serves several products; the
- * rows that are left over come one by one, by four rows of b.
- */
-export function matmul_transposed(a, b, N, M, K) {
-  const c = new Float32Array(N * M);
-  const last = M - 1; // at the end the last row of b may be taken repeatedly
-  const blocks = N - (N % 4);
-  for (let i = 0; i < blocks; i += 4) {
-    const [a0, a1, a2, a3] = [i * K, (i + 1) * K, (i + 2) * K, (i + 3) * K];
-    for (let j = 0; j < M; j += 2) {
-      const next = Math.min(j + 1, last);
-      const [b0, b1] = [j * K, next * K];
-      let c00 = 0, c10 = 0, c20 = 0, c30 = 0, c01 = 0, c11 = 0, c21 = 0, c31 = 0;
-      for (let k = 0; k < K; k += 1) {
-        const u = b[b0 + k], v = b[b1 + k];
-        const x0 = a[a0 + k], x1 = a[a1 + k], x2 = a[a2 + k], x3 = a[a3 + k];
-        c00 += x0 * u;
-        c10 += x1 * u;
-        c20 += x2 * u;
-        c30 += x3 * u;
-        c01 += x0 * v;
-        c11 += x1 * v;
-        c21 += x2 * v;
-        c31 += x3 * v;
-      }
-      const row = i * M;
-      c[row + j] = c00;
-      c[row + M + j] = c10;
-      c[row + 2 * M + j] = c20;
-      c[row + 3 * M + j] = c30;
-      c[row + next] = c01;
-      c[row + M + next] = c11;
-      c[row + 2 * M + next] = c21;
-      c[row + 3 * M + next] = c31;
-    }
-  }
-  const left = Float64Array.from(a.subarray(blocks * K, N * K)); // widened once, not at every product
-  for (let i = blocks; i < N; i += 1) {
-    const row = (i - blocks) * K;
-    for (let j = 0; j < M; j += 4) {
-      const [j0, j1, j2, j3] = [j, Math.min(j + 1, last), Math.min(j + 2, last), Math.min(j + 3, last)];
-      const [b0, b1, b2, b3] = [j0 * K, j1 * K, j2 * K, j3 * K];
-      let c0 = 0, c1 = 0, c2 = 0, c3 = 0;
-      for (let k = 0; k < K; k += 1) {
-        const x = left[row + k];
-        c0 += x * b[b0 + k];
-        c1 += x * b[b1 + k];
-        c2 += x * b[b2 + k];
-        c3 += x * b[b3 + k];
-      }
-      c[i * M + j0] = c0;
-      c[i * M + j1] = c1;
-      c[i * M + j2] = c2;
-      c[i * M + j3] = c3;
-    }
-  }
-  return c;
-}
-
 /** What PyTorch calls `nn.Linear`: x Wᵀ + b, for weight (O, I) and bias (O) or none. */
 export class Linear {
   constructor(weights, name) {
@@ -116,10 +54,32 @@ export class Linear {
 
   /** (…, I) → (…, O). */
   forward(x) {
-    this.x = x; // for backward
     const [outputs, inputs] = this.weight.shape;
-    const data = matmul_transposed(x.data, this.weight.data, x.data.length / inputs, outputs, inputs);
-    const y = new Tensor(data, ...x.shape.slice(0, -1), outputs); // (…, O)
+    const rows = x.data.length / inputs;
+    const { data } = this.weight;
+    const wide = Float64Array.from(x.data); // widened once, not at every product
+    const y = zeros(...x.shape.slice(0, -1), outputs); // (…, O)
+    const last = outputs - 1;
+    for (let o = 0; o < outputs; o += 4) {
+      // Four outputs at a time share each x. At the end the last output may be computed repeatedly.
+      const [o0, o1, o2, o3] = [o, Math.min(o + 1, last), Math.min(o + 2, last), Math.min(o + 3, last)];
+      const [w0, w1, w2, w3] = [o0 * inputs, o1 * inputs, o2 * inputs, o3 * inputs];
+      for (let r = 0; r < rows; r += 1) {
+        const start = r * inputs;
+        let y0 = 0, y1 = 0, y2 = 0, y3 = 0;
+        for (let i = 0; i < inputs; i += 1) {
+          const each = wide[start + i];
+          y0 += each * data[w0 + i];
+          y1 += each * data[w1 + i];
+          y2 += each * data[w2 + i];
+          y3 += each * data[w3 + i];
+        }
+        y.data[r * outputs + o0] = y0;
+        y.data[r * outputs + o1] = y1;
+        y.data[r * outputs + o2] = y2;
+        y.data[r * outputs + o3] = y3;
+      }
+    }
     return this.bias ? add(y, this.bias) : y;
   }
 }
@@ -194,7 +154,6 @@ export function transpose(x) {
 export class Hooks {
   constructor() {
     this.hooks = [];
-    this.random = null; // draws for dropout from [0, 1) while the model is trained
     this.see = (name, stage, value, start = null) =>
       this.hooks.reduce((seen, hook) => hook(seen, { name, stage, start }) ?? seen, value);
   }

@@ -3,10 +3,9 @@
 import { Decoder } from "./decoder.js";
 import { POSITIONS, TokenEmbedding } from "./embeddings.js";
 import { Encoder } from "./encoder.js";
-import { Dropout } from "./layers.js";
-import { causal_mask, padding_mask, target_mask } from "./masks.js";
+import { padding_mask, target_mask } from "./masks.js";
 import { Weights } from "./safetensors.js";
-import { Hooks, Linear, Tensor } from "./tensors.js";
+import { Hooks, Linear } from "./tensors.js";
 
 const OUTPUT = "output.weight";
 const EMBEDDINGS = ["target_embedding.weight", "source_embedding.weight"];
@@ -17,12 +16,6 @@ function tie_weights(weights, { tie_embeddings }) {
   if (tie_embeddings === "all") names.push(EMBEDDINGS[1]);
   const one = names.map((name) => weights.maybe(name)).find((matrix) => matrix);
   return new Weights(new Map([...weights.tensors, ...names.map((name) => [name, one])]));
-}
-
-/** What the decoder's self-attention may see; either mask can be left out (an ablation). */
-function decoder_mask(target, { causal, padding_mask: padding }) {
-  if (padding === false) return causal ? causal_mask(target[0].length) : null;
-  return causal ? target_mask(target) : padding_mask(target);
 }
 
 /**
@@ -45,15 +38,13 @@ export class Transformer {
     this.target_embedding = new TokenEmbedding(weights, "target_embedding", config, hooks);
     this.source_positions = positions(weights, "source_positions", config, hooks);
     this.target_positions = positions(weights, "target_positions", config, hooks);
-    this.source_dropout = new Dropout(config.dropout, hooks);
-    this.target_dropout = new Dropout(config.dropout, hooks);
     this.encoder = new Encoder(weights, "encoder", config, hooks);
     this.decoder = new Decoder(weights, "decoder", config, hooks);
     this.output = new Linear(weights, "output");
   }
 
   forward(source, target) {
-    const memory_mask = this.config.padding_mask === false ? null : padding_mask(source); // (B, 1, 1, S)
+    const memory_mask = padding_mask(source); // (B, 1, 1, S)
     const memory = this.encode(source, memory_mask); // (B, S, D)
     return this.logits(this.decode(target, memory, memory_mask)); // (B, T, V)
   }
@@ -61,14 +52,14 @@ export class Transformer {
   /** The memory: one vector per source token, which has seen the whole source. */
   encode(source, mask) {
     const x = this.source_positions.forward(this.source_embedding.forward(source)); // (B, S, D)
-    return this.encoder.forward(this.source_dropout.forward(x), mask); // (B, S, D)
+    return this.encoder.forward(x, mask); // (B, S, D)
   }
 
   /** One vector per target token, which has seen the source and the target so far. */
   decode(target, memory, memory_mask) {
-    const mask = decoder_mask(target, this.config); // (B, 1, T, T)
+    const mask = this.config.causal ? target_mask(target) : padding_mask(target);
     const y = this.target_positions.forward(this.target_embedding.forward(target)); // (B, T, D)
-    return this.decoder.forward(this.target_dropout.forward(y), memory, mask, memory_mask); // (B, T, D)
+    return this.decoder.forward(y, memory, mask, memory_mask); // (B, T, D)
   }
 
   /** The score of every token, from the decoder's vectors: (…, D) → (…, V). */

@@ -3,7 +3,6 @@
 import { beam_search, finished, greedy_search } from "./decoding.js";
 import { KnownWords } from "./known_words.js";
 import { load_tensors } from "./safetensors.js";
-import { checked, series_of } from "./series.js";
 import { Hooks } from "./tensors.js";
 import { UNK, Vocabulary, tokenizer_from_dict } from "./tokens.js";
 import { Transformer } from "./transformer.js";
@@ -16,17 +15,20 @@ export const languages_of = ({ source_tokenizer, target_tokenizer }) => [
   ...new Set([source_tokenizer, target_tokenizer].filter(({ type }) => type === "spacy").map((t) => t.language)),
 ];
 
+/** Whether a model reads expressions, and says their series. */
+export const is_of_series = ({ recipe }) => recipe?.task?.name === "series";
+
 /**
  * Model, tokenizers, vocabularies and search as one object.
  *
  * files: {config, source_vocabulary, target_vocabulary} as the JSON files hold them, {weights}, the
  * ArrayBuffer of model.safetensors, and perhaps {known_words}. rules: {unicode, spacy: {de, …}} as
- * the site's build writes them.
+ * the site's build writes them; for a model of series also {series}, the module.
  *
  * Throws an Error, one sentence, if the files are damaged or do not belong together.
  */
 export class Translator {
-  constructor({ config, source_vocabulary, target_vocabulary, weights, known_words = null }, { unicode, spacy }) {
+  constructor({ config, source_vocabulary, target_vocabulary, weights, known_words = null }, { unicode, spacy, series }) {
     if (config?.format !== FORMAT) throw new Error("config.json does not describe a model of this book.");
     this.unicode = new Unicode(unicode);
     this.hooks = new Hooks();
@@ -43,7 +45,7 @@ export class Translator {
       }
     }
     this.source_sos = config.source_sos;
-    this.of_series = config.recipe?.task?.name === "series";
+    this.series = is_of_series(config) ? series : null;
     this.decoding = config.decoding;
     this.subwords = config.source_tokenizer.type === "subword";
     this.known_words = known_words && new KnownWords(known_words, this.unicode);
@@ -59,7 +61,7 @@ export class Translator {
    */
   encode(text) {
     text = this.unicode.uniform(text);
-    const right = text && this.of_series ? series_of(text, this.source_tokenizer, this.unicode) : null;
+    const right = text && this.series ? this.series.series_of(text, this.source_tokenizer, this.unicode) : null;
     const tokens = this.source_tokenizer.tokenize(text);
     if (!tokens.length) throw new Error("There is nothing to translate: the text is empty.");
     const ids = this.source_vocabulary.encode_source(tokens, this.source_sos);
@@ -76,7 +78,7 @@ export class Translator {
 
   /** What a check says of an answer of a model of series; null for other models. */
   checked(text, answer) {
-    return this.of_series ? checked(this.unicode.uniform(text), answer, this.source_tokenizer, this.unicode) : null;
+    return this.series ? this.series.checked(this.unicode.uniform(text), answer, this.source_tokenizer, this.unicode) : null;
   }
 
   /** Those of these tokens that the vocabulary lacks, each once. */

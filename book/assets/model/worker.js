@@ -4,9 +4,9 @@
 // way, then one of "done" and "failed" (with a sentence). A later task ends the one that is
 // running, unless the later one is quick, and so does "cancel": the ended one answers "cancelled".
 
-import { sentence_of, unreachable } from "./failures.js";
+import { needed, sentence_of, unreachable } from "./failures.js";
 import { QUICK, TASKS } from "./answers.js";
-import { Translator, languages_of } from "./translator.js";
+import { Translator, is_of_series, languages_of } from "./translator.js";
 
 const HERE = new URL(".", import.meta.url);
 let translator = null;
@@ -76,7 +76,8 @@ async function load({ model, rules }, { signal, say }) {
   const made = async () => {
     const languages = languages_of(files.config);
     const [unicode, ...spacy] = await Promise.all(["unicode", ...languages.map((each) => `spacy-${each}`)].map(rule));
-    return new Translator({ ...files, weights }, { unicode, spacy: Object.fromEntries(languages.map((each, i) => [each, spacy[i]])) });
+    const series = is_of_series(files.config) ? await needed(import("./series.js")) : null;
+    return new Translator({ ...files, weights }, { unicode, series, spacy: Object.fromEntries(languages.map((each, i) => [each, spacy[i]])) });
   };
   translator = await made().catch((error) => {
     // Files that can be read, but hold something else, end in any error of the code.

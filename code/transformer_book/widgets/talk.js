@@ -106,7 +106,9 @@ export class Talk {
     this.status = html("p", { class: "status", role: "status", "aria-live": "polite" });
     this.notice = html("div", { class: "notice", role: "alert" });
     this.about = note();
-    this.chooser = this.choice_of_model();
+    const options = this.models.map((each) => [each, each.title]);
+    this.chooser = choice({ label: "model", options, change: (model) => this.choose_model(model) });
+    this.chooser.element.hidden = this.models.length === 1;
     this.load_button = button("Load the model", () => this.load());
     this.cancel_button = button("Cancel", () => this.client.cancel());
     this.here = html("p", { class: "here" }, "Loaded. What you type stays on your device.");
@@ -161,22 +163,6 @@ export class Talk {
       this.status,
     );
     this.loading(false);
-  }
-
-  choice_of_model() {
-    const options = this.models.map((each) => [each, each.title]);
-    const chooser = choice({ label: "model", options, change: (model) => this.choose_model(model) });
-    chooser.element.hidden = options.length === 1;
-    return chooser;
-  }
-
-  /** One more model, a reader's own, and on to it. */
-  add(model) {
-    this.models.push(model);
-    const before = this.chooser;
-    this.chooser = this.choice_of_model();
-    before.element.replaceWith(this.chooser.element);
-    return this.choose_model(model);
   }
 
   tabs() {
