@@ -295,6 +295,7 @@ def test_what_is_not_a_number_is_said_and_the_last_good_state_is_there(bench) ->
     press(seen.page, "Train")
     until(seen.page, "is not a number. The last good state is kept")
     assert "not a number" in seen.page.locator(".bench > .status").inner_text()
+    assert not re.search(r"\d{6}", told(seen.page))  # however large the loss was
     press(seen.page, "Back")
     until(seen.page, "Paused after update 0 of 200")
     choose(seen.page, "learning_rate", "0.0003")
@@ -357,6 +358,20 @@ def test_a_switch_in_a_run_asks_first_and_can_be_taken_back(bench) -> None:
     page.reload()
     page.locator(".bench").wait_for()
     assert page.locator(".bench .legend li", has_text="A to update").count() == 0
+
+
+def test_first_weights_take_a_new_run_and_are_guessed_before_it(bench) -> None:
+    page = bench(**LEARNS | {"updates": 50}).page
+    press(page, "One update")
+    until(page, "Paused after update 1 of 50")
+    choose(page, "initialization", "uniform (Xavier)")
+    page.locator(".bench .size", has_text="takes a new run: press New run").wait_for()
+    page.get_by_role("radio", name="It falls more slowly.").check()
+    until(page, "Let it train, and see.")
+    press(page, "New run")
+    until(page, "Paused after update 0 of 50")
+    press(page, "Train")
+    until(page, "What came: after update 50")
 
 
 def test_two_settings_train_side_by_side(bench) -> None:

@@ -9,7 +9,7 @@ const OPEN = matchMedia("(min-width: 60rem)").matches ? ["Task and sizes", "Atte
 /** A link to the section of a chapter. */
 function chapter(place) {
   const [name, anchor] = place.split("#");
-  return html("a", { href: new URL(`../../chapters/${name}.html#${anchor}`, import.meta.url).href }, `Chapter ${Number(name.slice(0, 2))}`);
+  return html("a", { href: new URL(`../../chapters/${name}.html#${anchor}`, import.meta.url).href }, `Chapter\u00a0${Number(name.slice(0, 2))}`);
 }
 
 /** All settings in groups that fold. Returns {element, move(settings)}; `change(name, value)` is called. */

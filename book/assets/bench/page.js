@@ -18,6 +18,8 @@ const CALM = matchMedia("(prefers-reduced-motion: reduce)");
 const MOST_STEPS = 12; // of the embeddings' way that are drawn
 const MOST_CURVES = 4; // that are kept
 
+/** A loss, or a length, of any size: "0.123", "1.4e+20"; below `least` as a power, too. */
+const sized = (n, least = 0) => (n === 0 || (n >= least && n < 10_000) ? number(n, 3) : n.toExponential(1).replace("-", "−"));
 const percent = (share) => `${Math.round(100 * share)} %`;
 const seconds = (ms) => (ms < 1000 ? `${number(ms, 0)} ms` : ms < 120_000 ? `${number(ms / 1000, ms < 10_000 ? 1 : 0)} s` : `${number(ms / 60_000, 0)} minutes`);
 const grouped = (n) => n.toLocaleString("en");
@@ -137,11 +139,11 @@ export class Bench {
     this.notice.textContent = problem_of(now.settings);
     this.remember(this.lanes.map(({ settings }) => settings));
     this.controls.move(now.settings);
-    const asks = !fresh && value !== before && !["updates", "batch_size"].includes(name);
+    const asks = (!fresh || name === "initialization") && value !== before && !["updates", "batch_size"].includes(name);
     if (asks) {
       const at = Date.now();
       const guessed = (guess) => {
-        now.guess = { at, settings: address_of([now.settings]), switched: `${label}: ${shown(name, value)}`, guess, outcome: "", from: now.update };
+        now.guess = { at, settings: address_of([now.settings]), switched: `${label}: ${shown(name, value)}`, guess, outcome: "", from: fresh ? 0 : now.update };
         this.keep_guess(now);
         this.draw();
       };
@@ -223,8 +225,8 @@ export class Bench {
       broken: `stopped after update ${update}. ${message} The last good state is kept: choose it and press Back`,
     }[state];
     const measured = seen.at(-1);
-    const loss = records.length ? ` Training loss ${number(records.at(-1).loss, 3)}.` : "";
-    const valid = measured ? ` On pairs that it never sees: loss ${number(measured.validation_loss, 3)}, ${percent(measured.exact_match)} exactly right.` : "";
+    const loss = records.length ? ` Training loss ${sized(records.at(-1).loss)}.` : "";
+    const valid = measured ? ` On pairs that it never sees: loss ${sized(measured.validation_loss)}, ${percent(measured.exact_match)} exactly right.` : "";
     const text = `${which}${head}.${loss}${valid}`;
     return text[0].toUpperCase() + text.slice(1);
   }
@@ -303,7 +305,7 @@ export class Bench {
   keep_guess(lane) {
     const { guess, state, update } = lane;
     if (!guess) return;
-    if (state !== "running" && lane.seen.length && update > guess.from) guess.outcome = this.outcome(lane);
+    if (state !== "running" && !lane.pending && lane.seen.length && update > guess.from) guess.outcome = this.outcome(lane);
     const { at, from, ...rest } = guess;
     keep("guesses", at, rest);
   }
@@ -314,7 +316,7 @@ export class Bench {
     const { points = [] } = this.recording(lane, { ...START, ...this.sizes(lane) }) ?? {};
     const other = points.filter(([update]) => update <= lane.update).at(-1);
     const beside = other ? ` Unchanged, the recorded run has ${number(other[1], 3)} there, ${percent(other[2])} right.` : "";
-    return `after update ${lane.update}, validation loss ${number(last.validation_loss, 3)}, ${percent(last.exact_match)} exactly right.${beside}`;
+    return `after update ${lane.update}, validation loss ${sized(last.validation_loss)}, ${percent(last.exact_match)} exactly right.${beside}`;
   }
 
   sizes({ settings }) {
@@ -358,7 +360,7 @@ export class Bench {
         { points: each.loss, look: `${each.look} thin` },
         { points: each.measured.map(([update, value]) => [update, value]), look: each.look, dots: true },
       ]),
-      label: `Curves of the loss. Validation: ${told((seen) => number(seen.validation_loss, 3))}`,
+      label: `Curves of the loss. Validation: ${told((seen) => sized(seen.validation_loss))}`,
     });
     const right = drawn({
       ...{ updates, marks, most: 100, unit: " %", digits: 0 },
@@ -435,8 +437,7 @@ export class Bench {
     // A bar is as long as the logarithm says: a hundredth of the way for a factor of 1.1.
     const share = (norm) => Math.min(1, Math.max(0, (Math.log10(norm + 1e-12) + 5) / 7));
     const bar = (norm) => html("span", { class: "bar", style: `--share: ${number(100 * share(norm), 1)}%` });
-    const digits = (norm) => (norm >= 0.001 || norm === 0 ? number(norm, 3) : norm.toExponential(1).replace("-", "−"));
-    const rows = Object.entries(norms).map(([place, norm]) => [place, digits(norm), bar(norm)]);
+    const rows = Object.entries(norms).map(([place, norm]) => [place, sized(norm, 0.001), bar(norm)]);
     this.norms.replaceChildren(table({ caption: `Update ${update}, before clipping; the bars are logarithmic, from 0.00001 to 100`, columns: ["", "length", ""], rows }));
   }
 
