@@ -38,6 +38,7 @@ def test_the_page_has_every_symptom_and_no_other() -> None:
 
 def test_the_lists_are_those_of_the_checks() -> None:
     assert written(PAGE) == PAGE, "run python tools/debugging_page.py --write"
+    assert "**ε forgotten.**" in PAGE  # a capital would be another letter
 
 
 def test_an_unknown_symptom_is_told() -> None:

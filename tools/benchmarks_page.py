@@ -338,7 +338,7 @@ def figures(result: dict[str, Any]) -> dict[str, tuple[Any, str]]:
     by_beams = result["decoding_growth"]["by_beams"]
 
     def training(plots: Any) -> Any:
-        drawn, (axes,) = plots.figure(height=3.0)
+        drawn, (axes,) = plots.figure(width=4.8, height=2.6)
         tokens = [p["tokens"] for p in growth]
         axes.plot(tokens, [p["seconds"] for p in growth], "o", color=plots.PALETTE[0])
         base, slope, _ = line_through([(p["tokens"], p["seconds"]) for p in growth])
@@ -348,7 +348,7 @@ def figures(result: dict[str, Any]) -> dict[str, tuple[Any, str]]:
         return drawn
 
     def length(plots: Any) -> Any:
-        drawn, axes = plots.figure(1, 2, height=3.0)
+        drawn, axes = plots.figure(2, 1, width=4.8, height=4.6, sharex=True)
         for cached, color, label in ((True, 0, "with a cache"), (False, 1, "without")):
             rows = [p for p in by_length if p["cached"] is cached]
             lengths = [p["length"] for p in rows]
@@ -357,19 +357,19 @@ def figures(result: dict[str, Any]) -> dict[str, tuple[Any, str]]:
             axes[0].plot(lengths, [p["formula"] / 1e6 for p in rows], color=color, label=label)
             axes[0].plot(lengths, counted, "o", color=color)
             axes[1].plot(lengths, [1000 * p["seconds"] for p in rows], "o-", color=color)
-        axes[0].set(xlabel="tokens of the target", ylabel="million operations", ylim=(0, None))
+        axes[0].set(ylabel="million operations", ylim=(0, None))
         axes[1].set(xlabel="tokens of the target", ylabel="milliseconds", ylim=(0, None))
         axes[0].legend()
         return drawn
 
     def beams(plots: Any) -> Any:
-        drawn, axes = plots.figure(1, 2, height=3.0)
+        drawn, axes = plots.figure(2, 1, width=4.8, height=4.6, sharex=True)
         wide = [p["beams"] for p in by_beams]
         color = plots.PALETTE[0]
         axes[0].plot(wide, [p["formula"] / 1e6 for p in by_beams], color=color)
         axes[0].plot(wide, [p["operations"] / 1e6 for p in by_beams], "o", color=color)
         axes[1].plot(wide, [1000 * p["seconds"] for p in by_beams], "o-", color=color)
-        axes[0].set(xlabel="beams", ylabel="million operations", ylim=(0, None))
+        axes[0].set(ylabel="million operations", ylim=(0, None))
         axes[1].set(xlabel="beams", ylabel="milliseconds", ylim=(0, None))
         return drawn
 

@@ -40,7 +40,7 @@ def causes(key: str) -> str:
         link = f"../chapters/{chapters[f'{number:02}']}#{anchor_of(section)}"
         name, cause = (_escaped(text) for text in (mistake.name, mistake.cause))
         lines.append(
-            f"* **{name[0].upper()}{name[1:]}.** {cause} "
+            f"* **{name[0].upper() if name[0].isascii() else name[0]}{name[1:]}.** {cause} "
             f"[Chapter {number}, {_escaped(section)}]({link}); `checks.{mistake.component}`."
         )
     more = len(known) - len(lines)

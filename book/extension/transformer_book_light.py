@@ -173,23 +173,35 @@ def sized(page: Path, image: re.Match) -> str:
 
 # --- typefaces ------------------------------------------------------------------------------------
 
-# Each file of `assets/fonts`, and what of a page is set in it.
+# Each file of `assets/fonts`, what of a page is set in it, and its family in `book.css`.
 FACES = {
-    "source-sans-3-normal": "",
-    "source-serif-4-normal": "",
-    "source-serif-4-italic": "<em",
-    "source-code-pro-normal": "<code|<pre",
-    "stix-two-math": "<math",
+    "source-sans-3-normal": ("", "Book Sans"),
+    "source-serif-4-normal": ("", "Book Serif"),
+    "source-serif-4-italic": ("<em", "Book Serif"),
+    "source-code-pro-normal": ("<code|<pre", "Book Code"),
+    "stix-two-math": ("<math", None),  # formulas wait for it
 }
 
 
+# They come together, or the page keeps to their stand-ins: a browser that takes each as it comes,
+# and asks again when a style is added, would set a page in two. It waits half a second for them.
 # From a folder a page may not ask for them so: there they come with its style.
 ASK = """
     <script>
-      if (location.protocol !== "file:")
-        for (const href of {faces})
+      if (location.protocol !== "file:") {{
+        const shown = document.documentElement.classList;
+        shown.add("waiting");
+        const coming = {faces}.map(([href, family, look]) => {{
           document.head.append(Object.assign(document.createElement("link"),
             {{rel: "preload", as: "font", type: "font/woff2", crossOrigin: "anonymous", href}}));
+          return family && new FontFace(family, `url(${{href}})`, look).load();
+        }});
+        const late = new Promise((_, reject) => setTimeout(reject, 500));
+        Promise.race([Promise.all(coming), late])
+          .then((faces) => faces.forEach((face) => face && document.fonts.add(face)))
+          .catch(() => shown.add("near"))
+          .finally(() => shown.remove("waiting"));
+      }}
     </script>"""
 
 
@@ -199,8 +211,12 @@ def ask_for_faces(app: Sphinx, page: str, template: str, context: dict, doctree)
     if template not in {"page.html", "search.html"}:
         return
     faces = [
-        pathto(f"_static/fonts/{name}.woff2", 1)
-        for name, used in FACES.items()
+        (
+            pathto(f"_static/fonts/{name}.woff2", 1),
+            family,
+            {"style": "italic"} if name.endswith("italic") else {"weight": "400 700"},
+        )
+        for name, (used, family) in FACES.items()
         if re.search(used, body)
     ]
     context["metatags"] = context.get("metatags", "") + ASK.format(faces=json.dumps(faces))

@@ -33,13 +33,17 @@ INLINE = re.compile(
     r"([(\[“‘]*)(<math\b(?![^>]*display=)[^>]*>.*?</math>)([.,;:!?…)\]”’]*)", re.DOTALL
 )
 
-# In a sentence, a formula of more signs than LONG may break before a relation, and what is still
-# longer than LINE before a sum's next term: a telephone's line has room for about as many.
+# A formula of more signs than LONG may break before a relation, and what is still longer than LINE
+# before a sum's next term: a telephone's line has room for about as many.
 LONG, LINE = 24, 32
 TOKEN = re.compile(r"\\[A-Za-z]+|\\.|.", re.DOTALL)
 RELATIONS = {"=", "<", ">", r"\approx", r"\le", r"\leq", r"\ge", r"\geq", r"\ne", r"\neq", r"\to"}
 TERMS = {"+", "-"}
-OPENING, CLOSING = {"{", "(", "[", r"\left", r"\{"}, {"}", ")", "]", r"\right", r"\}"}
+APART = {r"\quad", r"\qquad"}  # between formulas on one line
+OPENING = {"{", "(", "[", r"\left", r"\{", r"\begin"}
+CLOSING = {"}", ")", "]", r"\right", r"\}", r"\end"}
+# What a sign follows is no term before it.
+SIGNED = RELATIONS | TERMS | OPENING | {",", r"\cdot", r"\times", "{}", ""}
 
 
 @cache
@@ -72,28 +76,54 @@ def signs(tex: str) -> int:
 
 def cut_before(tex: str, operators: set[str]) -> list[str]:
     """The formula in parts, each but the first beginning with one of the operators."""
-    parts, depth = [""], 0
-    for token in TOKEN.findall(tex):
-        if depth == 0 and token in operators and parts[-1].strip():
+    parts, depth, before = [""], 0, ""
+    for token in TOKEN.findall(tex.removeprefix("{}")):
+        if depth == 0 and token in operators and (token in APART or before not in SIGNED):
             parts.append("{}")  # what stands between two terms is no sign of the second
         depth += (token in OPENING) - (token in CLOSING)
         parts[-1] += token
-    return parts
+        before = token if token.strip() else before
+    return ["{}" * tex.startswith("{}") + parts[0], *parts[1:]]
+
+
+def pieces(tex: str) -> list[str]:
+    """The formula in parts between which a line may break."""
+    if signs(tex) <= LONG:
+        return [tex]
+    terms = [
+        cut_before(part, TERMS) if signs(part) > LINE else [part]
+        for part in cut_before(tex, RELATIONS)
+    ]
+    return [term for part in terms for term in part]
 
 
 def in_a_sentence(tex: str) -> str:
     """A formula whose line may break where a reader would break it: MathML itself never does."""
-    if signs(tex) <= LONG or r"\begin{" in tex:
-        return mathml(tex)
-    parts = cut_before(tex, RELATIONS)
-    terms = [cut_before(part, TERMS) if signs(part) > LINE else [part] for part in parts]
-    return " ".join(mathml(term) for part in terms for term in part)
+    return mathml(tex) if r"\begin{" in tex else " ".join(map(mathml, pieces(tex)))
+
+
+def on_a_line(tex: str) -> str:
+    """A formula, or several, on a line for itself: it breaks where the line is too short.
+
+    Each part is in display style, and the first of what stood apart has the class `apart`.
+    """
+    formulas = cut_before(tex.strip(), APART)
+    parts = [pieces(re.sub(r"^\{\}\\q?quad\b", "", formula).strip()) for formula in formulas]
+    several_lines = r"\\" in re.sub(r"\\begin\{.*\\end\{", "", tex, flags=re.DOTALL)
+    if several_lines or sum(map(len, parts)) == 1:
+        return mathml(tex, display=True)
+    made = ""
+    for i, formula in enumerate(parts):
+        for j, part in enumerate(formula):
+            look = 'displaystyle="true"' + ' class="apart"' * (i > 0 and j == 0)
+            made += mathml(part, display=True).replace('display="block"', look, 1)
+    return made
 
 
 def set_formula(node: nodes.Element, display: bool) -> str:
     """The MathML of a node; a warning, which fails the build, and the TeX where it is wrong."""
     try:
-        return mathml(node.astext(), display=True) if display else in_a_sentence(node.astext())
+        return on_a_line(node.astext()) if display else in_a_sentence(node.astext())
     except ValueError as error:
         logger.warning("%s", error, location=node)
         return f"<code>{node.astext()}</code>"

@@ -512,11 +512,17 @@ def name_entries(app: Sphinx, env: BuildEnvironment) -> None:
             slugs[key] = (0, key, key)
 
 
+# A word of code in the text, and where its parts meet.
+NAME = re.compile(r'<span class="pre">[^<]+</span>')
+JOINT = re.compile(r"(?<=\w)[._/]+(?=[A-Za-z])|(?<=[a-z])(?==[\w])")
+
+
 def mend_body(app: Sphinx, page: str, template: str, context: dict, doctree) -> None:
     """Mend what would mislead a screen reader, and mark the branches in the contents.
 
     Roles of bibliography entries (deprecated, and wrong inside their list), and header cells of
-    tables that hold nothing. The contents keep the word "Further" for who hears them.
+    tables that hold nothing. The contents keep the word "Further" for who hears them. On a phone a
+    long name breaks where its parts meet.
     """
     if "toc" in context:
         context["toc"] = FURTHER_LINK.sub(
@@ -527,7 +533,8 @@ def mend_body(app: Sphinx, page: str, template: str, context: dict, doctree) -> 
         body = body.replace(' role="doc-biblioentry"', "")
         body = body.replace('<div role="list" class="citation-list">', "<div>")
     if body:
-        context["body"] = re.sub(r"<th([^>]*)>\s*(?:<p>\s*</p>)?\s*</th>", r"<td\1></td>", body)
+        body = re.sub(r"<th([^>]*)>\s*(?:<p>\s*</p>)?\s*</th>", r"<td\1></td>", body)
+        context["body"] = NAME.sub(lambda name: JOINT.sub(r"\g<0><wbr/>", name[0]), body)
 
 
 # --- the theme ----------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,37 @@ def test_text_headings_and_code_are_set_in_them(site: Path, serve, visit, way: s
     letters = "letters => ['Serif', 'Sans', 'Code'].every(n => document.fonts.check(`16px 'Book ${n}'`, letters))"
     assert seen.page.evaluate(letters, "ÄÖÜäöüßàèéìòù–“”’")
     assert seen.problems == []
+
+
+def test_a_page_is_not_set_in_two_typefaces(site: Path, serve, visit) -> None:
+    """If one of its files comes late, the page keeps to the stand-ins of all; else to none."""
+    seen = visit("about:blank")
+    session = seen.page.context.new_cdp_session(seen.page)
+
+    def late(route) -> None:
+        time.sleep(2)
+        route.continue_()
+
+    def set_in() -> set[str]:
+        for domain in ("DOM", "CSS"):
+            session.send(f"{domain}.enable")
+        root = session.send("DOM.getDocument", {"depth": 0})["root"]["nodeId"]
+        asked = {"nodeId": root, "selector": ".bd-article :is(h1, p, em, td)"}
+        return {
+            font["familyName"].split("-")[0]
+            for node in session.send("DOM.querySelectorAll", asked)["nodeIds"]
+            for font in session.send("CSS.getPlatformFontsForNode", {"nodeId": node})["fonts"]
+        }
+
+    address = f"{serve(site)}/book/errata.html"
+    seen.go(address)
+    assert set_in() == {"Book"}
+    seen.page.context.clear_cookies()
+    session.send("Network.enable")
+    session.send("Network.setCacheDisabled", {"cacheDisabled": True})
+    seen.page.route("**/source-serif-4-italic.woff2", late)
+    seen.go(address)
+    assert "Book" not in set_in()
 
 
 # --- the landing page -----------------------------------------------------------------------------
@@ -181,15 +213,65 @@ def test_tables_of_few_columns_fit_a_phone(site: Path, visit) -> None:
     """Those of the text, and of an explorer; what must be wider scrolls in its own box."""
     seen = visit("about:blank", width=NARROW)
     for name, explorer, selector in (
-        ("04_embeddings", "EmbeddingMap", ".pst-scrollable-table-container"),
-        ("06_geometry_of_attention", "GeometryExplorer", ".explorer .numbers"),
+        ("chapters/04_embeddings", "EmbeddingMap", ".pst-scrollable-table-container"),
+        ("chapters/06_geometry_of_attention", "GeometryExplorer", ".explorer .numbers"),
+        ("chapters/08_masks", "", ".pst-scrollable-table-container"),  # long names of code
+        ("book/teaching", "", ".pst-scrollable-table-container"),
     ):
-        seen.go((site / f"chapters/{name}.html").as_uri())
-        seen.explorer(explorer)
+        seen.go((site / f"{name}.html").as_uri())
+        if explorer:
+            seen.explorer(explorer)
         widths = seen.page.locator(selector).evaluate_all(
             "each => each.map(e => [e.scrollWidth, e.clientWidth])"
         )
         assert widths and all(needs <= has for needs, has in widths), (name, widths)
+
+
+def test_a_figure_keeps_its_shape_and_takes_the_width_of_a_phone(site: Path, visit) -> None:
+    """Also one of a page that is no notebook: no empty bands above it and below."""
+    page = visit((site / "book/benchmarks.html").as_uri(), width=NARROW).page
+    for image in page.locator('.bd-article img[src*="_images/"]').all():
+        image.scroll_into_view_if_needed()
+        shown, own = image.evaluate(
+            "e => e.decode().then(() => [[e.width, e.height], [e.naturalWidth, e.naturalHeight]])"
+        )
+        assert shown[0] == NARROW
+        assert abs(shown[1] - shown[0] * own[1] / own[0]) < 2
+    assert width_of(page) <= NARROW
+
+
+# What of a drawing is smaller than this cannot be read.
+SMALL = """least => [...document.querySelectorAll("main svg text")].filter(e => e.checkVisibility()
+    && e.textContent.trim() && e.getBoundingClientRect().width > 1).flatMap(e => {
+        const {a, b} = e.getScreenCTM();
+        const size = parseFloat(getComputedStyle(e).fontSize) * Math.hypot(a, b);
+        return size < least ? [`${e.textContent}: ${size.toFixed(1)} px`] : [];
+    })"""
+
+
+def test_the_words_of_a_drawing_that_scripts_make_can_be_read_on_a_phone(
+    site: Path, serve, visit
+) -> None:
+    seen = visit("about:blank", width=NARROW)
+    for name in ("book/landing", "book/bench", "book/gym", "chapters/15_loss_and_schedule"):
+        seen.go(f"{serve(site)}/{name}.html")
+        for place in seen.page.locator(".explorer-place").all():
+            seen.explorer(place.get_attribute("data-name"))
+        seen.page.locator("main svg text").first.wait_for()
+        assert seen.page.evaluate(SMALL, 8) == [], name
+
+
+def test_the_names_of_the_next_pages_have_room_on_a_phone(site: Path, visit) -> None:
+    page = visit((site / "book/notation.html").as_uri(), width=NARROW).page
+    lines = page.locator(".prev-next-title").evaluate_all(
+        "all => all.map(e => e.offsetHeight / parseFloat(getComputedStyle(e).lineHeight))"
+    )
+    assert len(lines) == 2 and max(lines) < 4
+
+
+def test_no_page_is_empty(site: Path) -> None:
+    """Sphinx would write an index of nothing."""
+    assert not (site / "genindex.html").exists()
 
 
 # --- asides ---------------------------------------------------------------------------------------

@@ -190,13 +190,16 @@ def test_images_and_figures_say_what_to_see(path: Path) -> None:
 
 @pytest.mark.parametrize("path", CHAPTERS)
 def test_the_words_in_a_figure_can_be_read_on_a_phone(path: Path) -> None:
-    """On its 328 pixels, a word of ten points in a figure of 530 has eight of them."""
+    """A figure takes all of its 360 pixels: the smallest word of any has seven of them."""
     for cell in cells_of(path, "code"):
         for output in cell["outputs"]:
             drawing = text_of(output.get("data", {}).get("image/svg+xml", ""))
             if width := re.search(r'<svg[^>]*? width="([\d.]+)pt"', drawing):
                 pixels = float(width[1]) * 4 / 3
                 assert pixels <= 530, f"{cell['id']}: {pixels:.0f} pixels; stack its panels"
+                sizes = [float(s) for s in re.findall(r" scale\(([\d.]+) -[\d.]+\)", drawing)]
+                least = 100 * min(sizes, default=1) * 4 / 3 * min(1, 360 / pixels)
+                assert least >= 6.9, f"{cell['id']}: a word of {least:.1f} pixels; enlarge it"
 
 
 @pytest.mark.parametrize("path", CHAPTERS)

@@ -199,7 +199,7 @@ function valuesPanel(names, change, now) {
     });
     output.setAttribute("transform", `translate(${drawing.at(shown.output).join(" ")})`);
   };
-  const note = html("p", { class: "note" }, "The output, always between the values: ", figures("output", 2), ".");
+  const note = html("p", { class: "note" }, "The output, always between the values: ", figures("output", 2));
   return { element: panel("3. Output: the average of the values", drawing.element, note), draw };
 }
 
