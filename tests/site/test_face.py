@@ -261,6 +261,15 @@ def test_the_words_of_a_drawing_that_scripts_make_can_be_read_on_a_phone(
         assert seen.page.evaluate(SMALL, 8) == [], name
 
 
+def test_what_an_explorer_says_is_as_wide_as_its_panel(site: Path, visit) -> None:
+    """Also on a page with a margin, whose text is narrower."""
+    seen = visit((site / "chapters/05_positions.html").as_uri(), width=1440)
+    widths = "all => all.map(e => [e.clientWidth, e.parentElement.clientWidth])"
+    panels = seen.explorer("PositionExplorer").locator(".panel > p")
+    found = panels.evaluate_all(widths)
+    assert len(found) >= 5 and all(own > 0.9 * whole for own, whole in found), found
+
+
 def test_the_names_of_the_next_pages_have_room_on_a_phone(site: Path, visit) -> None:
     page = visit((site / "book/notation.html").as_uri(), width=NARROW).page
     lines = page.locator(".prev-next-title").evaluate_all(
