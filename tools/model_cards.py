@@ -117,7 +117,8 @@ TAUGHT = ", with {teachers} times `--teacher`; `make models` trains the teachers
 # What trains the recipes that `transformer-book train` does not.
 PROGRAMS = {
     "multi30k-generations": "`python tools/generations.py`, on a GPU: five generations of models, "
-    "each taught by those before it; this is number {seed} of the last"
+    "each taught by those before it; this is number {seed} of the last. These weights were made by "
+    "a draft of it, with another start and another floor of the learning rate, and a clock ended it"
 }
 WRITTEN = ", and of captions that a language model wrote"
 

@@ -2,11 +2,11 @@
 """Where an idea stands: `make where IDEA="layer norm"`, and MAP.md, the same for all of them.
 
 An idea is what a learner writes and a check judges, a public name of the package, a module, an
-explorer, a known mistake, or a term of the glossary; its words may be written in any way
+explorer, a known mistake, a term of the glossary, or a tool; its words may be written in any way
 (LayerNorm, layer_norm, layer norm). It shows first what has exactly this name, then what has all
 the words in its name or in the first line of its documentation, or else what begins alike in
-either (smoothing, smoothed). MAP.md is made of the same answers: without arguments the script says
-whether it is up to date, --write writes it.
+either (smoothing, smoothed), of a tool in all that it says. MAP.md is made of the same answers:
+without arguments the script says whether it is up to date, --write writes it.
 """
 
 from __future__ import annotations
@@ -39,6 +39,24 @@ from transformer_book import checks
 
 MAP = ROOT / "MAP.md"
 TERM = re.compile(r"^### ([^\n]+)\n(?:<!--([^\n]*)-->\n)?(.*?)(?=^##|\Z)", re.MULTILINE | re.DOTALL)
+
+
+# What each tool is for. `common` is what they share; a tool that stands nowhere is an error.
+TOOLS = {
+    "Run by contributors": """
+        check where execute_chapters normalise_notebooks core_path setup_cell link_terms
+        chapter_changes find_inputs judge_versions twins assignments check_results make_models
+        ship_model set_repository vendor check_python common""",
+    "Make pages": """
+        build_site notebook_runner execution_cache copied_kernels draw draw_card debugging_page
+        benchmarks_page model_cards questions questions_export gym slides
+        paper paper_pages paper_pdf paper_epub paper_stills""",
+    "The laboratory: what is recorded, and what is proven beside the tests": """
+        record_ablations record_adapting record_bench record_candidates record_gym record_induction
+        record_runs record_smollm2 record_today generations many_at_once searches count_renamings
+        reference_mutants true_sentences browser_parity browser_speed page_speed make_class
+        try_grader under_load""",
+}
 
 
 @dataclass(frozen=True)
@@ -299,6 +317,29 @@ def of_term(entry: re.Match[str]) -> Idea:
     return idea
 
 
+def of_tool(path: Path) -> Idea:
+    """A script that works on the book, and what runs or tests it."""
+    idea = Idea(path.stem)
+    idea.add("tool", f"{shown(path)}: {first_line(tree(path))}")
+    used = re.compile(rf"\b{path.stem}\.py\b|^(import|from) {path.stem}\b", re.MULTILINE)
+    names = sorted(TESTS.rglob("test_*.py"))
+    idea.add("tests", *(shown(each) for each in names if used.search(each.read_text("utf-8"))))
+    for guide in (ROOT / "Makefile", ROOT / "CONTRIBUTING.md"):
+        for number, line in enumerate(guide.read_text("utf-8").splitlines(), start=1):
+            if f"tools/{path.name}" in line:
+                idea.add("run in", shown(guide, number))
+    return idea
+
+
+def tools() -> list[Path]:
+    """The tools, as they stand in `TOOLS`; a ValueError if one stands in none of its groups."""
+    found = [ROOT / "tools" / f"{name}.py" for names in TOOLS.values() for name in names.split()]
+    if set(found) != set((ROOT / "tools").glob("*.py")):
+        odd = {path.stem for path in set(found) ^ set((ROOT / "tools").glob("*.py"))}
+        raise ValueError(f"Say in TOOLS of tools/where.py what these are for: {sorted(odd)}")
+    return found
+
+
 def everything() -> Iterator[tuple[str, str, Callable[[Any], Idea], Any]]:
     """Each idea's name, its description, the function that makes its answer, and the argument."""
     yield from ((name, of.section, of_component, name) for name, of in checks.COMPONENTS.items())
@@ -307,12 +348,13 @@ def everything() -> Iterator[tuple[str, str, Callable[[Any], Idea], Any]]:
     yield from ((each.name, "", of_mistake, each) for each in checks.MISTAKES)
     entries = TERM.finditer(GLOSSARY.read_text(encoding="utf-8"))
     yield from ((entry[1], entry[2] or "", of_term, entry) for entry in entries)
+    yield from ((path.stem, ast.get_docstring(tree(path)) or "", of_tool, path) for path in tools())
 
 
 def search(text: str, most: int = 4) -> list[Idea]:
     """What an idea's name finds, in the order that the script's documentation gives."""
     asked = words(text)
-    stems = [word[:5] for word in asked]
+    stems = [word.removesuffix("s")[:5] for word in asked]
 
     def alike(text: str) -> bool:
         return all(any(word.startswith(stem) for word in words(text)) for stem in stems)
@@ -418,7 +460,14 @@ def page() -> str:
             cell(p.get("in the browser", [])),
         )
         rows.append("| " + " | ".join(columns) + " |")
-    return "\n".join(rows) + "\n"
+    rows += ["", "## Tools", ""]
+    for group, names in TOOLS.items():
+        rows += [f"**{group}**", ""]
+        for path in tools():
+            if path.stem in names.split():
+                rows.append(f"* [{path.stem}]({shown(path)}): {first_line(tree(path))}")
+        rows.append("")
+    return "\n".join(rows)
 
 
 def main() -> int:

@@ -52,6 +52,9 @@ def test_what_is_done_in_the_package_is_there() -> None:
         ("warm-up forgotten", "mistake: warm-up forgotten", "chapter", "chapters/15"),
         ("gradient clipping", "term: clipping", "glossary", "book/glossary.md:"),
         ("early stopping", "term: early stopping", "chapter", "chapters/16_training.ipynb"),
+        ("setup cell", "setup_cell", "tests", "tests/tools/test_chapters.py"),
+        ("glossary links", "link_terms", "run in", "Makefile:"),
+        ("Moodle", "questions_export", "tool", "tools/questions_export.py"),
         ("data parallel", "runs.distributed", "package", "runs/distributed.py"),
     ],
 )
@@ -59,6 +62,14 @@ def test_an_idea_is_found_by_any_of_its_spellings(asked, name, what, place) -> N
     (found,) = [idea for idea in where.search(asked) if idea.name == name]
     assert any(place in each for each in found.places[what])
     assert name in where.told(found)
+
+
+def test_every_tool_has_its_group(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert len(where.tools()) == len(set(where.tools()))
+    without = {group: names.replace("slides", "") for group, names in where.TOOLS.items()}
+    monkeypatch.setattr(where, "TOOLS", without)
+    with pytest.raises(ValueError, match="slides"):
+        where.tools()
 
 
 def test_what_is_nowhere_is_one_sentence() -> None:
