@@ -27,6 +27,9 @@ FIRST_SEEN = [
     "chapters/09_multi_head_attention",
     "book/glossary",
     "book/talk",  # while the small model loads by itself and translates
+    "book/bench",  # which scripts make, as they do the next two
+    "book/gym",
+    "book/progress",
 ]
 TRANSLATED = "() => document.querySelector('.talk .result')?.textContent.endsWith('.')"
 BANNED = ("mathjax", "require.js", "html-manager", "fontawesome")
