@@ -16,6 +16,7 @@ import pytest
 from page_speed import FOUND, WATCH, weight
 
 from tests.site.accessibility import THIN, axe, name_of, page_names, violations_of_page
+from tests.site.talk_page import METERED
 
 WIDE = 1280
 HEAVIEST = 1_000_000  # bytes, gzipped, before an explorer is touched
@@ -31,7 +32,10 @@ FIRST_SEEN = [
     "book/gym",
     "book/progress",
 ]
-TRANSLATED = "() => document.querySelector('.talk .result')?.textContent.endsWith('.')"
+BUSY = {
+    "book/talk": "() => document.querySelector('.talk .result')?.textContent.endsWith('.')",
+    "book/bench": "() => document.querySelector('.bench .size')?.textContent.includes('About')",
+}
 BANNED = ("mathjax", "require.js", "html-manager", "fontawesome")
 
 # The page on which one talks to a model is drawn when all else is there.
@@ -105,8 +109,8 @@ def test_nothing_moves_while_a_page_loads(width: int, site: Path, serve, visit) 
     moved = []
     for name in FIRST_SEEN:
         seen.go(f"{serve(site)}/{name}.html")
-        if name == "book/talk":
-            seen.page.wait_for_function(TRANSLATED)
+        if name in BUSY:
+            seen.page.wait_for_function(BUSY[name])
         seen.page.wait_for_timeout(300)  # the observer is told of what has moved a frame later
         found = seen.page.evaluate(FOUND)
         if found["shift"] > SHIFT:
@@ -121,7 +125,9 @@ def test_every_page_from_a_server(site: Path, serve, visit, tell) -> None:
     # As for one who comes from elsewhere: the theme keeps how far its contents were scrolled.
     forget = "try { sessionStorage.clear() } catch {}"
     # A page of fewer elements is sooner laid out anew.
-    seen = visit("about:blank", width=WIDE, begin=f"{forget}\n{WATCH}\n{THIN}\n{axe()}")
+    # Where each byte may cost, Talk loads no model by itself: that may be before or after it is weighed.
+    begin = [forget, METERED, WATCH, THIN, axe()]
+    seen = visit("about:blank", width=WIDE, begin="\n".join(begin))
     n_explorers = 0
     for name in names:
         seen.go(f"{serve(site)}/{name}")

@@ -3,7 +3,10 @@
   "use strict";
   const here = document.currentScript.src;
   const say = (sentence) => {
-    for (const place of document.querySelectorAll(".bench-place")) place.textContent = sentence;
+    for (const place of document.querySelectorAll(".bench-place")) {
+      place.textContent = sentence;
+      place.style.minHeight = "auto";
+    }
   };
   document.addEventListener("DOMContentLoaded", () => {
     if (location.protocol === "file:") {

@@ -2,7 +2,7 @@
 
 import { WorkerClient } from "./client.js";
 import { needed } from "./failures.js";
-import { button } from "./widgets/shared.js";
+import { button, html } from "./widgets/shared.js";
 import { Talk, bytes_of } from "./widgets/talk.js";
 import { address_of, read_address } from "./widgets/talk_state.js";
 
@@ -42,7 +42,8 @@ export function start() {
     // A model of the bench is opened by the bench's own code, once it is asked for.
     const own = () => needed(import("../bench/own.js")).then(({ offer }) => offer(talk, ask), ({ message }) => talk.complain(message));
     const ask = button("A model of the bench", own);
-    talk.element.querySelector(".controls").append(ask);
+    // In a line of its own: what comes and goes beside the choice of a model cannot move it.
+    talk.element.querySelector(".controls").after(html("div", { class: "controls" }, ask));
     place.replaceChildren(talk.element);
     below_header(place);
     addEventListener("popstate", () => {
