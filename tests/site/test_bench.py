@@ -383,6 +383,10 @@ def test_two_settings_train_side_by_side(bench) -> None:
     assert page.locator(".bench .answers thead th").all_inner_texts()[-2:] == ["A says", "B says"]
     assert page.locator(".bench .curves .dot.lane-1").count() == 2 * 3
     page.locator(".bench .size", has_text="for 50 updates").wait_for()  # of another run
+    press(page, "Keep this curve")  # it is named by what differs, as far as that has room
+    named = page.locator(".bench .legend li", has=page.get_by_role("button")).inner_text()
+    first = "shortest source: 2; longest source: 4; d_model: 16; d_ff: 32; batch size: 16"
+    assert named.split("Remove")[0].strip() == first
     press(page, "Take the second setting away")
     assert "beside" not in page.url
     assert seen.problems == []

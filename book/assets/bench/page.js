@@ -395,7 +395,9 @@ export class Bench {
     const { now } = this;
     if (!now.records.length) return;
     const own = this.all_curves().find(({ look }) => look === `lane-${this.chosen}`);
-    const says = name || differences(now.running).join("; ").slice(0, 80) || `run ${this.curves.length + 1}`;
+    const fitting = (all, each) => (all.length + each.length > 80 ? all : `${all}; ${each}`); // none is cut
+    const differs = differences(now.running);
+    const says = name || (differs.length ? differs.reduce(fitting) : `run ${this.curves.length + 1}`);
     const at = Date.now();
     this.place_curve({ ...own, name: says, at });
     const measured = own.measured.filter((point) => point.every(Number.isFinite)).map((point) => point.map((each) => Number(each.toFixed(4))));
