@@ -47,7 +47,7 @@ def test_shown_source_is_the_files_own(thing, monkeypatch):
     rest = iter(own)
     assert all(line in rest for line in shown)  # in the file's order, nothing added
     ast.parse("\n".join(shown))
-    assert inspect.getdoc(thing) in bundles[0]["text/markdown"]
+    assert notebook.as_markdown(inspect.getdoc(thing)) in bundles[0]["text/markdown"]
 
 
 def test_documentation_stands_below_the_source():
@@ -55,6 +55,19 @@ def test_documentation_stands_below_the_source():
     assert documentation.splitlines()[0] not in source
     assert "Ba et al. (2016)" in documentation
     assert notebook.source_of(batches.PairDataset.__init__)[1] == ""  # not that of object
+
+
+@pytest.mark.parametrize(
+    "thing",
+    [attention.scaled_dot_product_attention, layers.LayerNorm, notebook.seed_everything],
+)
+def test_formulas_of_documentation_stand_outside_of_code(thing):
+    documentation = inspect.getdoc(thing)
+    markdown = notebook.as_markdown(documentation)
+    words, fence, lists = markdown.partition("```text\n")
+    assert words.strip() + "\n\n" + lists.removesuffix("\n```") == documentation
+    assert fence and "$" not in lists and documentation.count("$") == words.count("$")
+    assert notebook.as_markdown("One sentence.") == "One sentence."
 
 
 def test_later_topics_are_folded():

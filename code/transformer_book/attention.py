@@ -40,7 +40,7 @@ def scaled_dot_product_attention(
         mask: boolean, `True` = may attend, broadcastable to `(…, T, S)`. A query that may attend
             to nothing gets weights and an output of zero, and sends back a gradient of zero.
         dropout: probability with which each weight is set to zero (and the others enlarged).
-        scale: factor on the scores; `None` means $1/\sqrt{d_k}$, with $d_k$ = `K`.
+        scale: factor on the scores; `None` means 1/√K.
 
     Returns:
         The outputs `(…, T, K_v)` and the weights `(…, T, S)`; without dropout each row of weights
@@ -94,7 +94,7 @@ class MultiHeadAttention(nn.Module):
             number of parameters does not depend on `H`.
         dropout: on the attention weights.
         bias: let the four projections have a bias.
-        scale: factor on the scores; `None` means $1/\sqrt{d_k}$, with $d_k$ = `K`.
+        scale: factor on the scores; `None` means 1/√K.
 
     Shapes: query `(B, T, D)`, key and value `(B, S, D)`, mask broadcastable to `(B, H, T, S)`,
     `True` = may attend → `(B, T, D)`.

@@ -98,7 +98,7 @@ def attention_backward(
         d_output: of the outputs.
         query, key, value: as in the forward pass.
         weights: A, as the forward pass returned it, without dropout.
-        scale: c; `None` means $1/\sqrt{d_k}$.
+        scale: c; `None` means 1/√K.
 
     Returns:
         The gradients of query, key and value.

@@ -27,7 +27,7 @@ class TokenEmbedding(nn.Module):
     Args:
         vocab_size: number of token ids, `V`.
         d_model: width of the vectors, `D`.
-        scale: multiply by $\sqrt{d_{model}}$.
+        scale: multiply by √D.
 
     Shapes: tokens `(B, T)`, whole numbers in `0 … V-1` → `(B, T, D)`.
 

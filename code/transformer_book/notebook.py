@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Mapping
 
 import numpy as np
@@ -12,6 +13,7 @@ from IPython.display import publish_display_data
 from transformer_book.using import edit_source, editable_source, source_of, using
 
 __all__ = [
+    "as_markdown",
     "edit_source",
     "editable_source",
     "seed_everything",
@@ -19,6 +21,9 @@ __all__ = [
     "source_of",
     "using",
 ]
+
+# Where the sentences of a docstring end.
+LISTS = re.compile(r"^(?:Args|Returns|Raises|Shapes|Source)\b", re.MULTILINE)
 
 
 def seed_everything(seed: int = 0) -> None:
@@ -38,6 +43,14 @@ def seed_everything(seed: int = 0) -> None:
     torch.set_num_threads(1)
 
 
+def as_markdown(documentation: str) -> str:
+    """Sentences and formulas of a docstring as they are, its lists of arguments in a code fence."""
+    lists = LISTS.search(documentation)
+    end = lists.start() if lists else len(documentation)
+    words, rest = documentation[:end].strip(), documentation[end:].strip()
+    return "\n\n".join(part for part in (words, rest and f"```text\n{rest}\n```") if part)
+
+
 def show_source(thing: object, fold: Mapping[str, int] | None = None) -> None:
     """Show the source of a class or function of the package as this cell's output.
 
@@ -54,6 +67,6 @@ def show_source(thing: object, fold: Mapping[str, int] | None = None) -> None:
     if documentation:
         markdown += (
             f"\n\n<details><summary>The documentation of {thing.__qualname__}</summary>\n\n"
-            f"```text\n{documentation}\n```\n\n</details>"
+            f"{as_markdown(documentation)}\n\n</details>"
         )
     publish_display_data({"text/markdown": markdown, "text/plain": f"# {name}\n{source}"})

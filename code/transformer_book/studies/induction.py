@@ -33,9 +33,9 @@ def repeated_sequences(
     last place where a token stood is one place, and nothing is to be learned about single tokens.
 
     Args:
-        periods: $P$ of each sequence.
-        length: $T$, tokens in a sequence.
-        vocab_size: $V$, tokens to draw from.
+        periods: P of each sequence.
+        length: T, tokens in a sequence.
+        vocab_size: V, tokens to draw from.
         generator: what draws.
 
     Raises:
@@ -176,7 +176,7 @@ def induction_score(weights: Float[Tensor, "B H T T"], period: int) -> Float[Ten
 
     Args:
         weights: attention weights `(B, H, T, T)`, rows are queries, on sequences that repeat.
-        period: $P$, the same in all of them.
+        period: P, the same in all of them.
 
     Returns:
         `(H,)`, between 0 and 1.

@@ -196,7 +196,7 @@ def rollout(
 
     Args:
         weights: self-attention `(layers, …, H, S, S)`, the first layer first.
-        residual: $r$, the share of the residual connection; ½ in the paper, and 0 leaves it out.
+        residual: the share of the residual connection; ½ in the paper, and 0 leaves it out.
 
     Returns:
         `(…, S, S)`: row i says how much of each input there is in output i; rows add up to one.

@@ -102,7 +102,7 @@ def paired_by_halves(weight: Tensor, n_heads: int) -> Tensor:
 
     Args:
         weight: `(H·K, D)`, or a bias `(H·K,)`.
-        n_heads: $H$.
+        n_heads: H.
 
     Source: Su et al. (2024) pair neighbours; `transformers` pairs halves.
     """

@@ -51,7 +51,7 @@ class NeuronView(Explorer):
         query_tokens: names of the $T$ tokens that ask.
         key_tokens: names of the $S$ tokens that are asked.
         mask: `(T, S)`, `True` = may attend; left out: every query sees every key.
-        scale: factor on the dot products; `None` means $1/\sqrt{d_k}$.
+        scale: factor on the dot products; `None` means 1/√K.
         layer, head, query, key: which layer, head, query and key are chosen.
         order: of the features: as they stand ("feature"); by $q_f k_{jf}$, the largest size first
             ("contribution"); or by how far this lies from its mean over the keys, the largest

@@ -27,7 +27,7 @@ class Chooser:
 
 
 def two_terms(choose: Chooser) -> Sum:
-    """One or two factors f(c*x) with c of a b c d f g h, joined by + - * or /."""
+    """One or two factors `f(c*x)` with c of a b c d f g h, joined by `+`, `-`, `*` or `/`."""
     left = _factor(choose, "abcdfgh")
     if choose.chance(0.5):
         return left
@@ -55,7 +55,7 @@ OPERATIONS: tuple[Callable[[Sum, Sum], Sum], ...] = (e.add, e.subtract, e.multip
 
 
 def _factor(choose: Chooser, letters: str, multiples: bool = False) -> Sum:
-    """f(c*x), with probability 0.2 squared or cubed; with `multiples`, some f(2*c*x), exp(-c*x)."""
+    """`f(c*x)`, at 0.2 squared or cubed; with `multiples`, some `f(2*c*x)` and `exp(-c*x)`."""
     function = choose.pick(FUNCTIONS)
     number = 1
     if multiples:
