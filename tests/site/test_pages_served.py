@@ -67,7 +67,7 @@ PLACES = """() => {
     for (const each of further) each.style.display = "";
     return found;
 }"""
-DEEPEST = 1 / 3
+DEEPEST = 0.35  # about a third
 
 
 def burdens(seen, site: Path) -> tuple[str, list[str]]:
