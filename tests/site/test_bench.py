@@ -392,6 +392,13 @@ def test_two_settings_train_side_by_side(bench) -> None:
     assert seen.problems == []
 
 
+@pytest.mark.parametrize("width", [NARROW, 1280, 1440])
+def test_the_run_stands_near_its_settings(width: int, bench) -> None:
+    page = bench(width=width).page
+    train = page.get_by_role("button", name="Train", exact=True).bounding_box()
+    assert train["y"] - page.locator(".bench").bounding_box()["y"] < 700
+
+
 def test_what_an_address_has_wrong_is_said(bench) -> None:
     seen = bench(norm="sideways", go=0)
     assert "“sideways” is no value of norm" in seen.page.locator(".bench > .notice").inner_text()

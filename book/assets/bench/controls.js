@@ -3,8 +3,10 @@
 import { choice, html, uniqueId } from "../model/widgets/shared.js";
 import { SETTINGS, START, groups, shown } from "./settings.js";
 
-// On a narrow page all groups begin folded, so that the run stands near.
-const OPEN = matchMedia("(min-width: 60rem)").matches ? ["Task and sizes", "Attention"] : [];
+// Where the run stands below the settings (see bench.css), all groups begin folded: so it stands near.
+const BESIDE = 50; // rem: the room for both, side by side
+const rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
+const OPEN = document.querySelector(".bench-place")?.clientWidth >= BESIDE * rem ? ["Task and sizes", "Attention"] : [];
 
 /** A link to the section of a chapter. */
 function chapter(place) {
