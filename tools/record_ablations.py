@@ -21,8 +21,8 @@ RECIPES = ROOT / "code" / "transformer_book" / "recipes"
 SEEDS = (1, 2, 3)
 
 
-def run(name: str, recipe, threads: int) -> tuple[dict, Any]:
-    """Train one recipe with one seed, and measure it on the validation split.
+def run(name: str, recipe, threads: int, n: int = 500) -> tuple[dict, Any]:
+    """Train one recipe with one seed, and measure it on n pairs of the validation split.
 
     Returns what is recorded, and the trained model's `Translator`.
     """
@@ -55,8 +55,9 @@ def run(name: str, recipe, threads: int) -> tuple[dict, Any]:
     }
     translator = experiment.translator(trainer.model)
     if diverged is None:
-        result = evaluate(translator, "validation", n=500)
-        entry |= {key: result[key] for key in ("exact_match", "bleu", "n", "torch")}
+        result = evaluate(translator, "validation", n=n)
+        kept = ("exact_match", "bleu", "mathematically_equal", "n", "torch")
+        entry |= {key: result[key] for key in kept if key in result}
         entry["hardware"] = result["hardware"]
     return entry, translator
 

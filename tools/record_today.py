@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Train the recipes of chapters 24 and 25 with three seeds, and record the results.
+"""Train small recipes with three seeds, and record the results: chapters 18, 24 and 25.
 
-Three groups, by the names of the recipes in `recipes/today`: `part-*`, one part each in the causal
-stack, and `length-*`, trained on short captions and asked for longer ones, are measured on the
-validation split; the others, whole models side by side, on `test` and `compositional`, too, and
-each look at those is logged. A run whose recipe has not changed since it was recorded is not
-repeated, so this can be stopped and started again.
+They stand in `recipes/today`, in groups by their names: `part-*`, one part each in the causal
+stack, and `series-*`, parts on Taylor series, are measured on the validation split; so are
+`length-*`, trained on short captions and asked for longer ones. The others, whole models side by
+side, are measured on `test` and `compositional`, too, and each look at those is logged. A run
+whose recipe has not changed since it was recorded is not repeated, so this can be stopped and
+started again.
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ from __future__ import annotations
 import argparse
 from collections import defaultdict
 from functools import partial
+from itertools import product
 from typing import Any
 
 from common import ROOT
 from record_ablations import SEEDS, record_once, run
 
 TODAY = ROOT / "code" / "transformer_book" / "recipes" / "today"
+RATES = (0.002, 0.004, 0.008)  # with --rates: tried on a recipe, kept in rates.json
 PAIRS = 2000  # of the validation split, for the lengths: some are rare
 
 
@@ -44,8 +47,8 @@ def measured(name: str, recipe, threads: int) -> dict[str, Any]:
     """Train one recipe, and measure what its group asks for; a run that diverged has nothing."""
     from transformer_book.runs.evaluation import evaluate, log_look
 
-    entry, translator = run(name, recipe, threads)
-    if entry["diverged"] is not None or name.startswith("part-"):
+    entry, translator = run(name, recipe, threads, 100 if name.startswith("series-") else 500)
+    if entry["diverged"] is not None or name.startswith(("part-", "series-")):
         return entry
     if name.startswith("length-"):
         return entry | {"by_length": by_length(translator)}
@@ -59,17 +62,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", nargs="+", metavar="RECIPE", help="only these recipes")
     parser.add_argument("--seeds", nargs="+", type=int, default=SEEDS, help="only these seeds")
+    parser.add_argument("--rates", nargs="+", type=float, default=[None], choices=RATES)
     parser.add_argument("--threads", type=int, default=1, help="threads of one run")
     arguments = parser.parse_args()
 
     from transformer_book.recipes import load_recipe
 
     every = sorted(path.stem for path in TODAY.glob("*.toml"))
-    for seed in arguments.seeds:
-        for name in arguments.only or every:
-            recipe = load_recipe(TODAY / f"{name}.toml", [f"training.seed={seed}"])
-            make = partial(measured, name, recipe, arguments.threads)
-            record_once(TODAY / "recorded.json", every, {"settings": recipe.to_dict()}, make)
+    tried = [f"{name} at {rate}" for name in every for rate in RATES]
+    for seed, name, rate in product(arguments.seeds, arguments.only or every, arguments.rates):
+        changes = [f"training.seed={seed}", *([f"training.learning_rate={rate}"] if rate else [])]
+        recipe = load_recipe(TODAY / f"{name}.toml", changes)
+        asked = {"settings": recipe.to_dict()}
+        make = partial(measured, f"{name} at {rate}" if rate else name, recipe, arguments.threads)
+        record, names = ("rates.json", tried) if rate else ("recorded.json", every)
+        record_once(TODAY / record, names, asked, make)
 
 
 if __name__ == "__main__":
