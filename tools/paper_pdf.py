@@ -14,7 +14,7 @@ from common import ALONE, served
 from lxml import html
 from lxml.html import HtmlElement
 from lxml.html import builder as E
-from paper_pages import ANSWERS, Page, appendix, page_number, with_class
+from paper_pages import ANSWERS, Page, appendix, page_number, text_of, with_class
 from paper_stills import styles
 from playwright.sync_api import sync_playwright
 
@@ -69,6 +69,7 @@ def print_pdf(
     if moved:
         raise RuntimeError(f"page numbers moved between the two prints: {', '.join(moved[:5])}")
     with pikepdf.open(output, allow_overwriting_input=True) as pdf:
+        name_outline(pdf, document)
         # Chromium writes each element of the structure by itself: compressed, a third is left.
         pdf.save(output, object_stream_mode=pikepdf.ObjectStreamMode.generate)
         return len(pdf.pages)
@@ -82,6 +83,18 @@ def places(path: Path) -> dict[str, int]:
             name.lstrip("/"): pages[destination[0].objgen]
             for name, destination in pdf.Root.get("/Dests", {}).items()
         }
+
+
+def name_outline(pdf: pikepdf.Pdf, document: HtmlElement) -> None:
+    """Chromium's outline leaves out the space at which a heading's line ends."""
+    headings = map(text_of, document.iter("h1", "h2", "h3", "h4"))
+    named = {title.replace(" ", ""): title for title in headings}
+    items = [pdf.Root.get("/Outlines", {}).get("/First")]
+    while items:
+        if (item := items.pop()) is not None:
+            title = str(item.Title)
+            item.Title = named.get("".join(title.split()), title)
+            items += [item.get("/First"), item.get("/Next")]
 
 
 def fill_in(document: HtmlElement, numbers: Mapping[str, int]) -> None:

@@ -512,8 +512,8 @@ def name_entries(app: Sphinx, env: BuildEnvironment) -> None:
             slugs[key] = (0, key, key)
 
 
-# A word of code in the text, and where its parts meet.
-NAME = re.compile(r'<span class="pre">[^<]+</span>')
+# A long word of code in the text, and where its parts meet.
+NAME = re.compile(r'<span class="pre">[^<]{15,}</span>')
 JOINT = re.compile(r"(?<=\w)[._/]+(?=[A-Za-z])|(?<=[a-z])(?==[\w])")
 
 

@@ -15,12 +15,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import paper
+import pikepdf
 import pytest
 from common import ROOT
-from lxml import etree
+from lxml import etree, html
 from paper import make
 from paper_pages import Page, listed, put_stills, read_pages, text_of, with_class
-from paper_pdf import contents
+from paper_pdf import contents, name_outline
 from paper_stills import take_stills
 from pypdf import PdfReader
 
@@ -157,6 +158,30 @@ def test_answers_of_the_pdf_stand_behind_the_chapters(made: Path) -> None:
     assert any("Solution 1: 5." in text for text in texts[:first])
     outline = [item.title for item in reader.outline if not isinstance(item, list)]
     assert outline[0] == "Contents" and outline[-1] == "Answers, hints and solutions"
+
+
+def test_the_outline_of_the_pdf_has_the_words_of_the_headings(tmp_path: Path) -> None:
+    """Where a heading has two lines, Chromium's outline runs two words together."""
+    names = ["1. One", "thechain rule", "2. Two"]
+    with pikepdf.new() as pdf:
+        pdf.add_blank_page()
+        with pdf.open_outline() as outline:
+            outline.root += [pikepdf.OutlineItem(name, 0) for name in names]
+            outline.root[0].children.append(pikepdf.OutlineItem("fromthere", 0))
+        headings = "<h1>1. One</h1><h2>from <em>there</em></h2><h2>the chain rule</h2>"
+        name_outline(pdf, html.fromstring(f"<body>{headings}</body>"))
+        pdf.save(tmp_path / "a.pdf")
+    first, (inner,), *others = PdfReader(tmp_path / "a.pdf").outline
+    assert [each.title for each in (first, inner, *others)] == [
+        "1. One", "from there", "the chain rule", "2. Two"
+    ]  # fmt: skip
+
+
+def test_no_room_is_kept_on_paper_for_what_scripts_make() -> None:
+    """What needs scripts is not printed: its room would be an empty page."""
+    for path in (ROOT / "book" / "assets").rglob("*.css"):
+        for media in re.findall(r"@media ([^{]*scripting[^{]*)", path.read_text("utf-8")):
+            assert media.startswith("screen "), path.name
 
 
 def test_figures_of_the_pdf_are_vectors(made: Path, site: Path) -> None:
