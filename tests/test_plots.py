@@ -5,6 +5,7 @@ from __future__ import annotations
 import matplotlib.pyplot as plt
 import pytest
 import torch
+from matplotlib.colors import to_rgb
 
 from transformer_book import plots
 
@@ -88,6 +89,13 @@ def test_unknown_scale(published):
     with pytest.raises(ValueError, match="did you mean 'log2'"):
         plots.draw_runs(axes, [1], {"a": torch.ones(1)}, xlabel="", ylabel="", xscale="log_2")
     plt.close(drawn)
+
+
+def test_what_names_no_colour_has_the_hues_of_the_page(published):
+    _, (axes,) = plots.figure()
+    lines = [axes.plot([0, 1])[0] for _ in plots.PALETTE]
+    assert [to_rgb(line.get_color()) for line in lines] == [to_rgb(hue) for hue in plots.PALETTE]
+    plt.close(axes.figure)
 
 
 PADDED = ["a", "dog", "<pad>"]

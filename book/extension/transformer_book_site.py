@@ -16,6 +16,7 @@ for the website; nothing in a chapter depends on it.
 * A chapter opens with a small drawing of the model, its own part lit, which leads to the large one.
 * A sentence in brackets that stands by itself in the text is an aside: on wide screens it stands in
   the margin, without its brackets.
+* A cell of a table that holds no more than a pair or a sum keeps it on one line.
 * Every chapter ends with a link to the debugging page.
 * Every entry of the bibliography gets its key as an anchor:
   ``[Vaswani et al., 2017](../book/bibliography.md#vaswani2017attention)``.
@@ -515,10 +516,13 @@ def name_entries(app: Sphinx, env: BuildEnvironment) -> None:
 # A long word of code in the text, and where its parts meet.
 NAME = re.compile(r'<span class="pre">[^<]{15,}</span>')
 JOINT = re.compile(r"(?<=\w)[._/]+(?=[A-Za-z])|(?<=[a-z])(?==[\w])")
+TITLE = re.compile(r"<h1>.*?(?=<a class=\"headerlink)", re.DOTALL)
+COMPOUND = re.compile(r"(?<![-\w])[^\W\d]+-[^\W\d]+(?![-\w])")
 
 
 def mend_body(app: Sphinx, page: str, template: str, context: dict, doctree) -> None:
-    """Mend what would mislead a screen reader, and mark the branches in the contents.
+    """Mend what would mislead a screen reader, and mark the branches in the contents. No line of a
+    title ends within a word such as "multi-head".
 
     Roles of bibliography entries (deprecated, and wrong inside their list), and header cells of
     tables that hold nothing. The contents keep the word "Further" for who hears them. On a phone a
@@ -533,6 +537,8 @@ def mend_body(app: Sphinx, page: str, template: str, context: dict, doctree) -> 
         body = body.replace(' role="doc-biblioentry"', "")
         body = body.replace('<div role="list" class="citation-list">', "<div>")
     if body:
+        kept = r'<span class="kept">\g<0></span>'
+        body = TITLE.sub(lambda title: COMPOUND.sub(kept, title[0]), body)
         body = re.sub(r"<th([^>]*)>\s*(?:<p>\s*</p>)?\s*</th>", r"<td\1></td>", body)
         context["body"] = NAME.sub(lambda name: JOINT.sub(r"\g<0><wbr/>", name[0]), body)
 
@@ -556,6 +562,24 @@ def allow_side_by_side(app: Sphinx) -> None:
     app.extensions["sphinx_multitoc_numbering"].parallel_read_safe = True
 
 
+# --- tables ---------------------------------------------------------------------------------------
+
+SHORT = re.compile(r"[(+=−×·→]")  # a pair, a sum, a small equation
+FEW = 9  # characters: no column of a phone is narrower
+
+
+class ShortCells(SphinxTransform):
+    """Mark the cells of tables that a narrow column may not break."""
+
+    default_priority = 455
+
+    def apply(self, **kwargs) -> None:
+        for entry in self.document.findall(nodes.entry):
+            text = entry.astext()
+            if len(text) <= FEW and SHORT.search(text):
+                entry["classes"].append("short")
+
+
 # --- set-up -------------------------------------------------------------------------------------
 
 
@@ -575,6 +599,7 @@ def setup(app: Sphinx) -> dict:
     app.add_node(Opener, html=(visit_opener, None))
     app.add_transform(Openers)
     app.add_transform(Asides)
+    app.add_transform(ShortCells)
     app.connect("env-updated", name_entries)
     app.connect("html-page-context", mend_body)
     app.connect("config-inited", theme_options)

@@ -26,19 +26,20 @@ from torch import Tensor
 
 from transformer_book.support.arguments import check_choice, check_positive
 
-STYLE = {
-    "font.size": 10,
-    "axes.titlesize": 11,
-    "axes.labelsize": 10,
-    "figure.dpi": 100,
-    "svg.fonttype": "path",  # the same shapes on every machine, whatever fonts it has
-    "svg.hashsalt": "transformer-book",  # the same ids on every run
-}
 # The hues of the page, in lightnesses that the colour-blind tell apart, too; each line stands out
 # from the paper by 3 to 1, in the light and in the dark.
 _FIRST = ("#0b4fa8", "#d07a00", "#0b8f68", "#a3162e", "#9a62d0")
 _LATER = ("#2c93bd", "#7a5a2c", "#c2559b", "#7b8600", "#5f6b7a")
 PALETTE = sns.color_palette([*_FIRST, *_LATER])
+STYLE = {
+    "font.size": 10,
+    "axes.titlesize": 11,
+    "axes.labelsize": 10,
+    "figure.dpi": 100,
+    "axes.prop_cycle": mpl.cycler(color=PALETTE),
+    "svg.fonttype": "path",  # the same shapes on every machine, whatever fonts it has
+    "svg.hashsalt": "transformer-book",  # the same ids on every run
+}
 WEIGHTS = mpl.colors.LinearSegmentedColormap.from_list("weights", ["#ffffff", "#9fc5e8", "#0b5394"])
 HIDDEN = "#e4e4e4"
 

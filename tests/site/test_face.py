@@ -347,3 +347,145 @@ def test_only_whole_sentences_in_brackets_are_asides(extension) -> None:
         "(Three.)",
     ]
     assert marked(nodes.Text("One. (It never ends.")) == []
+
+
+# --- room on a phone ------------------------------------------------------------------------------
+
+LINES = (
+    "e => Math.round(e.getBoundingClientRect().height / parseFloat(getComputedStyle(e).lineHeight))"
+)
+
+
+def lines_of(page, selector: str) -> list[int]:
+    return page.locator(selector).evaluate_all(f"each => each.map({LINES})")
+
+
+def test_titles_on_a_phone_have_room(site: Path, visit) -> None:
+    """Those of the neighbours stand below each other; no line ends within "multi-head"."""
+    seen = visit((site / "chapters/10_residuals_and_layer_norm.html").as_uri(), width=NARROW)
+    titles = seen.page.locator(".prev-next-title")
+    assert titles.count() == 2 and max(lines_of(seen.page, ".prev-next-title")) <= 2
+    lefts = titles.evaluate_all(
+        "each => each.map(e => e.closest('a').getBoundingClientRect().width)"
+    )
+    assert min(lefts) >= 0.8 * NARROW
+    for name, width in (("09_multi_head_attention", NARROW), ("11_feed_forward", 1440)):
+        seen.page.set_viewport_size({"width": width, "height": 900})
+        seen.go((site / f"chapters/{name}.html").as_uri())
+        word = seen.page.locator("h1 .kept")
+        assert word.evaluate("e => e.getClientRects().length") == 1, name
+
+
+def test_statements_of_a_formula_stand_below_each_other_on_a_phone(site: Path, visit) -> None:
+    page = visit((site / "chapters/11_feed_forward.html").as_uri(), width=NARROW).page
+    places = """each => each.filter(e => e.children.length > 1).map(e => [e.scrollWidth - e.clientWidth,
+        ...[...e.children].map(part => Math.round(part.getBoundingClientRect().top / 8))])"""
+    formulas = page.locator("div.math")
+    found = formulas.evaluate_all(places)
+    assert found and all(over <= 1 and len(set(tops)) > 1 for over, *tops in found)
+    page.set_viewport_size({"width": 1440, "height": 900})
+    assert any(len(set(tops)) == 1 for _, *tops in formulas.evaluate_all(places))
+
+
+def test_a_pair_in_a_cell_of_a_table_stays_on_one_line(site: Path, visit) -> None:
+    page = visit((site / "chapters/11_feed_forward.html").as_uri(), width=NARROW).page
+    cells = page.locator("td.short", has_text=re.compile(r"^\(\d, \d\)$"))
+    assert cells.count() >= 8
+    heights = "each => each.map(e => (r => (r.selectNodeContents(e), r.getBoundingClientRect().height))(new Range()))"
+    assert max(cells.evaluate_all(heights)) < 30
+
+
+def test_figures_reach_from_edge_to_edge_of_a_phone(site: Path, visit) -> None:
+    """So the smallest words, of eight points, have as many pixels."""
+    page = visit((site / "chapters/16_training.html").as_uri(), width=NARROW).page
+    widths = page.locator("figure.book-figure img").evaluate_all(
+        "each => each.map(e => [e.naturalWidth, e.getBoundingClientRect().width])"
+    )
+    assert len(widths) >= 4
+    assert all(shown >= min(natural, NARROW) - 1 for natural, shown in widths), widths
+    assert width_of(page) <= NARROW
+
+
+def test_a_field_stands_with_its_question(site: Path, visit) -> None:
+    page = visit((site / "chapters/10_residuals_and_layer_norm.html").as_uri(), width=NARROW).page
+    gaps = page.locator("details + .question-form:has(+ details)").evaluate_all(
+        """each => each.map(e => [e.previousElementSibling, e, e.nextElementSibling]
+            .map(part => part.getBoundingClientRect()))
+            .map(([above, own, below]) => [own.top - above.bottom, below.top - own.bottom])"""
+    )
+    assert gaps and all(0 <= 2 * above <= below for above, below in gaps), gaps
+
+
+def test_a_drawing_stands_in_the_middle_of_the_text(site: Path, visit) -> None:
+    page = visit((site / WITH_ASIDES).as_uri(), width=1440).page
+    middles = """selector => [...document.querySelectorAll(selector)].map(e => e.getBoundingClientRect())
+        .map(box => (box.left + box.right) / 2)"""
+    text = page.evaluate(middles, "section > section > p")
+    assert all(abs(each - text[0]) < 2 for each in page.evaluate(middles, "figure.drawing svg"))
+
+
+# --- explorers in a page ---------------------------------------------------------------------------
+
+# Rules of the book's styles that reach into an explorer without naming it. Typefaces may.
+FOREIGN = """() => {
+    const found = new Set();
+    const read = rules => {
+        for (const rule of rules) {
+            const reaches = !/explorer/i.test(rule.selectorText ?? "explorer")
+                && [...rule.style].some(name => name !== "font-family")
+                && [...document.querySelectorAll("[data-explorer] *")].some(e => e.matches(rule.selectorText));
+            if (reaches) found.add(rule.selectorText);
+            if (rule.cssRules) read(rule.cssRules);
+        }
+    };
+    for (const sheet of document.styleSheets)
+        if (/\/(book|formulas)\.css/.test(sheet.href ?? "")) read(sheet.cssRules);
+    return [...found];
+}"""
+# Words of heads of tables that are broken, and numbers that begin a line within a sentence.
+BROKEN = """explorer => {
+    const found = [];
+    for (const head of explorer.querySelectorAll("th")) {
+        const walker = document.createTreeWalker(head, NodeFilter.SHOW_TEXT);
+        while (walker.nextNode())
+            for (const word of walker.currentNode.data.matchAll(/\p{L}+/gu)) {
+                const range = new Range();
+                range.setStart(walker.currentNode, word.index);
+                range.setEnd(walker.currentNode, word.index + word[0].length);
+                if (new Set([...range.getClientRects()].map(box => Math.round(box.top))).size > 1)
+                    found.push(word[0]);
+            }
+    }
+    for (const number of explorer.querySelectorAll("p .figure"))
+        if (getComputedStyle(number).display !== "inline") found.push(number.textContent);
+    return found;
+}"""
+
+
+@pytest.mark.parametrize("width", [NARROW, 1280])
+def test_an_explorer_looks_as_its_own_styles_say(site: Path, visit, width: int) -> None:
+    seen = visit("about:blank", width=width)
+    for name, explorer in (
+        ("09_multi_head_attention", "ShapeStepper"),
+        ("10_residuals_and_layer_norm", "NormalisationExplorer"),
+        ("12_encoder", "HeadExplorer"),
+        ("17_decoding", "BeamExplorer"),
+        ("22_known_mistakes", "WritingExplorer"),
+    ):
+        seen.go((site / f"chapters/{name}.html").as_uri())
+        made = seen.explorer(explorer)
+        assert seen.page.evaluate(FOREIGN) == [], name
+        assert made.evaluate(BROKEN) == [], name
+
+
+def test_four_blocks_of_the_shape_stepper_stand_in_one_row_of_a_phone(site: Path, visit) -> None:
+    seen = visit((site / "chapters/09_multi_head_attention.html").as_uri(), width=NARROW)
+    rows = (
+        seen.explorer("ShapeStepper")
+        .locator(".blocks")
+        .evaluate_all(
+            """each => each.map(e => [e.children.length,
+            new Set([...e.children].map(block => Math.round(block.getBoundingClientRect().top))).size])"""
+        )
+    )
+    assert [4, 1] in rows and all(n_rows == 1 for blocks, n_rows in rows if blocks <= 4), rows

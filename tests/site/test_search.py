@@ -34,6 +34,23 @@ QUERIES = {
     "LoRA": ["book/glossary.html#lora", "chapters/27_adapting.html"],
     "rope": ["book/glossary.html#rotary-positions", "chapters/25_todays_parts.html#rotary"],
     "inducton head": ["book/glossary.html#induction-head", "chapters/26_induction.html"],
+    "loss is zero but output wrong": [
+        "book/debugging.html#validation-is-fine-and-what-it-writes-is-nonsense",
+        "book/debugging.html#the-loss-is-far-below-what-is-plausible",
+    ],
+    "model repeats the same word": [
+        "book/debugging.html#validation-is-fine-and-what-it-writes-is-nonsense"
+    ],
+    "model works in training but not in eval": [
+        "book/debugging.html#validation-is-fine-and-what-it-writes-is-nonsense"
+    ],
+    "different result each time": ["book/debugging.html#the-output-changes-from-call-to-call"],
+    "why is my bleu zero": ["book/debugging.html#bleu-is-two-points-low"],
+    "out of memory": ["chapters/23_faster_and_larger.html#fused-attention"],
+    "dropout at test time": ["chapters/10_residuals_and_layer_norm.html#further-dropout"],
+    "save and resume training": ["chapters/16_training.html#kill-a-run-and-resume-it"],
+    "how many parameters does a transformer have": ["chapters/14_transformer.html"],
+    "translate my own sentence": ["chapters/19_translating_german.html#further-your-own-sentence"],
     "the loss does not go down": ["book/debugging.html#the-loss-does-not-fall"],
 }
 FIND = "async query => (await window.bookSearch(query)).map(each => each.url)"

@@ -198,7 +198,7 @@ function treeDrawing() {
 
 /** A row of the legend: a small box as in the drawing, and what it means. */
 const meaning = (kind, sign, text) =>
-  html("span", { class: "meaning" }, html("span", { class: `box ${kind}`, "aria-hidden": "true" }, sign), text);
+  html("span", { class: "meaning" }, html("span", { class: `key ${kind}`, "aria-hidden": "true" }, sign), text);
 
 function build(change, { searches }) {
   let n_steps = 1;
