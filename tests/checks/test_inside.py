@@ -13,7 +13,8 @@ def told(name: str, function: Any) -> str:
     """What is told of where the mistake is, and nothing else."""
     attempt = checks.attempt.Attempt.of(checks.COMPONENTS[name], function, 5.0)
     (sentence,) = checks.inside.located(attempt, attempt.wrong) or ("",)
-    assert sentence in verdict(name, function).text()
+    change = checks.mending.mended(attempt)  # which is told in the place of the sentence
+    assert " ".join(change or [sentence]) in verdict(name, function).text()
     return sentence
 
 

@@ -44,7 +44,9 @@ class Attempt:
         """
         component = plain
         anew, held = kept.anew(function), kept.attributes(function)
-        if isinstance(function, type) or is_class(function):
+        if is_class(function) and plain.returns.startswith("an `nn.Module`"):
+            anew = None  # called with the arguments, it makes what is asked for
+        elif isinstance(function, type) or is_class(function):
             if plain.as_class is None or not is_class(function):
                 raise TypeError(
                     f"checks.{plain.name} takes a function, not a class: hand in an instance, "

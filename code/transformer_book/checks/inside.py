@@ -268,10 +268,9 @@ def _calls(attempt: Attempt, inputs: Sequence[int]) -> str | None:
             return f"On the input {attempt.cases[i].name!r} {told}"
         if attempt.found[i].trouble:
             return None
-        ends.append(
-            f"On the input {attempt.cases[i].name!r} {_end(attempt, i, known, mine, right)}"
-        )
-    return max(ends, key=len)  # a part that is 0 there is missing in some
+        if end := _end(attempt, i, known, mine, right):
+            ends.append(f"On the input {attempt.cases[i].name!r} {end}")
+    return max(ends, key=len, default=None)  # a part that is 0 there is missing in some
 
 
 def _called(attempt: Attempt, i: int, function: Any) -> tuple[dict[str, Any], list[Call]]:
@@ -398,11 +397,9 @@ def _end(
     """What is made of the results, where all that functions are handed is right."""
     own = _described(known, attempt.found[i].answer, mine)
     theirs = _described(known, attempt.expected[i].answer, right)
-    told = (
-        f"your answer is {own}, and should be {theirs}" if own != theirs and own and theirs else ""
-    )
-    told = told or "look at what you do with what they give"
-    return f"all that you hand to functions is right: {told}."
+    if own == theirs or not own or not theirs:
+        return ""
+    return f"all that you hand to functions is right: your answer is {own}, and should be {theirs}."
 
 
 def _times(number: int) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from torch import Tensor
 
-from transformer_book.checks import builtin, diagnosis, inside, kept
+from transformer_book.checks import builtin, diagnosis, inside, kept, mending
 from transformer_book.checks.attempt import Attempt
 from transformer_book.checks.classes import filled, is_class, of_sizes
 from transformer_book.checks.comparing import difference, same
@@ -22,6 +22,7 @@ from transformer_book.checks.learners_code import code_of, is_untouched, last_li
 from transformer_book.checks.running import SECONDS, Bounded, Outcome, call
 from transformer_book.checks.troubles import (
     CHANGES,
+    DIFFERS,
     STOPS,
     Trouble,
     in_brief,
@@ -70,11 +71,10 @@ def judge(
     if found[-1].names_differ:
         return stopped(attempt.name, cases[len(found) - 1], found[-1])
     if not attempt.wrong:
-        return (
-            _flaw(attempt, attempt.expected)
-            or _kept(attempt)
-            or all_right(attempt.component, cases, found)
-        )
+        flaw = _flaw(attempt, attempt.expected)
+        if flaw is not None:
+            return replace(flaw, sentences=(*flaw.sentences, *_mended(attempt)))
+        return _kept(attempt) or all_right(attempt.component, cases, found)
     return _named(attempt, mistakes) or _unnamed(attempt)
 
 
@@ -127,11 +127,17 @@ def _unnamed(attempt: Attempt) -> Verdict:
 def _of_troubles(attempt: Attempt) -> Verdict:
     """The trouble of most inputs, diagnosed, and the second one in a sentence."""
     first, *others = troubles_of(attempt)
-    if first.kind == STOPS:
-        verdict = _stops(attempt, first)
-    else:
-        verdict = _changes(attempt, first) if first.kind == CHANGES else _differs(attempt, first)
+    verdict = {STOPS: _stops, CHANGES: _changes, DIFFERS: _differs}[first.kind](attempt, first)
     return replace(verdict, sentences=(*verdict.sentences, *(in_brief(attempt, others[:1]))))
+
+
+def _where(attempt: Attempt, trouble: Trouble) -> tuple[str, ...]:
+    """The change that would mend it, or where it is."""
+    return _mended(attempt) or inside.located(attempt, trouble.inputs)
+
+
+def _mended(attempt: Attempt) -> tuple[str, ...]:
+    return diagnosis.tried(mending.mended, attempt) or ()
 
 
 def _stops(attempt: Attempt, trouble: Trouble) -> Verdict:
@@ -141,8 +147,7 @@ def _stops(attempt: Attempt, trouble: Trouble) -> Verdict:
     where = diagnosis.which_inputs(attempt.plain, attempt.given, attempt.found, attempt.expected)
     if not where and len(trouble.inputs) < len(attempt.found):
         where = f"It does so on {trouble.share(attempt)} inputs."
-    inner = inside.located(attempt, trouble.inputs)
-    return replace(verdict, sentences=(*verdict.sentences, where, *inner))
+    return replace(verdict, sentences=(*verdict.sentences, where, *_where(attempt, trouble)))
 
 
 def _differs(attempt: Attempt, trouble: Trouble) -> Verdict:
@@ -156,7 +161,7 @@ def _differs(attempt: Attempt, trouble: Trouble) -> Verdict:
     )
     told = _otherwise_again(attempt) or (
         *diagnosis.of_outcomes(attempt.plain, given, found, expected),
-        *inside.located(attempt, trouble.inputs),
+        *_where(attempt, trouble),
     )
     example = " ".join(
         (
@@ -171,7 +176,8 @@ def _changes(attempt: Attempt, trouble: Trouble) -> Verdict:
     """The verdict on a function whose numbers are right on most inputs, and who changes them."""
     first = trouble.inputs[0]
     numbers = f"On {trouble.share(attempt)} inputs the numbers are right"
-    return _changed(attempt, numbers, attempt.cases[first], attempt.found[first])
+    verdict = _changed(attempt, numbers, attempt.cases[first], attempt.found[first])
+    return replace(verdict, sentences=(*verdict.sentences, *_mended(attempt)))
 
 
 def _otherwise_again(attempt: Attempt) -> tuple[str, ...]:
@@ -196,7 +202,7 @@ KEPT = "kept from the call before"
 
 def _kept(attempt: Attempt) -> Verdict | None:
     """The verdict on what is right on every input alone, but not on one after the other."""
-    if is_class(attempt.function):
+    if attempt.component.form == "class":
         return _one_module(attempt)
     first = attempt.cases[0]
     rounds = [(first, attempt.expected[0].answer, attempt.call(first))]

@@ -73,7 +73,7 @@ def diagonal_hidden(ones: Tensor) -> Tensor:
     "next token visible",
     met=("too-good", 6),
     symptom="A position sees the token after it, the one it is to predict.",
-    cause="The triangle is one too wide (diagonal=1): use diagonal=0.",
+    cause="The triangle is one too wide: tril with diagonal=0, or triu(1) of what is hidden.",
     section="Break it: masks that are nearly right",
 )
 def next_visible(ones: Tensor) -> Tensor:

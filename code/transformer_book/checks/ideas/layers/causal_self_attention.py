@@ -181,7 +181,7 @@ def additive_for_ones(scores: Tensor, seen: Tensor) -> Tensor:
     "seen",
     "next token visible to causal attention",
     symptom="A position sees the token after it, the one it is to predict.",
-    cause="The triangle is one too wide (diagonal=1): use diagonal=0.",
+    cause="The triangle is one too wide: tril with diagonal=0, or triu(1) of what is hidden.",
     section="Break it: masks that are nearly right",
     chapter=8,
 )

@@ -90,7 +90,7 @@ mistake = mistakes_in(UNSCALED)
 @mistake(
     "clip",
     "clipped before the scale was taken off",
-    symptom="Every gradient is shortened, and far below the limit: the model hardly moves.",
+    symptom="The limit is held against the scaled length: at a large scale the model hardly moves.",
     cause="The limit is meant for the real length. Divide by the scale first, then clip "
     "(scaler.unscale_(optimizer) before clip_grad_norm_).",
 )

@@ -71,7 +71,7 @@ mistake = mistakes_in(EMBED_NEXT)
     "rows",
     "every decoded token at position 0",
     met=("nonsense", 5),
-    symptom="Each new token gets the first row of the table: the decoder forgets where it is.",
+    symptom="The new tokens get the first rows of the table: the decoder forgets where it is.",
     cause="The new tokens are handed in without those before them, but they do not begin at "
     "position 0: begin at `past`.",
     section="Break it: three bugs in a decoder",

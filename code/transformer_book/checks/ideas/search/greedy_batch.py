@@ -189,8 +189,8 @@ def end_overwritten(tokens: Tensor) -> Tensor:
 @mistake(
     "remember",
     "finished rows wake up again",
-    symptom="A row that has ended goes on two tokens later.",
-    cause="done = chosen == EOS forgets who was done before: done = done | (chosen == EOS).",
+    symptom="A row counts as ended only where its last token is <eos>: then it goes on.",
+    cause="Who was done before stays done: done = done | (chosen == EOS).",
 )
 def forgotten(done: Tensor, chosen: Tensor) -> Tensor:
     return chosen == EOS

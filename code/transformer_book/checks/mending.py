@@ -1,0 +1,831 @@
+"""Which one small change of a learner's code would make it right on every input.
+
+The code is changed in its syntax tree, one place at a time, and run: another name, another axis,
+a call left out, a line that moves. What is told was tried on all inputs.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import copy
+import inspect
+import itertools
+import linecache
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from transformer_book.checks import builtin
+from transformer_book.checks.attempt import Attempt
+from transformer_book.checks.comparing import same
+from transformer_book.checks.components import MISTAKES
+from transformer_book.checks.explaining import known_outcomes
+from transformer_book.checks.learners_code import code_of
+from transformer_book.checks.running import Outcome, call
+
+MOST = 1500  # changes that are tried
+SECONDS = 3.0  # of processor time, in all
+LONG = 0.5  # seconds of processor time for what does not end
+LIKELY = 3  # the rank of a change that may be told where it does not mend everything
+ENDLESS = 4  # changes that do not end: then no more are tried
+MEMORY = 2 * 2**30  # bytes beyond what the process holds
+WIDE = 70  # letters of code that are told in full
+
+Definition = ast.FunctionDef | ast.ClassDef
+
+
+# --- the code ------------------------------------------------------------------------------------
+
+
+@dataclass
+class Code:
+    """What a learner handed in, as a syntax tree that can be changed and built again.
+
+    Attributes:
+        made: the function or class that was handed in.
+        parts: the functions and classes of the same file that it uses, itself last.
+    """
+
+    made: Any
+    parts: list[Definition]
+
+    @classmethod
+    def of(cls, made: Any) -> Code | None:
+        """The code of a function or class, if its source can be found."""
+        code = code_of(made)
+        if code is None or not (inspect.isfunction(made) or isinstance(made, type)):
+            return None
+        text = "".join(linecache.getlines(code.co_filename))
+        tree = parsed(text)
+        own = [
+            node
+            for node in ast.walk(tree)
+            if isinstance(node, Definition) and node.name == made.__name__
+            if min([node.lineno, *(d.lineno for d in node.decorator_list)]) <= code.co_firstlineno
+            if code.co_firstlineno <= (node.end_lineno or 0)
+        ]
+        if not own:
+            return None
+        by_name = {n.name: n for n in tree.body if isinstance(n, Definition)}
+        parts = [own[-1]]
+        for part in parts:
+            for node in ast.walk(part):
+                other = by_name.get(getattr(node, "id", ""))
+                if other is not None and other not in parts:
+                    parts.append(other)
+        parts = [copy.deepcopy(part) for part in parts[::-1]]
+        for part in parts:
+            part.decorator_list = []
+        return cls(made, parts)
+
+    def build(self, parts: Sequence[ast.stmt] | None = None, **more: Any) -> Any:
+        """The function or class, as the tree stands now.
+
+        Raises:
+            Exception: whatever the code raises as it is defined.
+        """
+        cells = getattr(self.made, "__closure__", None) or ()
+        names = self.made.__code__.co_freevars if cells else ()
+        space = dict(globals_of(self.made))
+        space |= {n: cell.cell_contents for n, cell in zip(names, cells, strict=True)} | more
+        body = [ast.fix_missing_locations(part) for part in parts or self.parts]
+        exec(compile(ast.Module(body, []), "<changed>", "exec"), space)  # with our future import
+        return space[self.made.__name__]
+
+
+def globals_of(made: Any) -> dict[str, Any]:
+    """What the names in its code mean."""
+    function = getattr(made, "forward", made) if isinstance(made, type) else made
+    return inspect.unwrap(function).__globals__
+
+
+_TREES: dict[str, ast.Module] = {}
+
+
+def parsed(text: str) -> ast.Module:
+    """The tree of a file; those last met are kept."""
+    if text not in _TREES:
+        if len(_TREES) > 8:
+            _TREES.clear()
+        _TREES[text] = ast.parse(text)
+    return _TREES[text]
+
+
+# --- what its expressions are --------------------------------------------------------------------
+
+
+class _Noting(ast.NodeTransformer):
+    """Lets every expression note what it gives."""
+
+    def __init__(self) -> None:
+        self.nodes: list[ast.expr] = []
+
+    def visit(self, node: ast.AST) -> Any:
+        if isinstance(node, (ast.JoinedStr, ast.pattern, ast.arguments)):
+            return node
+        if isinstance(node, ast.AnnAssign):
+            node.value = node.value and self.visit(node.value)
+            return node
+        if isinstance(node, ast.Call):
+            if isinstance(node.func, ast.Attribute):
+                node.func.value = self.visit(node.func.value)
+            node.args = [self.visit(x) for x in node.args]
+            node.keywords = [self.visit(x) for x in node.keywords]
+        else:
+            self.generic_visit(node)
+        loads = isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
+        if (
+            not isinstance(node, ast.expr)
+            or not loads
+            or isinstance(node, (ast.Slice, ast.Starred))
+        ):
+            return node
+        noted = ast.Call(
+            ast.Name("__note__", ast.Load()),
+            [ast.Constant(node.place), node],
+            [],  # ty: ignore
+        )
+        return ast.copy_location(noted, node)
+
+
+Values = dict[int, Any]
+
+
+def values_of(code: Code, attempt: Attempt, i: int) -> Values:
+    """What each expression gives on an input, the last time, by the number of its node."""
+    number = 0
+    for part in code.parts:
+        for node in ast.walk(part):
+            node.place = number = number + 1  # ty: ignore
+    found: dict[int, Any] = {}
+
+    def note(place: int, value: Any) -> Any:
+        found[place] = value
+        return value
+
+    parts = [_Noting().visit(copy.deepcopy(part)) for part in code.parts]
+    try:
+        made = code.build(parts, __note__=note)
+    except Exception:
+        return found
+    call(attempt.component.observe(made), attempt.cases[i], gradients=False, seconds=4 * LONG)
+    return found
+
+
+def kind(value: Any) -> str:
+    """What a value is, as far as it matters to what can be done with it."""
+    if isinstance(value, Tensor):
+        if value.dtype == torch.bool:
+            return "mask"
+        return "vectors" if value.is_floating_point() else "tokens"
+    if isinstance(value, bool):
+        return "flag"
+    if isinstance(value, (int, float)):
+        return "number"
+    if isinstance(value, (list, tuple, str)):
+        return "text" if isinstance(value, str) else "list"
+    if inspect.isfunction(value) or inspect.ismethod(value):
+        return "function"
+    return {"Tensor": "vectors"}.get(type(value).__name__, type(value).__name__)
+
+
+# --- changes -------------------------------------------------------------------------------------
+
+NUMBERS = (ast.Add, ast.Sub, ast.Mult, ast.Div)
+OPERATORS = {kind: NUMBERS for kind in NUMBERS}
+OPERATORS |= {ast.Pow: (ast.Mult, ast.Div), ast.FloorDiv: (ast.Mod, ast.Div)}
+OPERATORS |= {ast.Mod: (ast.FloorDiv,), ast.MatMult: (ast.Mult,)}
+OPERATORS |= {ast.BitAnd: (ast.BitOr,), ast.BitOr: (ast.BitAnd,)}
+ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+COMPARED = {kind: (*ORDERS, ast.Eq, ast.NotEq) for kind in ORDERS}
+COMPARED |= {ast.Eq: (ast.NotEq, ast.GtE, ast.LtE), ast.NotEq: (ast.Eq, ast.Gt)}
+COMPARED |= {ast.In: (ast.NotIn,), ast.NotIn: (ast.In,), ast.Is: (ast.IsNot,), ast.IsNot: (ast.Is,)}
+FAMILIES = (
+    {"sum", "mean", "max", "min", "prod"},
+    {"amax", "amin", "mean", "sum"},
+    {"var", "std"},
+    {"sin", "cos"},
+    {"tril", "triu"},
+    {"argmax", "argmin"},
+    {"softmax", "log_softmax", "sigmoid"},
+    {"exp", "log", "exp2", "log2", "log10", "log1p", "expm1"},
+    {"sqrt", "rsqrt", "square"},
+    {"relu", "gelu", "silu", "tanh", "sigmoid"},
+    {"zeros", "ones", "empty"},
+    {"zeros_like", "ones_like", "empty_like"},
+    {"repeat", "repeat_interleave", "tile"},
+    {"any", "all"},
+    {"floor", "ceil", "round"},
+    {"cumsum", "cumprod"},
+    {"index_select", "gather"},
+    {"masked_fill", "masked_fill_"},
+    {"append", "extend"},
+    {"view", "reshape"},
+    {"cat", "stack"},
+    {"mul", "add", "sub", "div"},
+    {"T", "mT"},
+    {"step", "zero_grad"},
+    {"eval", "train"},
+)
+KEYWORDS = ("keepdim=True", "unbiased=False", "dim=-1", "dim=-2", "dim=0", "ignore_index=0")
+KEYWORDS += ("reverse=True", "reduction='sum'", "diagonal=1", "diagonal=-1", "largest=False")
+
+METHODS = ("eval", "train", "zero_grad", "step")  # that may be missing
+
+# What can be done to an expression `e` of a kind, and with a name `a` of another kind beside it.
+WRAPS = {
+    "vectors": "-e; e.mT; e.transpose(1, 2); e.softmax(-1); e.exp(); e.log(); e ** 0.5; 1 / e; "
+    "e ** 2; 1 - e; 1 + e; 2 * e; e / 2; e.detach(); e.clone(); e.float(); e.unsqueeze(1); "
+    "e / e.size(-1) ** 0.5; e * e.size(-1) ** 0.5; e.unsqueeze(-1); e.unsqueeze(0); e.flip(-1); "
+    "e - e.mean(-1, keepdim=True); e.abs(); e.relu(); e.sum(-1, keepdim=True); e.clamp(min=0); "
+    "e.mean(-1, keepdim=True); e[:, -1]; e[:, :-1]; e[:, 1:]; e.nan_to_num(); e.log_softmax(-1); "
+    "e.T; e.mean(); e.sum(); e.sum(0)",
+    "tokens": "e[:, :-1]; e[:, 1:]; e[:, -1]; e + 1; e - 1; e != 0; e.unsqueeze(1); e.T; "
+    "e.clone(); e.unsqueeze(-1); e.unsqueeze(0); e.flip(-1); e.clamp(min=1); e.float()",
+    "mask": "~e; e.mT; e.unsqueeze(1); e.unsqueeze(-1); e.unsqueeze(-2); e[:, None, None]; "
+    "e.tril(); e.flip(-1); e.clone(); e.sum(); e.any(-1, keepdim=True); "
+    "e & e.new_ones(e.size(-1), e.size(-1)).tril()",
+    "number": "-e; e + 1; e - 1; 2 * e; e / 2; e ** 0.5; 1 / e; 1 - e; e ** 2; e ** -0.5; "
+    "max(e, 1); max(e, 0); min(e, 1); math.exp(e); math.log(e); int(e); abs(e)",
+    "flag": "not e",
+    "list": "e[:-1]; e[1:]; e[::-1]; sorted(e); list(dict.fromkeys(e)); set(e); list(e); len(e); "
+    "e[0]; e[-1]; [*e, 2]; [1, *e]; sum(e)",
+    "text": "e[:-1]; e[1:]; e[::-1]; e.lower(); e.split(); list(e); e.strip()",
+}
+WITH = {
+    ("vectors", "vectors"): "e + a; e - a; e * a; e / a; e @ a; a - e",
+    ("vectors", "number"): "e * a; e / a; e / a ** 0.5; e * a ** 0.5; e * (1 - a); e / (1 - a); "
+    "e + a; e - a",
+    ("vectors", "mask"): "e * a; e[a]; e.masked_fill(a, 0); e.masked_fill(~a, 0); "
+    "e.masked_fill(~a, -1e9); e.masked_fill(a, -1e9); e * a.any(-1, keepdim=True)",
+    ("vectors", "tokens"): "e[a]; e[a != 0]; e * (a != 0); e * (a != 0).unsqueeze(-1)",
+    ("vectors", "function"): "a(e)",
+    ("tokens", "number"): "e + a; e - a; e[:, :a]; e[:, -a:]",
+    ("tokens", "tokens"): "e + a; e * a",
+    ("tokens", "function"): "a(e)",
+    ("tokens", "mask"): "e * a; e[a]",
+    ("mask", "mask"): "e & a; e | a; e & ~a",
+    ("mask", "tokens"): "e & (a != 0); e & (a != 0)[:, None, None]",
+    ("number", "number"): "e * a; e / a; e + a; e - a; max(e, a); min(e, a); e * a ** 0.5; "
+    "e / a ** 0.5; e * (1 - a); e // a; a - e; a / e",
+    ("number", "list"): "e * len(a); e / len(a); e - len(a)",
+    ("flag", "flag"): "e and a; e or a; e and not a",
+    ("list", "list"): "e + a; a + e",
+    ("list", "number"): "e[:a]; e[a:]; e[-a:]",
+    ("text", "text"): "e + a; a + e",
+}
+WITHIN_ONE = "e ** a"  # of a number between 0 and 1
+
+
+@dataclass
+class Edit:
+    """A change: in which list or dictionary of the tree, at which key, and what comes there."""
+
+    holder: Any
+    key: Any
+    new: Any
+    line: int
+    above: tuple[ast.AST, ...]
+    rank: int
+    said: str = ""
+
+    def swap(self) -> None:
+        """Make the change, or take it back."""
+        self.holder[self.key], self.new = self.new, self.holder[self.key]
+
+    def told(self) -> str:
+        """What changes, in words: the shortest expression that shows it."""
+        if self.said:
+            return self.said
+        old = self.holder[self.key]
+        around = [x for x in self.above if isinstance(x, ast.expr)]
+        before = [ast.unparse(x) for x in (old, *around)]
+        self.swap()
+        after = [ast.unparse(x) for x in (self.holder[self.key], *around)]
+        self.swap()
+        both = [*zip(after, before, strict=True)]
+        fit = [pair for pair in both if max(map(len, pair)) <= WIDE]
+        new, was = next((p for p in fit if min(map(len, p)) > 8), (fit or both)[0])
+        return f"with `{new}` in the place of `{was}`"
+
+    def sentence(self, what: str) -> str:
+        """The beginning of what is said of the change."""
+        return f"Line {self.line} of your cell or file: {self.told()} {what}"
+
+
+def edits(code: Code, values: Values) -> Iterator[Edit]:
+    """Every change, the most likely first."""
+    found = [edit for part in code.parts for edit in _of_part(part, values)]
+    found.sort(key=lambda edit: edit.rank)
+    return iter(found)
+
+
+def _of_part(part: Definition, values: Values) -> Iterator[Edit]:
+    stored = {n.id for n in ast.walk(part) if isinstance(n, ast.Name) and _stored(n)}
+    stored |= {a.arg for n in ast.walk(part) if isinstance(n, ast.arguments) for a in n.args}
+    names = {
+        ast.unparse(n): values[n.place]  # ty: ignore
+        for n in ast.walk(part)
+        if _named(n) and n.place in values and (_root(n) in stored)  # ty: ignore
+    }
+    yield from _walk(part, (), part.lineno, values, names)
+
+
+def _stored(node: ast.AST) -> bool:
+    return not isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
+
+
+def _named(node: ast.AST) -> bool:
+    """A name, or an attribute of `self`."""
+    if isinstance(node, ast.Attribute):
+        return _root(node.value) == "self" and not _stored(node)
+    return isinstance(node, ast.Name) and node.id != "self" and not _stored(node)
+
+
+def _root(node: Any) -> str:
+    return node.id if isinstance(node, ast.Name) else _root(getattr(node, "value", ast.Name("")))
+
+
+def _walk(
+    node: ast.AST, above: tuple[ast.AST, ...], line: int, values: Values, names: Mapping[str, Any]
+) -> Iterator[Edit]:
+    above = () if isinstance(node, ast.stmt) else (node, *above)
+    for part, value in ast.iter_fields(node):
+        if part in ("annotation", "returns"):
+            continue
+        if part in ("body", "orelse") and isinstance(value, list):
+            yield from _statements(vars(node), part, value, names)
+        holder = value if isinstance(value, list) else vars(node)
+        for key, child in enumerate(value) if isinstance(value, list) else [(part, value)]:
+            if not isinstance(child, ast.AST):
+                continue
+            here = getattr(child, "lineno", line)
+            variants: Iterable[tuple[int, ast.expr]] = ()
+            if isinstance(child, ast.Slice):
+                variants = _slices(child)
+            elif isinstance(child, ast.expr) and not _stored(child):
+                # A whole number with a large exponent cannot be computed, nor stopped.
+                power = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow)
+                variants = _variants(child, values, {} if power and key == "right" else names)
+            for rank, new in variants:
+                yield Edit(holder, key, new, here, above, rank)
+            yield from _walk(child, above, here, values, names)
+
+
+def expression(text: str) -> ast.expr:
+    return ast.parse(text, mode="eval").body
+
+
+class _Filled(ast.NodeTransformer):
+    def __init__(self, e: ast.expr) -> None:
+        self.e = e
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return self.e if node.id == "e" else node
+
+
+def filled(text: str, e: ast.expr, a: str = "") -> ast.expr:
+    """An expression with another one in the place of its `e`, and a name in that of its `a`."""
+    tree = expression(text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id == "a":
+            node.id = a  # may be an attribute: the tree is read again
+    return _Filled(e).visit(expression(ast.unparse(tree)))
+
+
+def _slices(node: ast.Slice) -> Iterator[tuple[int, ast.expr]]:
+    for lower, upper in (("1", ""), ("", "-1"), ("", ""), ("-1", ""), ("1", "-1")):
+        low, high = (expression(x) if x else None for x in (lower, upper))
+        yield 3, ast.Slice(low, high, node.step)
+
+
+def _variants(
+    node: ast.expr, values: Values, names: Mapping[str, Any]
+) -> Iterator[tuple[int, ast.expr]]:
+    place = node.place  # ty: ignore
+    if place not in values and not isinstance(node, ast.Constant):
+        return
+    own = kind(values.get(place))
+    for rank, new in _simple(node):
+        part = values.get(getattr(new, "place", None))
+        odd = rank == 0 and part is not None and kind(part) != own
+        yield (6 if odd else rank), new
+    if isinstance(node, ast.Constant):
+        return
+    for name, value in names.items():
+        if _named(node) and kind(value) == own and name != ast.unparse(node):
+            yield 2, expression(name)
+    for text in WRAPS.get(own, "e").split("; "):
+        yield 4, filled(text, node)
+    small = own == "number" and 0 < values[place] < 1
+    for name, value in names.items():
+        texts = WITH.get((own, other := kind(value)), "e").split("; ")
+        for text in [*texts, *([WITHIN_ONE] if small and other == "number" else ())]:
+            if name != ast.unparse(node):
+                yield (3 if text == "a(e)" else 5), filled(text, node, name)
+
+
+def _simple(node: ast.expr) -> Iterator[tuple[int, ast.expr]]:
+    """Another operator, another constant, a part alone."""
+    if isinstance(node, ast.BinOp):
+        for operator in OPERATORS.get(type(node.op), ()):
+            if operator is not type(node.op):
+                yield 1, ast.BinOp(node.left, operator(), node.right)
+        yield 1, ast.BinOp(node.right, node.op, node.left)
+        yield 0, node.left
+        yield 0, node.right
+        if isinstance(node.op, ast.MatMult):
+            yield 1, ast.BinOp(node.left, node.op, filled("e.mT", node.right))
+    elif isinstance(node, ast.BoolOp):
+        yield 1, ast.BoolOp(ast.And() if isinstance(node.op, ast.Or) else ast.Or(), node.values)
+        for i in range(len(node.values)):
+            rest = node.values[:i] + node.values[i + 1 :]
+            yield 0, rest[0] if len(rest) == 1 else ast.BoolOp(node.op, rest)
+    elif isinstance(node, ast.Compare):
+        for operator in COMPARED.get(type(node.ops[0]), ()):
+            if operator is not type(node.ops[0]):
+                yield 1, ast.Compare(node.left, [operator(), *node.ops[1:]], node.comparators)
+    elif isinstance(node, ast.UnaryOp):
+        yield 1, node.operand
+        if isinstance(node.operand, ast.Constant) and isinstance(node.operand.value, (int, float)):
+            for x in (node.operand.value + 1, node.operand.value - 1, 0.5, 1e9):
+                yield 2, ast.UnaryOp(node.op, ast.Constant(x))
+            yield 2, ast.Constant(1 / node.operand.value if node.operand.value else 0)
+            yield 2, ast.Constant(0)
+    elif isinstance(node, ast.IfExp):
+        yield 0, node.body
+        yield 0, node.orelse
+        yield 1, ast.IfExp(node.test, node.orelse, node.body)
+    elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
+        yield 1, ast.Constant(not node.value)
+    elif isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
+        x = node.value
+        for y in (
+            x + 1,
+            x - 1,
+            -x,
+            -x - 1,
+            2 * x,
+            x / 2,
+            x + 2,
+            0,
+            0.0,
+            1,
+            1 / x if x else 0,
+            1 - x,
+        ):
+            if y != x or type(y) is not type(x):
+                yield 2, ast.Constant(y)
+        if not isinstance(x, int):
+            yield from (
+                (2, expression(t)) for t in ("float('-inf')", "1e-5", "1e-6", "1e-8", "0.5")
+            )
+    elif isinstance(node, ast.Attribute):
+        for family in FAMILIES:
+            if node.attr in family:
+                for other in sorted(family - {node.attr}):
+                    yield 1, ast.Attribute(node.value, other, node.ctx)
+        yield 1, node.value
+    elif isinstance(node, ast.Subscript):
+        yield 0, node.value
+    elif isinstance(node, ast.Call):
+        yield from _calls(node)
+        yield from _moved(node)
+    elif isinstance(node, (ast.GeneratorExp, ast.ListComp, ast.SetComp)):
+        for i, generator in enumerate(node.generators):
+            for j in range(len(generator.ifs)):
+                changed = copy.deepcopy(node)
+                del changed.generators[i].ifs[j]
+                yield 0, changed
+    elif isinstance(node, (ast.Tuple, ast.List)) and 2 <= len(node.elts) <= 4:
+        for i in range(len(node.elts)):
+            for j in range(i):
+                items = list(node.elts)
+                items[i], items[j] = items[j], items[i]
+                yield 2, type(node)(items, node.ctx)
+
+
+def _calls(node: ast.Call) -> Iterator[tuple[int, ast.expr]]:
+    """Other arguments of a call, another function of its family, or no call."""
+    if isinstance(node.func, ast.Attribute):
+        yield 0, node.func.value
+    for i, argument in enumerate(node.args):
+        if not isinstance(argument, ast.Starred):
+            yield 0, argument
+        yield 2, ast.Call(node.func, node.args[:i] + node.args[i + 1 :], node.keywords)
+        for j in range(i):
+            order = list(node.args)
+            order[i], order[j] = order[j], order[i]
+            yield 2, ast.Call(node.func, order, node.keywords)
+    for i in range(len(node.keywords)):
+        yield 2, ast.Call(node.func, node.args, node.keywords[:i] + node.keywords[i + 1 :])
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    for family in FAMILIES:
+        if name in family:
+            for other in sorted(family - {name}):
+                func = (
+                    ast.Attribute(node.func.value, other, ast.Load())
+                    if isinstance(node.func, ast.Attribute)
+                    else ast.Name(other, ast.Load())
+                )
+                yield 2, ast.Call(func, node.args, node.keywords)
+    if not node.args and not node.keywords:
+        for text in ("f(-1)", "f(-1, keepdim=True)", "f(0)"):
+            more = expression(text)
+            yield 2, ast.Call(node.func, more.args, more.keywords)  # ty: ignore
+    given = {keyword.arg for keyword in node.keywords}
+    for text in KEYWORDS:
+        keyword = expression(f"f({text})").keywords[0]  # ty: ignore
+        if keyword.arg not in given:
+            yield 2, ast.Call(node.func, node.args, [*node.keywords, keyword])
+
+
+def _moved(node: ast.Call) -> Iterator[tuple[int, ast.expr]]:
+    """A call of one argument around a part of that argument, not around the whole."""
+    inner = node.func.value if isinstance(node.func, ast.Attribute) else None
+    argument = node.args[0] if len(node.args) == 1 else None if node.args else inner
+    if argument is None or node.keywords or isinstance(argument, (ast.Name, ast.Starred)):
+        return
+    parts = [n for n in ast.walk(argument) if isinstance(n, (ast.Name, ast.BinOp, ast.Call))]
+    for i, part in enumerate(parts):
+        if i and not _stored(part):
+            yield 3, _Around(part, node, argument).visit(argument)
+
+
+class _Around(ast.NodeTransformer):
+    """An expression, and around one part of it a call."""
+
+    def __init__(self, part: ast.expr, call: ast.Call, argument: ast.expr) -> None:
+        self.part, self.call, self.argument = part, call, argument
+
+    def visit(self, node: ast.AST) -> Any:
+        if node is self.part:
+            args = [node if x is self.argument else x for x in self.call.args]
+            func = self.call.func
+            if isinstance(func, ast.Attribute) and func.value is self.argument:
+                func = ast.Attribute(node, func.attr, func.ctx)  # ty: ignore
+            return ast.Call(func, args, [])  # ty: ignore
+        changed = copy.copy(node)
+        for name, value in ast.iter_fields(node):
+            if isinstance(value, list):
+                setattr(
+                    changed, name, [self.visit(x) if isinstance(x, ast.AST) else x for x in value]
+                )
+            elif isinstance(value, ast.AST):
+                setattr(changed, name, self.visit(value))
+        return changed
+
+
+def _statements(
+    holder: Any, field: str, body: list[ast.stmt], names: Mapping[str, Any]
+) -> Iterator[Edit]:
+    """Lines that go, move, come twice, or come in addition."""
+
+    def edit(new: list[ast.stmt], at: ast.stmt, said: str, rank: int = 1) -> Edit:
+        return Edit(holder, field, new or [ast.Pass()], at.lineno, (), rank, said)
+
+    for i, s in enumerate(body):
+        before, after = body[:i], body[i + 1 :]
+        if isinstance(s, (ast.FunctionDef, ast.ClassDef)):
+            continue
+        if not isinstance(s, ast.Return):
+            yield edit([*before, *after], s, f"without `{_first(s)}`", 0)
+        if after:
+            said = f"with `{_first(after[0])}` before `{_first(s)}`"
+            yield edit([*before, after[0], s, *after[1:]], after[0], said)
+        others: list[ast.stmt] = []
+        if isinstance(s, ast.AugAssign):
+            now = expression(ast.unparse(s.target))
+            sums = (ast.BinOp(now, s.op, s.value), s.value)
+            others = [ast.Assign([s.target], value) for value in sums]
+        elif isinstance(s, (ast.Break, ast.Continue)):
+            others = [ast.Continue() if isinstance(s, ast.Break) else ast.Break()]
+        for other in others:
+            other = ast.copy_location(other, s)
+            said = f"with `{_first(other)}` in the place of `{_first(s)}`"
+            yield edit([*before, other, *after], s, said)
+        if isinstance(s, (ast.For, ast.While, ast.If, ast.With)):
+            yield from _of_block(s, before, after, edit)
+        for name, value in names.items():
+            for method in METHODS:
+                if not isinstance(value, Tensor) and hasattr(value, method):
+                    more = ast.Expr(expression(f"{name}.{method}()"))
+                    said = f"`{_first(s)}`, with `{name}.{method}()`"
+                    yield edit([*before, more, s, *after], s, f"before {said} there,", 3)
+                    if not isinstance(s, ast.Return):
+                        yield edit([*before, s, more, *after], s, f"behind {said} there,", 3)
+
+
+def _of_block(
+    s: ast.For | ast.While | ast.If | ast.With,
+    before: list[ast.stmt],
+    after: list[ast.stmt],
+    edit: Callable[..., Edit],
+) -> Iterator[Edit]:
+    """Lines that move into a block, or out of it."""
+
+    def block(new: list[ast.stmt]) -> ast.stmt:
+        changed = copy.copy(s)
+        changed.body = new or [ast.Pass()]
+        return changed
+
+    inner, said = s.body, f"`{_first(s)}`"
+    if isinstance(s, ast.If):
+        yield edit([*before, *inner, *after], s, f"with what stands below {said} always done,", 3)
+        if s.orelse:
+            yield edit(
+                [*before, *s.orelse, *after], s, f"with the `else` of {said} always done,", 3
+            )
+    first, last = _first(inner[0]), _first(inner[-1])
+    out = [*before, block(inner[:-1]), inner[-1], *after]
+    yield edit(out, inner[-1], f"with `{last}` behind the block of {said} and not in it", 3)
+    out = [*before, inner[0], block(inner[1:]), *after]
+    yield edit(out, inner[0], f"with `{first}` before {said} and not in its block", 3)
+    if after:
+        into = [*before, block([*inner, after[0]]), *after[1:]]
+        yield edit(
+            into, after[0], f"with `{_first(after[0])}` at the end of the block of {said}", 3
+        )
+    if before:
+        into = [*before[:-1], block([before[-1], *inner]), *after]
+        yield edit(into, before[-1], f"with `{_first(before[-1])}` as the first in {said}", 3)
+    for one in inner:
+        again = f"with `{_first(one)}` once more behind the block of {said}"
+        yield edit([*before, s, one, *after], one, again, 3)
+    if after and isinstance(inner[-1], ast.Break):
+        return
+    for one in after[:2]:
+        if isinstance(one, ast.Return):
+            into = [*before, block([*inner, one]), *after]
+            yield edit(into, one, f"with `{_first(one)}` in the block of {said}, too,", 4)
+
+
+def _first(statement: ast.stmt) -> str:
+    """The first line of a statement."""
+    first, *more = ast.unparse(statement).splitlines()
+    return f"{first} …" if more else first
+
+
+# --- trying --------------------------------------------------------------------------------------
+
+
+def right(attempt: Attempt, i: int, mine: Outcome) -> bool:
+    """Whether an outcome on an input is right in all respects."""
+    target = attempt.expected[i]
+    if mine.trouble or mine.changed or not same(mine.answer, target.answer):
+        return False
+    # Where none were asked for, there are none.
+    for own, other in zip(mine.gradients, target.gradients, strict=False):
+        if other is None or not other.any():
+            continue
+        if own is None or not (attempt.cases[i].rough or same(own, other)):
+            return False
+    return True
+
+
+def mended(attempt: Attempt) -> tuple[str, ...]:
+    """The change that would make it right, or two of them, a sentence each.
+
+    Or the one that would make it a known convention. Nothing if no change that was tried makes it
+    right on more inputs, and on no other one wrong.
+    """
+    code = Code.of(attempt.function)
+    if code is None:
+        return ()
+    with bounded_memory(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what is tried here may be odd
+        return (
+            _mended(code, attempt)
+            or tuple(
+                f"{found.sentence('yours would be')} the convention “{name}”."
+                for name, goal in conventions(attempt)
+                for found, left in [_best(code, goal, wrong_of(goal))]
+                if found is not None and not left
+            )[:1]
+        )
+
+
+def conventions(attempt: Attempt) -> Iterator[tuple[str, Attempt]]:
+    """The attempt, held against each convention in the place of the right version."""
+    for mistake in MISTAKES[attempt.plain.name]:
+        if mistake.kind == "convention":
+            goal = copy.copy(attempt)
+            vars(goal)["expected"] = known_outcomes(attempt.component, (mistake,))
+            yield mistake.name, goal
+
+
+def wrong_of(attempt: Attempt) -> list[int]:
+    """The inputs on which it is not right in all respects, and those it was not tried on."""
+    tried = attempt.found
+    wrong = [i for i, mine in enumerate(tried) if not right(attempt, i, mine)]
+    return [*wrong, *range(len(tried), len(attempt.cases))]
+
+
+def _mended(code: Code, attempt: Attempt) -> tuple[str, ...]:
+    told: list[str] = []
+    wrong: Sequence[int] = wrong_of(attempt)
+    of = len(attempt.cases)
+    while wrong and len(told) < 2:
+        before = of - len(wrong)
+        edit, wrong = _best(code, attempt, wrong)
+        if edit is None:
+            break
+        number = f"{of - len(wrong)} of {of} inputs, not {before}" if wrong else f"all {of} inputs"
+        start = f"{'With that, l' if told else 'L'}{edit.sentence('yours would be')[1:]}"
+        told.append(f"{start} right on {number}.")
+        edit.swap()
+    return tuple(told)
+
+
+def _best(code: Code, attempt: Attempt, wrong: Sequence[int]) -> tuple[Edit | None, Sequence[int]]:
+    """The first change after which it is right on all inputs, or on most; and the inputs left."""
+    best, least = None, list(wrong)
+    tries = Tries(attempt, wrong)
+    for edit in edits(code, values_of(code, attempt, wrong[0])):
+        if tries.over:
+            break
+        edit.swap()
+        left = tries.left(code, len(least))
+        edit.swap()
+        # What only helps must be likely: among many changes, some help by chance.
+        if left == [] or (left and edit.rank <= LIKELY):
+            best, least = edit, left
+            if not left:
+                break
+    return best, least
+
+
+@dataclass
+class Tries:
+    """How changes are tried: first on the first input that is wrong."""
+
+    attempt: Attempt
+    wrong: Sequence[int]
+    number: int = 0
+    endless: int = 0
+    start: float = field(default_factory=time.process_time)
+
+    @property
+    def over(self) -> bool:
+        """Whether enough was tried."""
+        long = time.process_time() - self.start > SECONDS
+        return self.number >= MOST or self.endless >= ENDLESS or long
+
+    def left(self, code: Code, most: int) -> list[int] | None:
+        """On which inputs the code as it stands is wrong; `None` if it mends too little.
+
+        It must mend the first input, make none wrong that is right, and leave fewer than `most`.
+        """
+        self.number += 1
+        try:
+            return self._left(code.build(), most)
+        except Exception:  # a change may make anything
+            return None
+
+    def _left(self, made: Any, most: int) -> list[int] | None:
+        component = self.attempt.component
+        tried, found = component.observe(made), []
+        order = [*self.wrong, *(i for i in range(len(self.attempt.cases)) if i not in self.wrong)]
+        ways = (False, True) if component.differentiable else (False,)
+        for gradients, i in itertools.product(ways, order):
+            mine = call(tried, self.attempt.cases[i], gradients=gradients, seconds=LONG)
+            self.endless += mine.unfinished
+            if i in found or right(self.attempt, i, mine):
+                continue
+            found.append(i)
+            if i == order[0] or i not in self.wrong or len(found) >= most:
+                return None
+        ready = self._ready_made(tried) and not self._ready_made(self.attempt.tried)
+        return None if ready or 2 * len(found) > len(self.wrong) else found
+
+    def _ready_made(self, tried: Any) -> bool:
+        """Whether it calls what a task on the component may forbid."""
+        with builtin.watch(self.attempt.component, None) as noted:
+            call(tried, self.attempt.cases[0], gradients=False, seconds=LONG)
+        return bool(noted)
+
+
+@contextlib.contextmanager
+def bounded_memory() -> Iterator[None]:
+    """Let a change fail that makes something huge, where the system can tell."""
+    try:
+        import resource
+
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        soft, hard = before = resource.getrlimit(resource.RLIMIT_AS)
+        most = pages * resource.getpagesize() + MEMORY
+        resource.setrlimit(resource.RLIMIT_AS, (most if soft < 0 else min(most, soft), hard))
+    except (ImportError, OSError, ValueError):
+        yield
+        return
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)

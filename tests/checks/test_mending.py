@@ -1,0 +1,134 @@
+"""The small change of a learner's code that would make it right on every input."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from true_sentences import Told
+
+from tests.checks.judged import checks
+
+
+def told(name: str, made: Any) -> list[str]:
+    """The changes that are told, each held against the code; they stand in the verdict."""
+    attempt = checks.attempt.Attempt.of(checks.COMPONENTS[name], made, 5.0)
+    sentences = list(checks.mending.mended(attempt))
+    found = checks.judging.judge(checks.COMPONENTS[name], made, checks.MISTAKES)
+    assert found.mistakes or all(sentence in found.text() for sentence in sentences)
+    assert not list(Told(checks, checks.COMPONENTS[name], made).untrue())
+    return sentences
+
+
+def line(function: Any, number: int) -> str:
+    return f"ine {function.__code__.co_firstlineno + number} of your cell or file: "
+
+
+def test_the_change_that_makes_it_right_is_told_with_its_line() -> None:
+    def one_too_many_in_the_sum(scores):
+        e = torch.exp(scores - scores.max(-1, keepdim=True).values)
+        return e / (1 + e.sum(-1, keepdim=True))
+
+    (found,) = told("softmax", one_too_many_in_the_sum)
+    assert found == (
+        f"L{line(one_too_many_in_the_sum, 2)}with `e.sum(-1, keepdim=True)` in the place of "
+        "`1 + e.sum(-1, keepdim=True)` yours would be right on all 15 inputs."
+    )
+
+
+def test_a_line_that_moves_is_told() -> None:
+    def mean_in_every_round(losses, counts):
+        total = 1.0
+        for loss, count in zip(losses, counts, strict=True):
+            total *= math.exp(loss * count)
+            total = total ** (1 / sum(counts))
+        return total
+
+    (found,) = told("perplexity", mean_in_every_round)
+    assert "with `total = total ** (1 / sum(counts))` behind the block of `for loss, co" in found
+
+
+def test_a_call_that_moves_is_told_and_a_convention() -> None:
+    def activation_behind(x, w1, b1, w2, b2):
+        hidden = x @ w1.T + b1
+        return torch.relu(hidden @ w2.T + b2)
+
+    (found,) = told("feed_forward", activation_behind)
+    assert "with `torch.relu(hidden) @ w2.T + b2` in the place of" in found
+
+    def scaled_by_what_is_dropped(x, p, keep, training):
+        if training:
+            return x.masked_fill(~keep, 0.0)
+        return x * p
+
+    (found,) = told("dropout", scaled_by_what_is_dropped)
+    assert "with `1 - p` in the place of `p` yours would be the convention" in found
+
+
+def test_two_changes_are_told_one_after_the_other() -> None:
+    def twice_wrong(scores):
+        e = torch.exp(scores - scores.amax())
+        return e / e.sum(dim=-1)
+
+    first, second = told("softmax", twice_wrong)
+    assert first.endswith("yours would be right on 12 of 15 inputs, not 5.")
+    assert second.startswith(f"With that, l{line(twice_wrong, 1)}")
+
+
+def test_where_a_gradient_is_cut_off_is_told() -> None:
+    def without_gradient(scores):
+        e = torch.exp(scores - scores.amax(-1, keepdim=True))
+        return e / e.detach().sum(-1, keepdim=True)
+
+    (found,) = told("softmax", without_gradient)
+    assert "with `e` in the place of `e.detach()`" in found or "`e.sum(-1, keepdim=True)`" in found
+
+
+def test_what_changes_an_argument_is_told() -> None:
+    def in_place(x, sublayer, norm):
+        x += sublayer(norm(x))
+        return x
+
+    (found,) = told("pre_norm", in_place)
+    assert "with `x = x + sublayer(norm(x))` in the place of `x += sublayer(norm(x))`" in found
+
+
+def _squares(x):
+    return (x * x).sum(-1, keepdim=True)
+
+
+class WithHelper(torch.nn.Module):
+    def __init__(self, d_model, eps=1e-5):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(d_model))
+        self.bias = torch.nn.Parameter(torch.zeros(d_model))
+        self.eps = eps
+
+    def forward(self, x):
+        x = x - x.mean(-1, keepdim=True)
+        return x / (_squares(x) / 1 + self.eps).sqrt() * self.weight + self.bias
+
+
+def test_a_class_and_a_helper_of_it_are_changed_too() -> None:
+    (found,) = told("layer_norm", WithHelper)
+    assert "`(x * x).mean(-1, keepdim=True)`" in found or "x.size(-1)" in found
+
+
+def test_no_ready_made_function_is_proposed() -> None:
+    def scores_alone(scores):
+        return scores - 0
+
+    assert not any("softmax" in sentence for sentence in told("softmax", scores_alone))
+
+
+def test_a_change_that_makes_something_huge_or_endless_is_no_harm() -> None:
+    def by_powers(length):
+        n = length * 1000
+        while length * 1000 < n:
+            n = n - 1
+        square = torch.ones(n // 1000, n // 1000 + 1, dtype=torch.bool).tril()
+        return square
+
+    (found,) = told("causal_mask", by_powers)
+    assert "`n // 1000`" in found or "1000" in found
