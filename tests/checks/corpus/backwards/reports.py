@@ -144,3 +144,30 @@ def correction_in_the_step(
     root = math.sqrt(1 - beta2**update)
     rate = learning_rate * root / (1 - beta1**update)
     return parameter - rate * m / (v.sqrt() + epsilon * root), m, v
+
+
+# --- rebuilt on 2026-11-29 -----------------------------------------------------------------------
+
+
+@version("adam_update", "wrong")
+def epsilon_beside_the_uncorrected_root(
+    parameter, gradient, mean, square, update, learning_rate, beta1, beta2, epsilon
+):
+    mean = beta1 * mean + (1 - beta1) * gradient
+    square = beta2 * square + (1 - beta2) * gradient**2
+    denom = square.sqrt() + epsilon
+    step_size = learning_rate * (1 - beta2**update) ** 0.5 / (1 - beta1**update)
+    return parameter - step_size * mean / denom, mean, square
+
+
+@version("adam_update", "wrong")
+def one_minus_once_too_often(
+    parameter, gradient, mean, square, update, learning_rate, beta1, beta2, epsilon
+):
+    bias_correction1 = 1.0 - beta1**update
+    bias_correction2 = 1.0 - beta2**update
+    mean = mean * beta1 + gradient * (1 - beta1)
+    square = square * beta2 + gradient * gradient * (1 - beta2)
+    step = learning_rate * (1.0 - bias_correction2) ** 0.5 / bias_correction1
+    new = parameter - step * mean / (square.sqrt() + epsilon)
+    return new, mean, square

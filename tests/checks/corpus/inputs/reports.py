@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections import Counter
 from itertools import pairwise
@@ -114,3 +115,76 @@ def counted_in_one_go(words, n):
         for pair in pairwise(word):
             counts[pair] += count
     return sorted(counts, key=lambda pair: (-counts[pair], pair))[:n]
+
+
+# --- rebuilt on 2026-11-29 -----------------------------------------------------------------------
+
+
+@version("learn_merges", "wrong")
+def stale_pairs_thrown_away(words, n):
+    spelt = {w: list(w) for w in words}
+    counts = Counter()
+    for w, c in words.items():
+        for pair in zip(spelt[w], spelt[w][1:]):
+            counts[pair] += c
+    heap = [(-c, pair) for pair, c in counts.items()]
+    heapq.heapify(heap)
+    merges = []
+    while len(merges) < n and heap:
+        c, best = heapq.heappop(heap)
+        if counts[best] != -c or c == 0:
+            continue
+        merges.append(best)
+        fresh = set()
+        for w, old in spelt.items():
+            if best not in zip(old, old[1:]):
+                continue
+            for pair in zip(old, old[1:]):
+                counts[pair] -= words[w]
+            new, i = [], 0
+            while i < len(old):
+                if tuple(old[i : i + 2]) == best:
+                    new.append(old[i] + old[i + 1])
+                    i += 2
+                else:
+                    new.append(old[i])
+                    i += 1
+            for pair in zip(new, new[1:]):
+                counts[pair] += words[w]
+                if best[0] + best[1] in pair:
+                    fresh.add(pair)
+            spelt[w] = new
+        for pair in fresh:
+            heapq.heappush(heap, (-counts[pair], pair))
+    return merges
+
+
+def join(tokens, pair):
+    out, i = [], 0
+    while i < len(tokens):
+        if i + 1 < len(tokens) and (tokens[i], tokens[i + 1]) == pair:
+            out.append(tokens[i] + tokens[i + 1])
+            i += 2
+        else:
+            out.append(tokens[i])
+            i += 1
+    return out
+
+
+@version("learn_merges", "wrong")
+def several_pairs_of_one_count(words, n, at_once=3):
+    pieces = {w: list(w) for w in words}
+    merges = []
+    while len(merges) < n:
+        stats = Counter()
+        for w, c in words.items():
+            for pair in zip(pieces[w], pieces[w][1:]):
+                stats[pair] += c
+        if not stats:
+            break
+        ranked = sorted(stats, key=lambda p: (-stats[p], p))
+        for pair in ranked[: min(at_once, n - len(merges))]:
+            merges.append(pair)
+            for w in words:
+                pieces[w] = join(pieces[w], pair)
+    return merges

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import torch
+from torch import nn
 
 from tests.checks.corpus import version
 
@@ -64,3 +65,42 @@ class OffForGood:
         if not self.on:
             return x
         return x * keep / (1 - p)
+
+
+# --- rebuilt on 2026-11-29 -----------------------------------------------------------------------
+
+
+@version("dropout", "wrong")
+def scaled_by_what_is_dropped(x, p, keep, training):
+    if training:
+        return x.masked_fill(~keep, 0.0)
+    return x * p
+
+
+@version("registered_layers", "wrong: layers in a plain list")
+class LayersInListsOfLists(nn.Module):
+    def __init__(self, layers):
+        super().__init__()
+        self.hids = []
+        for layer in layers:
+            self.hids.append([layer, nn.Identity()])
+
+    def forward(self, x):
+        for layer, act in self.hids:
+            x = act(layer(x))
+        return x
+
+
+@version("layer_norm_parameters", "wrong")
+def both_drawn_narrowly(d_model):
+    gamma = torch.ones(d_model)
+    beta = torch.zeros(d_model)
+    for p in (gamma, beta):
+        p.normal_(mean=0.0, std=0.02)
+    return gamma, beta
+
+
+@version("feed_forward", "wrong")
+def activation_behind_both_layers(x, w1, b1, w2, b2):
+    x_fc1 = x @ w1.T + b1
+    return torch.nn.functional.gelu(x_fc1 @ w2.T + b2)

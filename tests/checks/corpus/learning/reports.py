@@ -201,3 +201,75 @@ def divided_twice(optimizer, parts, n, compute_loss):
         for loss, count in window:
             (loss * count / n_tokens / len(window)).backward()
         optimizer.step()
+
+
+# --- rebuilt on 2026-11-29 -----------------------------------------------------------------------
+
+
+@version("accumulated_update", "wrong")
+def divided_by_the_parts_again(optimizer, scheduler, parts, compute_loss):
+    optimizer.zero_grad(set_to_none=True)
+    for part in parts:
+        (compute_loss(part) / len(parts)).backward()
+    for group in optimizer.param_groups:
+        for p in group["params"]:
+            if p.grad is not None:
+                p.grad.div_(len(parts))
+    optimizer.step()
+    scheduler.step()
+
+
+@version("evaluation_loss", "wrong")
+def in_training_mode_all_along(model, batches, compute_loss):
+    was_training = model.training
+    model.eval()
+    total, count = 0.0, 0
+    with torch.no_grad():
+        for batch in batches:
+            model.train()
+            loss, n = compute_loss(model, batch)
+            total += loss.item() * n
+            count += n
+    model.train(was_training)
+    return total / count
+
+
+@version("evaluation_loss", "wrong")
+def one_name_for_sum_and_loss(model, batches, compute_loss):
+    mode = model.training
+    model.eval()
+    loss, tokens = 0, 0
+    for batch in batches:
+        with torch.no_grad():
+            loss, n = compute_loss(model, batch)
+            loss += loss.item() * n
+            tokens += n
+    model.train(mode)
+    return float(loss) / tokens
+
+
+@version("evaluation_loss", "wrong")
+def divided_by_the_last_index(model, batches, compute_loss):
+    state = model.training
+    with torch.no_grad():
+        model.eval()
+        valid_loss = 0.0
+        counter = 0
+        for counter, batch in enumerate(batches):
+            loss, _ = compute_loss(model, batch)
+            valid_loss += loss.item()
+        valid_loss /= max(counter, 1)
+    model.train(state)
+    return valid_loss
+
+
+@version("best_checkpoint", "wrong")
+def held_against_the_one_before(checkpoints, batches, loss_of):
+    min_loss, best = float("inf"), 0
+    tokens = sum(len(b) for b in batches)
+    for i, checkpoint in enumerate(checkpoints):
+        val_loss = sum(loss_of(checkpoint, b) * len(b) for b in batches) / tokens
+        if val_loss < min_loss:
+            best = i
+        min_loss = val_loss
+    return best

@@ -128,3 +128,18 @@ def threshold_of_the_kth(logits, k):
 @version("reorder_cache", "wrong: positions picked in place of rows")
 def rows_along_the_positions(cache, rows):
     return [(k.index_select(2, rows), v.index_select(2, rows)) for k, v in cache]
+
+
+# --- rebuilt on 2026-11-29 -----------------------------------------------------------------------
+
+
+@version("embed_next", "wrong")
+def past_and_the_new_ones(tokens, past, weight, table):
+    t = tokens.shape[1]
+    offset = past + t
+    return weight[tokens] + table[offset : offset + t]
+
+
+@version("length_normalised", "wrong")
+def length_plus_six(score, length, alpha):
+    return score / (pow(length + 6, alpha) / pow(6, alpha))

@@ -204,3 +204,21 @@ def scaled_by_the_largest(x, weight, eps=1e-5):
     m = x.abs().amax(-1, keepdim=True)
     y = x / m
     return y / torch.sqrt(y.pow(2).mean(-1, keepdim=True) + eps) * weight.to(x.dtype)
+
+
+# --- rebuilt on 2026-11-29 -----------------------------------------------------------------------
+
+
+@version("rms_norm_in_half", "wrong")
+def epsilon_of_the_type(x, weight, eps=1e-5):
+    eps = torch.finfo(x.dtype).eps
+    wide = x.float()
+    out = wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + eps)
+    return (out * weight.float()).to(x.dtype)
+
+
+@version("rms_norm_in_half", "wrong")
+def one_over_the_root_rounded(x, weight, eps=1e-5):
+    inv_rms = torch.rsqrt(x.float().square().mean(dim=-1, keepdim=True) + eps)
+    inv_rms = inv_rms.to(x.dtype)
+    return (x * inv_rms * weight).to(x.dtype)
