@@ -11,7 +11,7 @@ import ast
 import inspect
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
@@ -32,6 +32,8 @@ from transformer_book.checks.diagnosis.places import extent, parts, placed, unmo
 from transformer_book.checks.diagnosis.relations import by_arguments, related
 from transformer_book.checks.diagnosis.trials import Leaf, Trial, axes_of, every
 from transformer_book.checks.running import Outcome
+
+Found = TypeVar("Found")
 
 __all__ = [
     "Trial",
@@ -183,7 +185,7 @@ def diagnose(
         return tuple(dict.fromkeys(sentence for sentence in found if sentence))
 
 
-def tried(find: Callable[..., str | None], *given: Any, **more: Any) -> str | None:
+def tried(find: Callable[..., Found | None], *given: Any, **more: Any) -> Found | None:
     """What `find` finds, or nothing if it raises: people return things nobody has thought of."""
     try:
         return find(*given, **more)
