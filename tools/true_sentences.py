@@ -522,7 +522,9 @@ class Told:
         only = re.search(
             r"Of the (\d+) inputs on which .* exactly on those (.*); on the others", text
         )
-        more = re.search(r"not explain why yours (stops|holds nan) on (\d+) of", text)
+        more = re.search(
+            r"Made in the right version, .*?; yours (stops|holds nan) on (\d+) of", text
+        )
         less = re.search(r"On (\d+) of \d+ inputs, where yours gives an answer, the mistake", text)
         counted = {"stops": 0, "holds nan": 0, "theirs stops": 0}
         for case, mine, right, other in zip(

@@ -109,6 +109,11 @@ STRUCTURES: dict[str, tuple[str, Callable[..., Any], str]] = {
         ],
         "times one number, another one for each input",
     ),
+    "one factor for each tensor": (
+        "clip_gradients",
+        lambda gradients, limit: [g * min(1.0, limit / float(g.norm())) for g in gradients],
+        "times one number, another one for each of its tensors and each input",
+    ),
     "one factor for each row": (
         "softmax",
         lambda scores: (scores - scores.amax(-1, True)).exp(),

@@ -227,13 +227,14 @@ def _left(component: Component, found: Sequence[Outcome], theirs: Sequence[Outco
     if stops:
         named = repr(cases[stops[0]].name)
         return (
-            f"It does not explain why yours stops on {len(stops)} of {of} inputs, "
-            f"{named if len(stops) == 1 else f'the first of them {named}'}: "
+            f"Made in the right version, it does not stop; yours stops on {len(stops)} of {of} "
+            f"inputs, {named if len(stops) == 1 else f'the first of them {named}'}: "
             f"{in_words(found[stops[0]])}."
         )
     odd = [holds_nan(m.answer) and not t.trouble and not holds_nan(t.answer) for m, t in pairs]
     if any(odd):
-        return f"It does not explain why yours holds nan on {sum(odd)} of {of} inputs."
+        much = f"{sum(odd)} of {of} inputs"
+        return f"Made in the right version, it gives no nan; yours holds nan on {much}."
     other = sum(bool(t.trouble) and not m.trouble for m, t in pairs)
     if not other:
         return ""

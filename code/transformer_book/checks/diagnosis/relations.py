@@ -145,7 +145,8 @@ def _of_tensors(leaves: Sequence[Leaf]) -> Iterator[Relation]:
         yield Relation(f"{start} {text}.", _where_apart(function), plain=constant)
     if every(leaves, _is_float):
         yield Relation(
-            "Yours is the right answer times one number, another one for each input.",
+            "Yours is the right answer times one number, another one for each "
+            f"{'' if _one_factor_an_input(leaves) else 'of its tensors and each '}input.",
             _by_one_factor_alone,
             lambda leaf: leaf.right.numel() >= ENOUGH,
             loose=True,
@@ -594,8 +595,23 @@ def _by_one_factor(leaf: Leaf, axis: int) -> Tensor:
 
 
 def _by_one_factor_alone(leaf: Leaf) -> Tensor:
+    return leaf.right.double() * _factor(leaf)
+
+
+def _factor(leaf: Leaf) -> Tensor:
     right, mine = leaf.right.double(), leaf.mine.double()
-    return right * (mine * right).sum() / right.square().sum()
+    return (mine * right).sum() / right.square().sum()
+
+
+def _one_factor_an_input(leaves: Sequence[Leaf]) -> bool:
+    """Whether all tensors of an answer, those that are right too, have the same factor."""
+    factors: dict[str, list[Tensor]] = {}
+    for leaf in leaves:
+        factors.setdefault(leaf.trial.name, []).append(_factor(leaf))
+    several = (leaf for leaf in leaves if isinstance(leaf.trial.right, (list, tuple, dict)))
+    return all(len(leaf.trial.right) == len(factors[leaf.trial.name]) for leaf in several) and all(
+        max(found) - min(found) < 1e-3 * abs(found[0]) for found in factors.values()
+    )
 
 
 def _by_one_summand(leaf: Leaf, axis: int) -> Tensor:
