@@ -36,7 +36,7 @@ STYLE = {
     "axes.titlesize": 11,
     "axes.labelsize": 10,
     "figure.dpi": 100,
-    "axes.prop_cycle": mpl.cycler(color=PALETTE),
+    "axes.prop_cycle": plt.cycler(color=PALETTE),
     "svg.fonttype": "path",  # the same shapes on every machine, whatever fonts it has
     "svg.hashsalt": "transformer-book",  # the same ids on every run
 }

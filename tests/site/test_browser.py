@@ -150,6 +150,8 @@ def test_code_of_a_pale_colour_is_found_although_each_kind_is_asked_about_once(
     assert words.count() < before and texts.all_inner_texts() == said
     assert violations(page) == []
     page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
+    # What opens fades in; where it is half there, no colour can be judged.
+    page.evaluate("Promise.all(document.getAnimations().map(each => each.finished))")
     seen = page.locator(".highlight pre span[class]:visible").first
     kind = seen.get_attribute("class").split()[0]
     page.add_style_tag(content=f".highlight .{kind} {{ color: #c8c8c8 !important; }}")

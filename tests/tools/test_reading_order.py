@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from common import CHAPTERS, notebooks
 from normalise_notebooks import text_of
+from notebook_runner import COSTS
 
 PATHS = [path for path in notebooks() if path.parent == CHAPTERS]
 EACH = pytest.mark.parametrize("path", [pytest.param(path, id=path.stem) for path in PATHS])
 LAST = 29  # the number of the book's last chapter, written or not
-NUMBERS = r"(?:half|a|an|one|two|three|four|five|\d+)"
 TIME = re.compile(
     rf"^\*\*Time:\*\* \d+ minutes for the core, \d+ for all of it; "
-    rf"(?:about |under )?{NUMBERS}(?: a)? minutes? to run\.$",
+    rf"(?:{'|'.join(COSTS)})(?: a)?(?: minutes?)? to run\.$",
     re.MULTILINE,
 )
 
