@@ -3,23 +3,26 @@
 While pages are read, the sections are noted: heading, page, what else a term is called, text
 without code and without TeX. They are written into ``_static/search/sections.js``, which a page
 loads when the reader begins to search (``js/search.js``): a script, so that it works in pages from
-a folder.
+a folder. What readers call a subject that its heading does not name stands in ``subjects.toml``.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
 from transformer_book_math import mathml
 
 ALSO = re.compile(r"(?:<!-- |^)also: (.*?)(?: -->|$)", re.MULTILINE)  # a remark in the glossary
 FURTHER = "Further: "
+SUBJECTS = Path(__file__).with_name("subjects.toml")
 LEFT_OUT = (nodes.literal_block, nodes.raw, nodes.comment, nodes.math_block, nodes.title)
 FRACTION = re.compile(r"\\[dt]?frac\{([^{}]*)\}\{([^{}]*)\}")
 LINE = r"\\text{√}\1"
@@ -81,11 +84,29 @@ def note_sections(app: Sphinx, doctree: nodes.document) -> None:
     app.env.metadata[app.env.docname]["sections"] = sections_of(doctree)
 
 
+def with_subjects(pages: list[dict], subjects: dict[str, dict[str, str]]) -> list[dict]:
+    """The pages, their sections with the names under which readers look for them.
+
+    Raises:
+        ExtensionError: if a name is given to a section that does not exist.
+    """
+    left = {(page, anchor): names for page, of in subjects.items() for anchor, names in of.items()}
+    for page in pages:
+        page["sections"] = [
+            section | {"subjects": left.pop((page["name"], section["anchor"]), "")}
+            for section in page["sections"]
+        ]
+    if left:
+        raise ExtensionError(f"{SUBJECTS.name} names sections that do not exist: {sorted(left)}")
+    return pages
+
+
 def write_sections(app: Sphinx, env) -> None:
     if app.builder.format != "html":
         return
     pages = [
         {
+            "name": name,
             "title": env.titles[name].astext(),
             "url": app.builder.get_target_uri(name),
             "sections": noted,
@@ -93,6 +114,7 @@ def write_sections(app: Sphinx, env) -> None:
         for name in sorted(env.found_docs)
         if (noted := env.metadata[name].get("sections"))
     ]
+    pages = with_subjects(pages, tomllib.loads(SUBJECTS.read_text(encoding="utf-8")))
     folder = Path(app.outdir) / "_static" / "search"
     folder.mkdir(parents=True, exist_ok=True)
     text = json.dumps(pages, ensure_ascii=False, separators=(",", ":"))

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page
+from sphinx.errors import ExtensionError
+from transformer_book_search import with_subjects
 
 from tests.site.accessibility import NARROW, violations, width_of
 
@@ -52,6 +54,23 @@ QUERIES = {
     "how many parameters does a transformer have": ["chapters/14_transformer.html"],
     "translate my own sentence": ["chapters/19_translating_german.html#further-your-own-sentence"],
     "the loss does not go down": ["book/debugging.html#the-loss-does-not-fall"],
+    "temperature sampling": ["chapters/17_decoding.html#further-drawing-instead-of-searching"],
+    "gradient accumulation": ["chapters/15_loss_and_schedule.html#further-gradient-accumulation"],
+    "checkpoint averaging": ["chapters/16_training.html#further-the-average-of-five-models"],
+    "dead relu": ["chapters/11_feed_forward.html#further-silent-units-and-dead-units"],
+    "pre norm or post norm": ["chapters/10_residuals_and_layer_norm.html#where-to-put-the-norm"],
+    "4 bit quantization": ["chapters/28_weights_of_others.html#four-bits-a-number-by-hand"],
+    "catastrophic forgetting": ["chapters/27_adapting.html#what-is-forgotten"],
+    "greedy vs beam search": ["chapters/17_decoding.html#beam-search"],
+    "loss only on the answer not the prompt": ["chapters/24_one_stack.html#which-places-count"],
+    "why can training predict all words at once": [
+        "chapters/13_decoder.html#all-questions-in-one-pass"
+    ],
+    "word not in the vocabulary": ["chapters/02_tokens_and_vocabularies.html#pieces-of-words"],
+    "flash attention": ["chapters/23_faster_and_larger.html#fused-attention"],
+    "multi gpu training": ["chapters/23_faster_and_larger.html#further-several-processes"],
+    "train on my own data": ["chapters/20_translating_italian.html#a-loader-for-two-files"],
+    "initial loss too high": ["chapters/14_transformer.html#further-what-should-the-first-loss-be"],
 }
 FIND = "async query => (await window.bookSearch(query)).map(each => each.url)"
 
@@ -70,6 +89,14 @@ def test_what_one_types_leads_to_its_place(query: str, page: Page) -> None:
     found = page.evaluate(FIND, query)[:3]
     missed = [place for place in QUERIES[query] if not any(url.startswith(place) for url in found)]
     assert missed == [], found
+
+
+def test_a_subject_of_a_section_that_does_not_exist_stops_the_build() -> None:
+    pages = [{"name": "a", "sections": [{"title": "One", "anchor": "one"}]}]
+    named = with_subjects(pages, {"a": {"one": "first, start"}})
+    assert named[0]["sections"][0]["subjects"] == "first, start"
+    with pytest.raises(ExtensionError, match="'two'"):
+        with_subjects(pages, {"a": {"two": "second"}})
 
 
 def test_excerpts_hold_neither_code_nor_tex(site: Path) -> None:

@@ -7,7 +7,7 @@
   const MOST = 12;
   const SMALL = new Set(
     ("a an and are as at be been but by can do does for from get has have how i if in into is it its me my not of on " +
-      "or so than that the their them there these they this to was were what when where which who why will with you your").split(" "),
+      "only or so than that the their them there these they this to was were what when where which who versus vs why will with you your").split(" "),
   );
 
   /** Words that mean the same to one who searches: endings are cut off, ends in s, ed and ing alike. */
@@ -22,6 +22,7 @@
 
   // What readers type, and what the book says.
   const SAME = {
+    backprop: "gradient",
     decrease: "fall",
     diverge: "nan explode",
     down: "fall",
@@ -68,7 +69,7 @@
         );
       }
       const index = new window.MiniSearch({
-        fields: ["title", "also", "page", "text"],
+        fields: ["title", "also", "subjects", "page", "text"],
         tokenize: split,
         processTerm: (word) => (SMALL.has(word) ? null : stem(word)),
       });
@@ -84,7 +85,7 @@
   const SAME_PAGE = 0.75; // what the next section of a page counts beside its first
 
   const OPTIONS = {
-    boost: { title: 14, also: 10, page: 2 },
+    boost: { title: 14, also: 10, subjects: 5, page: 2 },
     prefix: (term, i, terms) => i === terms.length - 1 && term.length > 2,
     fuzzy: (term) => (term.length > 3 ? 0.2 : false),
     weights: { fuzzy: 0.3, prefix: 0.5 },
@@ -101,13 +102,15 @@
   async function search(query) {
     const { index, sections } = await begin();
     const typed = split(query).filter((word) => !SMALL.has(word));
-    const asked = typed.flatMap((word) => meant.get(stem(word)) ?? [word]);
+    const asked = [...new Set(typed.flatMap((word) => meant.get(stem(word)) ?? [word]))];
     const whole = asked.map(stem).join(" ");
     const scores = new Map();
     for (const combineWith of ["OR", "AND"]) {
       const boostDocument = (id) => sections[id].weight;
       for (const { id, score, terms } of index.search(asked.join(" ") || query, { ...OPTIONS, boostDocument, combineWith })) {
-        const named = Math.max(...[sections[id].title, ...sections[id].also.split(", ")].map((name) => names(name, whole)));
+        const { title, also, subjects } = sections[id];
+        const all = [title, ...`${also}, ${subjects}`.split(", ")];
+        const named = Math.max(...all.map((name) => names(name, whole)));
         scores.set(id, { id, terms, score: score * (combineWith === "AND" ? 1.6 : 1) * named });
       }
     }
