@@ -5,7 +5,7 @@ import { mapped } from "../model/widgets/talk_look.js";
 
 /** For each kind of attention: its words, the parts of a model that have it, who looks, and at what. */
 export const KINDS = {
-  cross: ["the answer looks at the source (cross-attention)", /^decoder\.layers\.(\d+)\.cross_attention$/, "target", "source"],
+  cross: ["the answer looks at the source (cross)", /^decoder\.layers\.(\d+)\.cross_attention$/, "target", "source"],
   decoder: ["the answer looks at itself (decoder)", /^decoder\.layers\.(\d+)\.self_attention$/, "target", "target"],
   encoder: ["the source looks at itself (encoder)", /^encoder\.layers\.(\d+)\.self_attention$/, "source", "source"],
 };

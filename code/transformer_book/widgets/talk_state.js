@@ -22,7 +22,7 @@ export function some(names, most = 8) {
 /** The stack in which each kind of attention stands. */
 export const STACKS = { encoder: "encoder", decoder: "decoder", cross: "decoder" };
 export const KINDS = {
-  cross: ["the translation looks at your text (cross-attention)", "cross-attention"],
+  cross: ["the translation looks at your text (cross)", "cross-attention"],
   decoder: ["the translation looks at itself (decoder)", "the decoder's self-attention"],
   encoder: ["your text looks at itself (encoder)", "the encoder's self-attention"],
 };
