@@ -22,6 +22,7 @@ from tests.damage import replaced_once
 from transformer_book import checks
 
 BEGINNING = re.compile(r"^> \*\*Your turn.*", re.MULTILINE)
+HINT_OUTSIDE = re.compile(r"^<details><summary>Hint", re.MULTILINE)
 BOX = re.compile(r"> \*\*Your turn (\d+)\*\* ★{1,3} · \d+ min\. (Pencil\.)?")
 SOLUTION = re.compile(r"# @title Solution (\d+)\n")
 PANEL = re.compile(r"(Not started|Right|Another convention|Not yet) \(\w+\): ")
@@ -91,6 +92,11 @@ def faults(notebook: dict, *, chapter: bool = True, component: bool = True) -> l
         for line in BEGINNING.findall(cell["source"])
     ]
     wrong = [f"{cells[i]['id']}: no number, stars and minutes" for i, box in starts if not box]
+    wrong += [
+        f"{cells[i]['id']}: the hint stands outside the box"
+        for i, _ in starts
+        if HINT_OUTSIDE.search(cells[i]["source"])
+    ]
     boxes = [(i, int(box[1]), bool(box[2])) for i, box in starts if box]
     if [number for _, number, _ in boxes] != list(range(1, len(boxes) + 1)):
         wrong.append("the exercises are not numbered 1, 2, 3, …")
@@ -255,6 +261,10 @@ def test_the_example_has_no_fault() -> None:
         (edit("box-2", "★★", ""), "box-2: no number, stars and minutes"),
         (edit("box-2", "· 10 min.", ""), "box-2: no number, stars and minutes"),
         (edit("box-3", "turn 3", "turn 4"), "not numbered"),
+        (
+            edit("box-2", "Write it.", "Write it.\n\n<details><summary>Hint</summary>"),
+            "box-2: the hint stands outside the box",
+        ),
         (without("stub-2"), "2: not one stub"),
         (without("solution-2"), "2: not one stub"),
         (without("box-3"), "2 exercises, not 3 to 6"),

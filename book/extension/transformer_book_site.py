@@ -25,7 +25,7 @@ for the website; nothing in a chapter depends on it.
 from __future__ import annotations
 
 import re
-from html import escape
+from html import escape, unescape
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -518,11 +518,26 @@ NAME = re.compile(r'<span class="pre">[^<]{15,}</span>')
 JOINT = re.compile(r"(?<=\w)[._/]+(?=[A-Za-z])|(?<=[a-z])(?==[\w])")
 TITLE = re.compile(r"<h1>.*?(?=<a class=\"headerlink)", re.DOTALL)
 COMPOUND = re.compile(r"(?<![-\w])[^\W\d]+-[^\W\d]+(?![-\w])")
+CODE = re.compile(
+    r'(?<=<code class="docutils literal notranslate)">'
+    r'((?:<span class="pre">[^<]*</span> ?)+)(?=</code>)'
+)
+LONGEST_KEPT = 14  # characters of code that stay on one line: "(B, H, T, T)"
+ONE_CHAPTER = re.compile(
+    r'<a class="reference internal(?="[^>]*>(?:<[^>]+>)?[Cc]hapter \d+(?:<[^>]+>)?</a>)'
+)
+
+
+def with_short_code_kept(code: re.Match) -> str:
+    text = unescape(re.sub(r"<[^>]+>", "", code[1]))
+    return f" kept{code[0]}" if len(text) <= LONGEST_KEPT else code[0]
 
 
 def mend_body(app: Sphinx, page: str, template: str, context: dict, doctree) -> None:
-    """Mend what would mislead a screen reader, and mark the branches in the contents. No line of a
-    title ends within a word such as "multi-head".
+    """Mend what would mislead a screen reader, and mark the branches in the contents.
+
+    No line of a title ends within a word such as "multi-head", no line of a text within `B T D` or
+    "chapter 7".
 
     Roles of bibliography entries (deprecated, and wrong inside their list), and header cells of
     tables that hold nothing. The contents keep the word "Further" for who hears them. On a phone a
@@ -539,6 +554,7 @@ def mend_body(app: Sphinx, page: str, template: str, context: dict, doctree) -> 
     if body:
         kept = r'<span class="kept">\g<0></span>'
         body = TITLE.sub(lambda title: COMPOUND.sub(kept, title[0]), body)
+        body = ONE_CHAPTER.sub(r"\g<0> kept", CODE.sub(with_short_code_kept, body))
         body = re.sub(r"<th([^>]*)>\s*(?:<p>\s*</p>)?\s*</th>", r"<td\1></td>", body)
         context["body"] = NAME.sub(lambda name: JOINT.sub(r"\g<0><wbr/>", name[0]), body)
 

@@ -379,6 +379,26 @@ def test_titles_on_a_phone_have_room(site: Path, visit) -> None:
         assert word.evaluate("e => e.getClientRects().length") == 1, name
 
 
+def test_short_names_and_links_to_chapters_do_not_break(site: Path, visit) -> None:
+    seen = visit((site / "book/glossary.html").as_uri(), width=820)
+    for width in (820, NARROW):
+        seen.page.set_viewport_size({"width": width, "height": 900})
+        for selector in (".bd-article p > code.kept", ".bd-article p > a.kept"):
+            kept = seen.page.locator(selector)
+            assert kept.count() > 20
+            assert set(kept.evaluate_all("each => each.map(e => e.getClientRects().length)")) == {1}
+        assert width_of(seen.page) == width
+
+
+def test_documentation_below_source_is_as_wide_as_its_box(site: Path, visit) -> None:
+    seen = visit((site / "chapters/07_scaled_dot_product_attention.html").as_uri(), width=NARROW)
+    lists = seen.page.locator(".cell_output details > .highlight-text pre")
+    lists.evaluate_all("each => each.forEach(e => (e.closest('details').open = true))")
+    assert lists.count() > 0
+    over = lists.evaluate_all("each => each.map(e => e.scrollWidth - e.clientWidth)")
+    assert max(over) <= 0
+
+
 def test_statements_of_a_formula_stand_below_each_other_on_a_phone(site: Path, visit) -> None:
     page = visit((site / "chapters/11_feed_forward.html").as_uri(), width=NARROW).page
     places = """each => each.filter(e => e.children.length > 1).map(e => [e.scrollWidth - e.clientWidth,
