@@ -35,7 +35,7 @@ SECONDS = 5.0  # of processor time, for one input
 def outcomes(checks: Any, version: corpus.Version) -> tuple[Any, ...]:
     """What a version does on every input, and on every input turned round."""
     component, made = checks.COMPONENTS[version.component], version.made
-    if checks.classes.is_class(made):
+    if component.as_class and checks.classes.is_class(made):
         component = component.of_class()
     tried, cases, found = component.observe(made), list(component.cases()), []
     turned = cases if component.form == "function" else []
@@ -80,10 +80,14 @@ def alike(checks: Any, mine: Sequence[Any], theirs: Sequence[Any], *, bits: bool
             return False
         if isinstance(a, Tensor) and (a.dtype, a.shape) != (b.dtype, b.shape):
             return False
+        if bits and isinstance(a, dict):
+            return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
         if bits and isinstance(a, (list, tuple)):
             return len(a) == len(b) and all(map(same, a, b))
         if bits and isinstance(a, Tensor):
             return bool(((a == b) | ((a != a) & (b != b))).all())
+        if bits and isinstance(a, float):
+            return a == b or (a != a and b != b)
         return checks.comparing.same(a, b) and checks.comparing.same(b, a)
 
     def did(outcome: Any) -> tuple[Any, ...]:

@@ -83,7 +83,7 @@ def test_every_version_has_a_name_of_its_own() -> None:
 
 def test_what_several_people_wrote_stands_once() -> None:
     """Of a few components, those that are judged in a moment; `tools/twins.py` looks at all."""
-    few = ("encode", "shift", "tied_logits", "padding_mask", "lora_start", "clip_gradients")
+    few = ("encode", "shift", "tied_logits", "padding_mask", "lora_start", "length_normalised")
     kept = [version for version in VERSIONS if version.component in few]
     assert kept and not twins.superfluous(checks, kept)
     again = [version for version in kept if version.status == "wrong" and not version.names][:1]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import time
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import pytest
 from common import ROOT, notebooks
 from docutils import nodes
+from transformer_book_site import mark_aside
 
 from tests.site.accessibility import NARROW, width_of
 from tests.site.html_pages import read_pages
@@ -20,15 +20,6 @@ WITH_ASIDES = "chapters/10_residuals_and_layer_norm.html"
 SHIFTS = """window.shifts = [];
 new PerformanceObserver(list => window.shifts.push(...list.getEntries().map(e => e.value)))
     .observe({type: "layout-shift", buffered: true});"""
-
-
-@pytest.fixture(scope="module")
-def extension():
-    path = ROOT / "book" / "extension" / "transformer_book_site.py"
-    spec = importlib.util.spec_from_file_location("transformer_book_site", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 # --- typefaces ------------------------------------------------------------------------------------
@@ -327,11 +318,11 @@ def test_an_aside_stands_in_the_margin_where_there_is_one(site: Path, visit) -> 
         assert width_of(page) <= width
 
 
-def test_only_whole_sentences_in_brackets_are_asides(extension) -> None:
+def test_only_whole_sentences_in_brackets_are_asides() -> None:
     def marked(*children: nodes.Node) -> list[str]:
         paragraph = nodes.paragraph("", "", *children)
         whole = paragraph.astext()
-        while extension.mark_aside(paragraph):
+        while mark_aside(paragraph):
             pass
         assert paragraph.astext() == whole
         return [

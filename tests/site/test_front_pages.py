@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 import struct
@@ -20,6 +19,7 @@ from myst_nb.core.render import WIDGET_VIEW_MIMETYPE, MimeData
 from playwright.sync_api import Browser, Page
 from sphinx import addnodes
 from transformer_book_explorers import Explorers, explorer_in, views_of
+from transformer_book_pages import description_of
 
 from tests.site.accessibility import NARROW, violations, width_of
 from tests.site.html_pages import read_pages
@@ -284,15 +284,6 @@ def test_a_page_is_printed_through_its_own_style(site: Path, visit) -> None:
 # --- the extension by itself ----------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def extension():
-    path = ROOT / "book" / "extension" / "transformer_book_pages.py"
-    spec = importlib.util.spec_from_file_location("transformer_book_pages", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_an_explorer_is_taken_with_its_own_traits_and_no_others() -> None:
     notebook = json.loads((ROOT / GEOMETRY.page).with_suffix(".ipynb").read_text(encoding="utf-8"))
     place = explorer_in(notebook, "GeometryExplorer")
@@ -319,11 +310,11 @@ def test_an_explorer_is_found_below_what_was_printed_in_pieces() -> None:
     assert place["said"] == text
 
 
-def test_a_description_is_whole_sentences_without_citations(extension) -> None:
+def test_a_description_is_whole_sentences_without_citations() -> None:
     def described(*paragraphs: nodes.Node) -> str:
         document = new_document("test")
         document += nodes.section("", *paragraphs)
-        return extension.description_of(document)
+        return description_of(document)
 
     cited = addnodes.pending_xref("", nodes.inline("", "vaswani"), refdomain="cite")
     assert described(

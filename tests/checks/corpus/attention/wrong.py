@@ -931,8 +931,6 @@ IN_HEADS = (
     "softmax over the first axis",
     "attention with a softmax without dim",
     "no softmax",
-    "mask applied after the softmax",
-    "boolean mask added to the scores",
     "hidden scores set to zero",
     "keys averaged in place of values",
     "scores of queries with queries",
@@ -940,13 +938,14 @@ IN_HEADS = (
     "cosine in place of the dot product",
 )
 
-
-for written in tuple(VERSIONS):
-    if written.component == "scaled_dot_product_attention" and not written.by:
-        for name in written.names if len(written.names) == 1 else ():
-            if name in IN_HEADS:
-                heads = in_several_heads(written.made)
-                version("multi_head_attention", f"wrong: in several heads: {name}")(heads)
+WRITTEN = {
+    written.names: written.made
+    for written in reversed(VERSIONS)  # of those that are twins in several heads, the first
+    if written.component == "scaled_dot_product_attention" and not written.by
+}
+for name in IN_HEADS:
+    heads = in_several_heads(WRITTEN[(name,)])
+    version("multi_head_attention", f"wrong: in several heads: {name}")(heads)
 
 
 # --- masks_of_two --------------------------------------------------------------------------------

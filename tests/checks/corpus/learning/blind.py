@@ -1531,19 +1531,6 @@ def best_checkpoint_c_2(checkpoints, batches, loss_of):
     return min(range(len(checkpoints)), key=lambda i: float(loss_of(checkpoints[i], batches[0])))
 
 
-# Compared with the checkpoint before, not the best so far.
-@version("best_checkpoint", "wrong", by=10)
-def best_checkpoint_c_3(checkpoints, batches, loss_of):
-    n = sum(len(b) for b in batches)
-    previous, place = float("inf"), 0
-    for i, c in enumerate(checkpoints):
-        loss = sum(float(loss_of(c, b)) * len(b) for b in batches) / n
-        if loss < previous:
-            place = i
-        previous = loss
-    return place
-
-
 # Losses are rounded to one place, as in the printed table: close ones tie, and the first is
 # taken.
 @version("best_checkpoint", "wrong", by=10)

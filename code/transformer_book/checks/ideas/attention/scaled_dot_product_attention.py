@@ -290,6 +290,16 @@ def hidden_where_true(scores: Tensor, mask: Tensor) -> Tensor:
 
 @mistake(
     "hide",
+    "mask applied after the softmax",
+    met=("nonsense", 3),
+    symptom="With a mask, the weights of a query no longer sum to one.",
+    cause="Hidden keys are taken out after the softmax and still count in its sum: hide their "
+    "scores before it.",
+    section="Break it: the mask after the softmax",
+    chapter=8,
+)
+@mistake(
+    "hide",
     "mask ignored",
     met=("batch", 7),
     symptom="The mask changes nothing.",
@@ -299,20 +309,6 @@ def hidden_where_true(scores: Tensor, mask: Tensor) -> Tensor:
     steps={"clean": lambda weights, mask: weights},
 )
 def mask_ignored(scores: Tensor, mask: Tensor) -> Tensor:
-    return scores
-
-
-@mistake(
-    "hide",
-    "mask applied after the softmax",
-    met=("nonsense", 3),
-    symptom="With a mask, the weights of a query no longer sum to one.",
-    cause="Hidden keys are taken out after the softmax and still count in its sum: hide their "
-    "scores before it.",
-    section="Break it: the mask after the softmax",
-    chapter=8,
-)
-def masked_afterwards(scores: Tensor, mask: Tensor) -> Tensor:
     return scores
 
 

@@ -354,6 +354,19 @@ def first_norm_again(norms: Any, i: int) -> Any:
 
 
 @mistake(
+    "last",
+    "residual around the decoder's feed-forward network forgotten",
+    symptom="The network's output takes the place of what went into it.",
+    cause="The last residual connection is missing: add what went into the last norm to the "
+    "network's output.",
+)
+@mistake(
+    "middle",
+    "residual around cross-attention forgotten",
+    symptom="After cross-attention nothing is left of the target.",
+    cause="Add x to the output of cross-attention.",
+)
+@mistake(
     "first",
     "residual around self-attention forgotten",
     symptom="What a position held before self-attention is lost.",
@@ -364,26 +377,12 @@ def decoder_first_lost(x: Tensor, change: Tensor) -> Tensor:
 
 
 @mistake(
-    "middle",
-    "residual around cross-attention forgotten",
-    symptom="After cross-attention nothing is left of the target.",
-    cause="Add x to the output of cross-attention.",
+    "wire",
+    "cross-attention first, behind the first norm",
+    symptom="The two attentions come in the wrong order, the norms in the right one.",
+    cause="Self-attention first, then cross-attention, then the feed-forward network.",
+    steps={"norm": lambda norms, i: norms[(1, 0, 2)[i]]},
 )
-def decoder_middle_lost(x: Tensor, change: Tensor) -> Tensor:
-    return change
-
-
-@mistake(
-    "last",
-    "residual around the decoder's feed-forward network forgotten",
-    symptom="The network's output takes the place of what went into it.",
-    cause="The last residual connection is missing: add what went into the last norm to the "
-    "network's output.",
-)
-def decoder_last_lost(x: Tensor, change: Tensor) -> Tensor:
-    return change
-
-
 @mistake(
     "wire",
     "cross-attention before self-attention",
@@ -391,17 +390,6 @@ def decoder_last_lost(x: Tensor, change: Tensor) -> Tensor:
     cause="Self-attention first, then cross-attention, then the feed-forward network.",
 )
 def across_first(x: Tensor, back: Any, over: Any, transformed: Any) -> Tensor:
-    return transformed(back(over(x)))
-
-
-@mistake(
-    "wire",
-    "cross-attention first, behind the first norm",
-    symptom="The two attentions come in the wrong order, the norms in the right one.",
-    cause="Self-attention first, then cross-attention, then the feed-forward network.",
-    steps={"norm": lambda norms, i: norms[(1, 0, 2)[i]]},
-)
-def across_first_and_renormed(x: Tensor, back: Any, over: Any, transformed: Any) -> Tensor:
     return transformed(back(over(x)))
 
 

@@ -211,23 +211,19 @@ def encoder_mask_inverted(
 
 
 @mistake(
-    "first",
-    "residual around attention forgotten",
-    symptom="What came in is lost after the attention.",
-    cause="Add x to the attention's output.",
-)
-def encoder_first_lost(x: Tensor, change: Tensor) -> Tensor:
-    return change
-
-
-@mistake(
     "second",
     "residual around the feed-forward network forgotten",
     symptom="The network's output takes the place of what went into it.",
     cause="The second residual connection is missing: add what went into the second norm to the "
     "network's output.",
 )
-def encoder_second_lost(x: Tensor, change: Tensor) -> Tensor:
+@mistake(
+    "first",
+    "residual around attention forgotten",
+    symptom="What came in is lost after the attention.",
+    cause="Add x to the attention's output.",
+)
+def encoder_first_lost(x: Tensor, change: Tensor) -> Tensor:
     return change
 
 
@@ -294,22 +290,18 @@ def in_parallel(x: Tensor, attended: Any, transformed: Any) -> Tensor:
 
 @mistake(
     "wire",
-    "feed-forward network before the attention",
-    symptom="The sublayers come in the wrong order.",
-    cause="Self-attention first, then the feed-forward network.",
-)
-def in_wrong_order(x: Tensor, attended: Any, transformed: Any) -> Tensor:
-    return attended(transformed(x))
-
-
-@mistake(
-    "wire",
     "feed-forward network first, behind the first norm",
     symptom="The sublayers come in the wrong order, the norms in the right one.",
     cause="Self-attention first, then the feed-forward network.",
     steps={"norms": lambda norm1, norm2: (norm2, norm1)},
 )
-def in_wrong_order_and_renormed(x: Tensor, attended: Any, transformed: Any) -> Tensor:
+@mistake(
+    "wire",
+    "feed-forward network before the attention",
+    symptom="The sublayers come in the wrong order.",
+    cause="Self-attention first, then the feed-forward network.",
+)
+def in_wrong_order(x: Tensor, attended: Any, transformed: Any) -> Tensor:
     return attended(transformed(x))
 
 

@@ -168,19 +168,6 @@ def no_mean(x: Tensor) -> Tensor:
 
 @mistake(
     "mean",
-    "RMS norm in place of layer norm",
-    symptom="The vectors are divided by their root mean square, and their mean stays.",
-    cause="This is RMSNorm, another norm that works as well; layer norm subtracts the mean "
-    "first. Weights do not fit from one to the other.",
-    kind="convention",
-    steps={"variance": lambda x: x.square().mean(dim=-1, keepdim=True)},
-)
-def rms(x: Tensor) -> Tensor:
-    return torch.zeros_like(x[..., :1])
-
-
-@mistake(
-    "mean",
     "RMS norm without the bias",
     symptom="The vectors are divided by their root mean square, and nothing is added.",
     cause="This is RMSNorm, another norm that works as well; layer norm subtracts the mean first "
@@ -191,7 +178,16 @@ def rms(x: Tensor) -> Tensor:
         "scale": lambda x, weight, bias: weight * x,
     },
 )
-def rms_unbiased(x: Tensor) -> Tensor:
+@mistake(
+    "mean",
+    "RMS norm in place of layer norm",
+    symptom="The vectors are divided by their root mean square, and their mean stays.",
+    cause="This is RMSNorm, another norm that works as well; layer norm subtracts the mean "
+    "first. Weights do not fit from one to the other.",
+    kind="convention",
+    steps={"variance": lambda x: x.square().mean(dim=-1, keepdim=True)},
+)
+def rms(x: Tensor) -> Tensor:
     return torch.zeros_like(x[..., :1])
 
 

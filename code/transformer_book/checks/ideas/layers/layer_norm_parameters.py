@@ -43,23 +43,19 @@ def starting_at_one(d_model: int) -> Tensor:
 
 @mistake(
     "scale",
+    "starts of weight and bias exchanged",
+    symptom="A fresh layer norm gives nothing but ones.",
+    cause="γ starts at one and β at zero.",
+    steps={"shift": torch.ones},
+)
+@mistake(
+    "scale",
     "weight that starts at zero",
     met=("flat", 6),
     symptom="A fresh layer norm gives nothing but zeros.",
     cause="γ starts at one.",
 )
 def starting_at_zero(d_model: int) -> Tensor:
-    return torch.zeros(d_model)
-
-
-@mistake(
-    "scale",
-    "starts of weight and bias exchanged",
-    symptom="A fresh layer norm gives nothing but ones.",
-    cause="γ starts at one and β at zero.",
-    steps={"shift": torch.ones},
-)
-def starts_exchanged(d_model: int) -> Tensor:
     return torch.zeros(d_model)
 
 

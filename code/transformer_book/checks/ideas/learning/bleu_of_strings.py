@@ -125,6 +125,13 @@ Measure = Callable[[Sequence[Any], Sequence[Any]], float]
 
 
 @mistake(
+    "cut_reference",
+    "references left as strings",
+    met=("bleu", 0),
+    symptom="Hardly anything agrees: words are compared with letters.",
+    cause="Cut the references into words, too.",
+)
+@mistake(
     "cut",
     "letters compared, not words",
     symptom="The score is far too high: letters agree more often than words.",
@@ -132,17 +139,6 @@ Measure = Callable[[Sequence[Any], Sequence[Any]], float]
     steps={"cut_reference": str},
 )
 def not_cut(text: str) -> str:
-    return text
-
-
-@mistake(
-    "cut_reference",
-    "references left as strings",
-    met=("bleu", 0),
-    symptom="Hardly anything agrees: words are compared with letters.",
-    cause="Cut the references into words, too.",
-)
-def reference_not_cut(text: str) -> str:
     return text
 
 

@@ -123,24 +123,20 @@ def labels_not_shifted(target: Tensor) -> Tensor:
 
 @mistake(
     "goes_in",
-    "<sos> missing, the answer goes in",
-    met=("too-good", 26),
-    symptom="The target goes in without <sos>, so that each place reads what it is to say.",
-    cause="What goes in is all but the last token of the target: target[:, :-1].",
-)
-def answer_goes_in(target: Tensor) -> Tensor:
-    return target[:, 1:]
-
-
-@mistake(
-    "goes_in",
     "inputs and labels of the target exchanged",
     met=("too-good", 27),
     symptom="The next tokens go in, and the previous ones are asked for.",
     cause="target[:, :-1] goes in, and target[:, 1:] is asked for.",
     steps={"asked": lambda target: target[:, :-1]},
 )
-def target_exchanged(target: Tensor) -> Tensor:
+@mistake(
+    "goes_in",
+    "<sos> missing, the answer goes in",
+    met=("too-good", 26),
+    symptom="The target goes in without <sos>, so that each place reads what it is to say.",
+    cause="What goes in is all but the last token of the target: target[:, :-1].",
+)
+def answer_goes_in(target: Tensor) -> Tensor:
     return target[:, 1:]
 
 

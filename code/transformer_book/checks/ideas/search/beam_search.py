@@ -336,6 +336,15 @@ def cut_at_the_end(tokens: list[int]) -> list[int]:
 
 @mistake(
     "living",
+    "hypotheses go on behind <eos>, and all of it is given back",
+    symptom="The answer has words behind its end: every hypothesis grows to max_length.",
+    cause="A hypothesis that ends with <eos> is finished: put it aside with its score, and let "
+    "only the others grow.",
+    section="When may it stop?",
+    steps={"aside": lambda finished, kept: finished, "without_end": lambda tokens: tokens},
+)
+@mistake(
+    "living",
     "hypotheses go on behind <eos>",
     met=("bleu", 12),
     symptom="Every hypothesis grows to max_length, and is ranked by what it says behind its end, "
@@ -346,19 +355,6 @@ def cut_at_the_end(tokens: list[int]) -> list[int]:
     steps={"aside": lambda finished, kept: finished, "without_end": cut_at_the_end},
 )
 def none_finished(kept: list[Hypothesis]) -> list[Hypothesis]:
-    return kept
-
-
-@mistake(
-    "living",
-    "hypotheses go on behind <eos>, and all of it is given back",
-    symptom="The answer has words behind its end: every hypothesis grows to max_length.",
-    cause="A hypothesis that ends with <eos> is finished: put it aside with its score, and let "
-    "only the others grow.",
-    section="When may it stop?",
-    steps={"aside": lambda finished, kept: finished, "without_end": lambda tokens: tokens},
-)
-def none_finished_nor_cut(kept: list[Hypothesis]) -> list[Hypothesis]:
     return kept
 
 

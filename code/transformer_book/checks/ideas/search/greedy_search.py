@@ -163,23 +163,19 @@ def never_stops(tokens: list[int]) -> bool:
 
 
 @mistake(
-    "without_start",
-    "<sos> left in",
-    symptom="The answer begins with <sos>.",
-    cause="<sos> starts the search; it is not part of the sentence.",
-)
-def start_left_in(tokens: list[int]) -> list[int]:
-    return tokens
-
-
-@mistake(
     "without_end",
     "<eos> left in",
     met=("bleu", 3),
     symptom="The answer ends with <eos>.",
     cause="Take it off.",
 )
-def end_left_in(tokens: list[int]) -> list[int]:
+@mistake(
+    "without_start",
+    "<sos> left in",
+    symptom="The answer begins with <sos>.",
+    cause="<sos> starts the search; it is not part of the sentence.",
+)
+def start_left_in(tokens: list[int]) -> list[int]:
     return tokens
 
 

@@ -85,6 +85,12 @@ mistake = mistakes_in(GROUPED)
 
 
 @mistake(
+    "share_values",
+    "values repeated in another order than the keys",
+    symptom="The weights are right, and the values they average belong to another group.",
+    cause="Keys are repeated with `repeat_interleave` and values with `repeat`: do both alike.",
+)
+@mistake(
     "share_keys",
     "repeat for repeat_interleave",
     symptom="Query head 1 reads head 1 of keys and values, where it shares head 0.",
@@ -93,16 +99,6 @@ mistake = mistakes_in(GROUPED)
     steps={"share_values": lambda x, n_heads: x.repeat(1, n_heads // x.size(1), 1, 1)},
 )
 def repeated(x: Tensor, n_heads: int) -> Tensor:
-    return x.repeat(1, n_heads // x.size(1), 1, 1)
-
-
-@mistake(
-    "share_values",
-    "values repeated in another order than the keys",
-    symptom="The weights are right, and the values they average belong to another group.",
-    cause="Keys are repeated with `repeat_interleave` and values with `repeat`: do both alike.",
-)
-def values_repeated(x: Tensor, n_heads: int) -> Tensor:
     return x.repeat(1, n_heads // x.size(1), 1, 1)
 
 

@@ -83,6 +83,13 @@ def interleaved(first: Tensor, second: Tensor, x: Tensor) -> Tensor:
 
 @mistake(
     "pair",
+    "neighbours turned, halves put together",
+    symptom="The numbers stand in another order than they came in.",
+    cause="The pairs are neighbours when they are taken apart, and halves when they are put "
+    "together: do both in the same way.",
+)
+@mistake(
+    "pair",
     "neighbours paired",
     symptom="The numbers stand in another order than Llama's.",
     cause="Features 2i and 2i + 1 are a pair, as Su et al. write; Llama's weights are stored "
@@ -91,17 +98,6 @@ def interleaved(first: Tensor, second: Tensor, x: Tensor) -> Tensor:
     steps={"join": interleaved},
 )
 def neighbours(x: Tensor) -> tuple[Tensor, Tensor]:
-    return x[..., 0::2], x[..., 1::2]
-
-
-@mistake(
-    "pair",
-    "neighbours turned, halves put together",
-    symptom="The numbers stand in another order than they came in.",
-    cause="The pairs are neighbours when they are taken apart, and halves when they are put "
-    "together: do both in the same way.",
-)
-def neighbours_apart(x: Tensor) -> tuple[Tensor, Tensor]:
     return x[..., 0::2], x[..., 1::2]
 
 
