@@ -317,8 +317,9 @@ class Told:
                 return False
             goal = goals.get(convention, self.attempt)
             right = self._rightness(code.build(), goal)
-            values = mending.values_of(code, self.attempt, right.index(False))
-            for edit in mending.edits(code, values):
+            wrong = [i for i, good in enumerate(right) if not good]
+            seen = (mending.values_of(code, self.attempt, i) for i in wrong)
+            for edit in (edit for values in seen for edit in mending.edits(code, values)):
                 if (edit.line, edit.told()) != (int(line), told):
                     continue
                 edit.swap()
@@ -506,6 +507,8 @@ class Told:
         mistakes = verdict.mistakes
         if mistakes[0].name == self.checks.judging.KEPT:
             return  # seen by calling again: test_kept holds it
+        mends = [sentence for sentence in verdict.sentences if re.fullmatch(MENDED, sentence)]
+        yield from (sentence for sentence in mends if not self.true(sentence))
         groups = [mistakes] if verdict.together else [(mistake,) for mistake in mistakes]
         for group in groups:
             options = [

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+import time
 from typing import Any
 
 import torch
@@ -74,6 +76,73 @@ def test_two_changes_are_told_one_after_the_other() -> None:
     first, second = told("softmax", twice_wrong)
     assert first.endswith("yours would be right on 12 of 15 inputs, not 5.")
     assert second.startswith(f"With that, l{line(twice_wrong, 1)}")
+
+
+def test_two_changes_are_told_where_the_first_does_not_help_the_first_input() -> None:
+    def positions_from_0_and_none_for_one(tokens, past, weight, table):
+        hidden = weight[tokens]
+        if hidden.shape[1] > 1:
+            hidden = hidden + table[torch.arange(hidden.shape[1])]
+        return hidden
+
+    first, second = told("embed_next", positions_from_0_and_none_for_one)
+    assert "`torch.arange(hidden.shape[1]) + past`" in first  # an argument that is never read
+    assert "`hidden.shape[1] >= 1`" in second
+    assert second.endswith("right on all 9 inputs.")
+
+
+def test_one_side_of_a_comparison_may_be_what_is_right() -> None:
+    def both_real_or_both_padding(tokens):
+        real = tokens != 0
+        same = real.unsqueeze(-1) == real.unsqueeze(-2)
+        return same.unsqueeze(1) & torch.ones(2 * tokens.shape[1:], dtype=torch.bool).tril()
+
+    (found,) = told("target_mask", both_real_or_both_padding)
+    assert "with `real.unsqueeze(-2)` in the place of `real.unsqueeze(-1) == real.un" in found
+
+
+def test_slow_components_and_endless_changes_are_tried_within_the_time() -> None:
+    def from_one_count_two(words, n):
+        spelt = {word: list(word) for word in words}
+        merges = []
+        while len(merges) < n:
+            counts = {}
+            for word, pieces in spelt.items():
+                for pair in itertools.pairwise(pieces):
+                    counts[pair] = counts.get(pair, 0) + words[word]
+            if not counts:
+                break
+            for pair in sorted(counts, key=lambda p: (-counts[p], p))[:2]:
+                if len(merges) < n:
+                    merges.append(pair)
+                    for pieces in spelt.values():
+                        i = 0
+                        while i < len(pieces) - 1:
+                            if (pieces[i], pieces[i + 1]) == pair:
+                                pieces[i : i + 2] = ["".join(pair)]
+                            i += 1
+        return merges
+
+    begun = time.process_time()
+    (found,) = told("learn_merges", from_one_count_two)
+    assert "[:1]` in the place of" in found
+    # Judged three times, each within the seconds of all tries, and a little for the rest.
+    assert time.process_time() - begun < 4 * (checks.mending.SECONDS + 1)
+
+
+def test_one_change_is_told_beside_two_known_mistakes() -> None:
+    def gate_switched_off(x, w_gate, w_value, w_output, gated=False):
+        hidden = torch.nn.functional.silu(x @ w_gate.T)
+        if gated:
+            hidden = hidden * (x @ w_value.T)
+        return hidden @ w_output.T
+
+    (found,) = told("swiglu", gate_switched_off)
+    assert "with `True` in the place of `False`" in found
+    verdict = checks.judging.judge(checks.COMPONENTS["swiglu"], gate_switched_off, checks.MISTAKES)
+    assert verdict.together
+    assert verdict.sentences[0] == found
+    assert "what is said of each is true of it alone" in verdict.sentences[1]
 
 
 def test_where_a_gradient_is_cut_off_is_told() -> None:

@@ -99,6 +99,8 @@ def _named(attempt: Attempt, mistakes: Sequence[Mistake]) -> Verdict | None:
             f"exactly on those {where}; on the others it is right."
         )
     named = of_mistakes(component, cases, found, expected, attempt.wrong, groups)
+    if named.together:  # one change of the code may be simpler than two mistakes
+        return replace(named, sentences=(*_mended(attempt, whole=True), *named.sentences))
     if beside:
         return replace(named, sentences=(*named.sentences, beside))
     if named.status != "convention":
@@ -136,8 +138,10 @@ def _where(attempt: Attempt, trouble: Trouble) -> tuple[str, ...]:
     return _mended(attempt) or inside.located(attempt, trouble.inputs)
 
 
-def _mended(attempt: Attempt) -> tuple[str, ...]:
-    return diagnosis.tried(mending.mended, attempt) or ()
+def _mended(attempt: Attempt, *, whole: bool = False) -> tuple[str, ...]:
+    """The changes that would mend it; if it is asked for a `whole` mend, one that does all."""
+    found = diagnosis.tried(mending.mended, attempt) or ()
+    return found if not whole or (len(found) == 1 and "right on all" in found[0]) else ()
 
 
 def _stops(attempt: Attempt, trouble: Trouble) -> Verdict:

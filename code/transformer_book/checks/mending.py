@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import copy
+import functools
 import inspect
 import itertools
 import linecache
@@ -30,15 +31,18 @@ from transformer_book.checks.explaining import known_outcomes
 from transformer_book.checks.learners_code import code_of
 from transformer_book.checks.running import Outcome, call
 
-MOST = 1500  # changes that are tried
+MOST = 4000  # changes that are tried
 SECONDS = 3.0  # of processor time, in all
 LONG = 0.5  # seconds of processor time for what does not end
 LIKELY = 3  # the rank of a change that may be told where it does not mend everything
-ENDLESS = 4  # changes that do not end: then no more are tried
+ENDLESS = 40  # changes that do not end: then no more are tried
+BRIEF, MANY = 0.02, 10  # seconds that each change has on an input, and how often its own time
+FIRST = 6  # changes that help a little: for so many, a second one is looked for
 MEMORY = 2 * 2**30  # bytes beyond what the process holds
 WIDE = 70  # letters of code that are told in full
 
 Definition = ast.FunctionDef | ast.ClassDef
+Part = Definition | ast.Assign
 
 
 # --- the code ------------------------------------------------------------------------------------
@@ -50,11 +54,11 @@ class Code:
 
     Attributes:
         made: the function or class that was handed in.
-        parts: the functions and classes of the same file that it uses, itself last.
+        parts: the functions, classes and constants of the same file that it uses, itself last.
     """
 
     made: Any
-    parts: list[Definition]
+    parts: list[Part]
 
     @classmethod
     def of(cls, made: Any) -> Code | None:
@@ -73,8 +77,11 @@ class Code:
         ]
         if not own:
             return None
-        by_name = {n.name: n for n in tree.body if isinstance(n, Definition)}
-        parts = [own[-1]]
+        by_name: dict[str, Part] = {n.name: n for n in tree.body if isinstance(n, Definition)}
+        for n in tree.body:
+            if isinstance(n, ast.Assign) and isinstance(n.value, ast.Constant):
+                by_name |= {t.id: n for t in n.targets if isinstance(t, ast.Name)}
+        parts: list[Part] = [own[-1]]
         for part in parts:
             for node in ast.walk(part):
                 other = by_name.get(getattr(node, "id", ""))
@@ -82,7 +89,8 @@ class Code:
                     parts.append(other)
         parts = [copy.deepcopy(part) for part in parts[::-1]]
         for part in parts:
-            part.decorator_list = []
+            if isinstance(part, Definition):
+                part.decorator_list = []
         return cls(made, parts)
 
     def build(self, parts: Sequence[ast.stmt] | None = None, **more: Any) -> Any:
@@ -130,6 +138,11 @@ class _Noting(ast.NodeTransformer):
     def visit(self, node: ast.AST) -> Any:
         if isinstance(node, (ast.JoinedStr, ast.pattern, ast.arguments)):
             return node
+        if isinstance(node, ast.FunctionDef):
+            node.body = [self.visit(x) for x in node.body]
+            arguments = [ast.Expr(_noted(x, ast.Name(x.arg, ast.Load()))) for x in _arguments(node)]
+            node.body[:0] = arguments  # ty: ignore
+            return node
         if isinstance(node, ast.AnnAssign):
             node.value = node.value and self.visit(node.value)
             return node
@@ -147,12 +160,16 @@ class _Noting(ast.NodeTransformer):
             or isinstance(node, (ast.Slice, ast.Starred))
         ):
             return node
-        noted = ast.Call(
-            ast.Name("__note__", ast.Load()),
-            [ast.Constant(node.place), node],
-            [],  # ty: ignore
-        )
-        return ast.copy_location(noted, node)
+        return ast.copy_location(_noted(node, node), node)
+
+
+def _noted(node: Any, value: ast.expr) -> ast.Call:
+    return ast.Call(ast.Name("__note__", ast.Load()), [ast.Constant(node.place), value], [])
+
+
+def _arguments(function: ast.FunctionDef) -> list[ast.arg]:
+    """The arguments of a function that have a place."""
+    return [*function.args.args, *function.args.kwonlyargs]
 
 
 Values = dict[int, Any]
@@ -327,10 +344,18 @@ def edits(code: Code, values: Values) -> Iterator[Edit]:
     return iter(found)
 
 
-def _of_part(part: Definition, values: Values) -> Iterator[Edit]:
+def _of_part(part: Part, values: Values) -> Iterator[Edit]:
     stored = {n.id for n in ast.walk(part) if isinstance(n, ast.Name) and _stored(n)}
     stored |= {a.arg for n in ast.walk(part) if isinstance(n, ast.arguments) for a in n.args}
+    # An argument that is never read may be what is missing.
     names = {
+        a.arg: values[a.place]  # ty: ignore
+        for n in ast.walk(part)
+        if isinstance(n, ast.FunctionDef)
+        for a in _arguments(n)
+        if a.arg != "self" and a.place in values  # ty: ignore
+    }
+    names |= {
         ast.unparse(n): values[n.place]  # ty: ignore
         for n in ast.walk(part)
         if _named(n) and n.place in values and (_root(n) in stored)  # ty: ignore
@@ -452,6 +477,8 @@ def _simple(node: ast.expr) -> Iterator[tuple[int, ast.expr]]:
         for operator in COMPARED.get(type(node.ops[0]), ()):
             if operator is not type(node.ops[0]):
                 yield 1, ast.Compare(node.left, [operator(), *node.ops[1:]], node.comparators)
+        yield 0, node.left
+        yield 0, node.comparators[-1]
     elif isinstance(node, ast.UnaryOp):
         yield 1, node.operand
         if isinstance(node.operand, ast.Constant) and isinstance(node.operand.value, (int, float)):
@@ -701,15 +728,16 @@ def mended(attempt: Attempt) -> tuple[str, ...]:
         return ()
     with bounded_memory(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what is tried here may be odd
-        return (
-            _mended(code, attempt)
-            or tuple(
-                f"{found.sentence('yours would be')} the convention “{name}”."
-                for name, goal in conventions(attempt)
-                for found, left in [_best(code, goal, wrong_of(goal))]
-                if found is not None and not left
-            )[:1]
-        )
+        tries = Tries(attempt)
+        some: list[Found] = []
+        best = tries.one(code, attempt, wrong_of(attempt), some)
+        if best and not best[1]:
+            return _told(attempt, [best])
+        for name, goal in conventions(attempt):
+            one = tries.one(code, goal, wrong_of(goal))
+            if one and not one[1]:
+                return (f"{one[0].sentence('yours would be')} the convention “{name}”.",)
+        return _told(attempt, tries.two(code, attempt, best, some))
 
 
 def conventions(attempt: Attempt) -> Iterator[tuple[str, Attempt]]:
@@ -728,46 +756,32 @@ def wrong_of(attempt: Attempt) -> list[int]:
     return [*wrong, *range(len(tried), len(attempt.cases))]
 
 
-def _mended(code: Code, attempt: Attempt) -> tuple[str, ...]:
+Left = list[int]  # the inputs on which it is still wrong
+Found = tuple[Edit, Left]
+
+
+def _told(attempt: Attempt, found: Sequence[Found]) -> tuple[str, ...]:
+    """These changes, made one after the other, in sentences."""
     told: list[str] = []
-    wrong: Sequence[int] = wrong_of(attempt)
-    of = len(attempt.cases)
-    while wrong and len(told) < 2:
-        before = of - len(wrong)
-        edit, wrong = _best(code, attempt, wrong)
-        if edit is None:
-            break
-        number = f"{of - len(wrong)} of {of} inputs, not {before}" if wrong else f"all {of} inputs"
+    of, before = len(attempt.cases), len(wrong_of(attempt))
+    for edit, left in found:
+        number = (
+            f"{of - len(left)} of {of} inputs, not {of - before}" if left else f"all {of} inputs"
+        )
         start = f"{'With that, l' if told else 'L'}{edit.sentence('yours would be')[1:]}"
         told.append(f"{start} right on {number}.")
+        before = len(left)
+        edit.swap()
+    for edit, _ in found[::-1]:
         edit.swap()
     return tuple(told)
 
 
-def _best(code: Code, attempt: Attempt, wrong: Sequence[int]) -> tuple[Edit | None, Sequence[int]]:
-    """The first change after which it is right on all inputs, or on most; and the inputs left."""
-    best, least = None, list(wrong)
-    tries = Tries(attempt, wrong)
-    for edit in edits(code, values_of(code, attempt, wrong[0])):
-        if tries.over:
-            break
-        edit.swap()
-        left = tries.left(code, len(least))
-        edit.swap()
-        # What only helps must be likely: among many changes, some help by chance.
-        if left == [] or (left and edit.rank <= LIKELY):
-            best, least = edit, left
-            if not left:
-                break
-    return best, least
-
-
 @dataclass
 class Tries:
-    """How changes are tried: first on the first input that is wrong."""
+    """How changes are tried: first on the first input that is wrong, or on another one of them."""
 
     attempt: Attempt
-    wrong: Sequence[int]
     number: int = 0
     endless: int = 0
     start: float = field(default_factory=time.process_time)
@@ -778,37 +792,93 @@ class Tries:
         long = time.process_time() - self.start > SECONDS
         return self.number >= MOST or self.endless >= ENDLESS or long
 
-    def left(self, code: Code, most: int) -> list[int] | None:
+    def two(
+        self, code: Code, goal: Attempt, best: Found | None, some: Sequence[Found]
+    ) -> list[Found]:
+        """Two changes after which it is right on all inputs, or one or two that help most."""
+        for first in sorted(some, key=lambda each: (len(each[1]), each[0].rank))[:FIRST]:
+            second = self._with(code, goal, first)
+            if second and not second[1]:
+                return [first, second]
+        second = self._with(code, goal, best) if best else None
+        return [each for each in (best, second) if each]
+
+    def _with(self, code: Code, goal: Attempt, first: Found) -> Found | None:
+        """Another change behind the first one."""
+        first[0].swap()
+        second = self.one(code, goal, first[1])
+        first[0].swap()
+        return second
+
+    def one(
+        self, code: Code, goal: Attempt, wrong: Sequence[int], some: list[Found] | None = None
+    ) -> Found | None:
+        """The first change after which it is right on all inputs, or else on most.
+
+        Those that help at all are put into `some`, if it is given: a second one may do the rest.
+        """
+        best, least = None, len(wrong) // 2 + 1
+        probes = dict.fromkeys((wrong[0], wrong[-1], wrong[len(wrong) // 2]))
+        for probe in list(probes)[: 1 if some is None else None]:
+            for edit in edits(code, values_of(code, self.attempt, probe)):
+                if self.over:
+                    return best
+                edit.swap()
+                left = self.left(code, goal, wrong, probe, least if some is None else len(wrong))
+                edit.swap()
+                if left is None:
+                    continue
+                if some is not None:
+                    some.append((edit, left))
+                # What only helps must be likely: among many changes, some help by chance.
+                if not left or (len(left) < least and edit.rank <= LIKELY):
+                    best, least = (edit, left), len(left)
+                if not left:
+                    return best
+        return best
+
+    def left(
+        self, code: Code, goal: Attempt, wrong: Sequence[int], probe: int, most: int
+    ) -> Left | None:
         """On which inputs the code as it stands is wrong; `None` if it mends too little.
 
-        It must mend the first input, make none wrong that is right, and leave fewer than `most`.
+        It must mend the input `probe`, make none wrong that is right, and leave fewer than `most`.
         """
         self.number += 1
         try:
-            return self._left(code.build(), most)
+            return self._left(code.build(), goal, wrong, probe, most)
         except Exception:  # a change may make anything
             return None
 
-    def _left(self, made: Any, most: int) -> list[int] | None:
-        component = self.attempt.component
+    def _left(
+        self, made: Any, goal: Attempt, wrong: Sequence[int], probe: int, most: int
+    ) -> Left | None:
+        component = goal.component
         tried, found = component.observe(made), []
-        order = [*self.wrong, *(i for i in range(len(self.attempt.cases)) if i not in self.wrong)]
+        order = sorted(range(len(goal.cases)), key=lambda i: (i != probe, i not in wrong, i))
         ways = (False, True) if component.differentiable else (False,)
         for gradients, i in itertools.product(ways, order):
-            mine = call(tried, self.attempt.cases[i], gradients=gradients, seconds=LONG)
+            mine = call(tried, goal.cases[i], gradients=gradients, seconds=self.long, endless=False)
             self.endless += mine.unfinished
-            if i in found or right(self.attempt, i, mine):
+            if i in found or right(goal, i, mine):
                 continue
             found.append(i)
-            if i == order[0] or i not in self.wrong or len(found) >= most:
+            if i == probe or i not in wrong or len(found) >= most:
                 return None
-        ready = self._ready_made(tried) and not self._ready_made(self.attempt.tried)
-        return None if ready or 2 * len(found) > len(self.wrong) else found
+        ready = self._ready_made(tried) and not self._ready_made(goal.tried)
+        return None if ready else found
+
+    @functools.cached_property
+    def long(self) -> float:
+        """Seconds of processor time that a change may take on an input: many times its own."""
+        start = time.process_time()
+        self.attempt.call(self.attempt.cases[wrong_of(self.attempt)[0]])
+        return min(LONG, BRIEF + MANY * (time.process_time() - start))
 
     def _ready_made(self, tried: Any) -> bool:
         """Whether it calls what a task on the component may forbid."""
         with builtin.watch(self.attempt.component, None) as noted:
-            call(tried, self.attempt.cases[0], gradients=False, seconds=LONG)
+            call(tried, self.attempt.cases[0], gradients=False, seconds=self.long, endless=False)
         return bool(noted)
 
 

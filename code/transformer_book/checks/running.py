@@ -62,12 +62,13 @@ def call(
     seconds: float = SECONDS,
     asleep: float | None = None,
     source: Callable[..., Any] | None = None,
+    endless: bool = True,
 ) -> Outcome:
     """Run a function on one case; whatever it does, an `Outcome` comes back.
 
     It may use `seconds` of processor time, on one thread, and sleep for `asleep` seconds, see
     `watchdog`. `source` is the learner's own function, whose lines are reported, if `function`
-    wraps it.
+    wraps it. What takes too long is looked at, whether it is `endless`, unless this is False.
     """
     source = source or function
     arguments, keywords = _fresh((case.arguments, dict(case.keywords)), gradients)
@@ -80,7 +81,7 @@ def call(
         # read past the end, and the learner's process dies. The plain one raises an error.
         with (
             one_thread(),
-            watchdog.limit(seconds, asleep, sys._getframe()),
+            watchdog.limit(seconds, asleep, sys._getframe() if endless else None),
             contextlib.redirect_stdout(Bounded(output)),
             sdpa_kernel(SDPBackend.MATH),
         ):

@@ -109,7 +109,7 @@ def of_mistakes(
     if len(explained[0]) == 2:
         a, b = explained[0]
         sentences = (
-            f"Two {kind} together explain your numbers.",
+            f"Two {kind} together explain your numbers; what is said of each is true of it alone.",
             f"First: {a.symptom} {a.cause} {_where(component, a)}",
             f"Second: {b.symptom} {b.cause} {_where(component, b)}",
         )

@@ -57,7 +57,8 @@ class limit:
     Args:
         seconds: of processor time of this thread.
         asleep: seconds that it may sleep; `None` for a generous number.
-        home: the frame of the block. Loops in what it calls are looked at; without it, none is.
+        home: the frame of the block. Loops in what it calls are looked at; without it, none is, and
+            no time is spent on that.
     """
 
     def __init__(
@@ -71,6 +72,7 @@ class limit:
         self.meter = meter_of_this_thread(self.asleep)
         self.repetition: Repetition | None = None
         self.threads = threading.active_count()
+        self.interval = min(RING, self.seconds)
         self.ringing = False
         self.alarmed = (
             hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
@@ -78,7 +80,7 @@ class limit:
         if self.alarmed:
             self.before = signal.signal(signal.SIGALRM, self._ring)
             # Rings again and again: a bare `except:` may have swallowed the first.
-            signal.setitimer(signal.ITIMER_REAL, RING, RING)
+            signal.setitimer(signal.ITIMER_REAL, self.interval, self.interval)
         else:
             self.done = threading.Event()
             self.guard = threading.Thread(
@@ -117,9 +119,11 @@ class limit:
         if self.meter.overslept():
             raise TooLong().about(self.meter, waits=True)
         computed = self.meter.computed()
-        look = min(LOOK, self.seconds)
+        look = min(LOOK, self.seconds) if self.home else self.seconds
         if computed < look:
             return
+        if self.home is None:
+            raise TooLong().about(self.meter)
         frames = list(self._frames(frame))
         if _without_exit(frames):
             raise TooLong().about(self.meter, endless=NO_EXIT)
@@ -140,7 +144,7 @@ class limit:
             self.repetition.end()
 
     def _guard(self, thread: int) -> None:
-        while not self.done.wait(RING):
+        while not self.done.wait(self.interval):
             waits = self.meter.overslept()
             computed = self.meter.computed()
             if not waits and computed < min(LOOK, self.seconds):
