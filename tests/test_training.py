@@ -56,9 +56,7 @@ def test_the_loss_falls():
 def by_hand(config: training.TrainingConfig) -> tuple[nn.Module, list[tuple[float, float]]]:
     """The same run, written out: with PyTorch's loss and its plain Adam, one tensor at a time."""
     model = small.model(dropout=0.0).double().train()
-    batches = BucketedBatches(
-        small.TRAIN, batch_size=config.batch_size, max_tokens=config.max_tokens, seed=config.seed
-    )
+    batches = BucketedBatches(small.TRAIN, **config.size, seed=config.seed)
     options = {"betas": (config.beta1, config.beta2), "eps": config.epsilon, "foreach": False}
     adam = torch.optim.AdamW(model.parameters(), weight_decay=config.weight_decay, **options)
     measured = []

@@ -220,6 +220,22 @@ def _pad(rows: Sequence[Sequence[int]], side: str) -> Int[Tensor, "B S"]:
     return pad_sequence(tensors, batch_first=True, padding_value=PAD)  # (B, S)
 
 
+def limit_of(batch_size: int | None, max_tokens: int | None) -> tuple[str, int | None]:
+    """What limits a batch: the name of the one that is given, and its value.
+
+    Raises:
+        ValueError: not exactly one of the two, or one below 1.
+    """
+    if (batch_size is None) == (max_tokens is None):
+        raise ValueError(
+            f"batch_size is {batch_size} and max_tokens is {max_tokens}; "
+            "give exactly one of the two."
+        )
+    name, limit = ("batch_size", batch_size) if max_tokens is None else ("max_tokens", max_tokens)
+    check_positive(**{name: limit})
+    return name, limit
+
+
 class BucketedBatches(Sampler[list[int]]):
     """Chooses which examples form a batch; a `batch_sampler` for `DataLoader`.
 
@@ -261,14 +277,7 @@ class BucketedBatches(Sampler[list[int]]):
         seed: int = 0,
         drop_last: bool = False,
     ):
-        if (batch_size is None) == (max_tokens is None):
-            raise ValueError(
-                f"batch_size is {batch_size} and max_tokens is {max_tokens}; "
-                "give exactly one of the two."
-            )
-        name = "max_tokens" if batch_size is None else "batch_size"
-        limit = max_tokens if batch_size is None else batch_size
-        check_positive(**{name: limit})
+        name, limit = limit_of(batch_size, max_tokens)
         self.lengths = dataset.lengths
         self.batch_size = batch_size
         self.max_tokens = max_tokens

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from tqdm.auto import tqdm
 
 from transformer_book.architectures import Model, settings_of
-from transformer_book.batches import Batch, BucketedBatches, PairDataset, collate
+from transformer_book.batches import Batch, BucketedBatches, PairDataset, collate, limit_of
 from transformer_book.decoder_only import DecoderOnly
 from transformer_book.fused import fused_kernels, projected_loss
 from transformer_book.optimization import SCHEDULES, label_smoothed_loss, learning_rate
@@ -95,13 +95,7 @@ class TrainingConfig:
             value = getattr(self, name)
             if type(value) is not int or not 0 <= value < 2**63:
                 raise ValueError(f"{name} is {value!r}, but it must be a whole number, 0 or more.")
-        if (self.batch_size is None) == (self.max_tokens is None):
-            raise ValueError(
-                f"batch_size is {self.batch_size} and max_tokens is {self.max_tokens}; "
-                "give exactly one of the two."
-            )
-        size = "batch_size" if self.max_tokens is None else "max_tokens"
-        check_positive(**{size: getattr(self, size)})
+        limit_of(**self.size)
         rates = ("beta1", "beta2", "label_smoothing")
         check_probability(**{name: getattr(self, name) for name in rates})
         for name in ("learning_rate", "epsilon"):
@@ -113,6 +107,11 @@ class TrainingConfig:
             if not is_number(value) or value < 0:
                 raise ValueError(f"{name} is {value!r}, but it must be a number, 0 or more.")
         check_choice("schedule", self.schedule, SCHEDULES)
+
+    @property
+    def size(self) -> dict[str, int | None]:
+        """How large a batch is: `batch_size` and `max_tokens`, as all that takes batches asks."""
+        return {"batch_size": self.batch_size, "max_tokens": self.max_tokens}
 
 
 class NonFiniteLoss(ValueError):
@@ -283,9 +282,7 @@ class Trainer:
         self.train, self.validation, self.config = train, validation, config
         self.folder = None if folder is None else Path(folder)
         self.progress, self.save_seconds, self.fused = progress, save_seconds, fused
-        self.batches = BucketedBatches(
-            train, batch_size=config.batch_size, max_tokens=config.max_tokens, seed=config.seed
-        )
+        self.batches = BucketedBatches(train, **config.size, seed=config.seed)
         self.optimizer = torch.optim.AdamW(
             [{"params": list(model.parameters()), "weight_decay": config.weight_decay}],
             lr=config.learning_rate,
@@ -432,8 +429,7 @@ class Trainer:
 
     def validate(self) -> float:
         """The negative log-likelihood per token on the validation split, in nats."""
-        size = {"batch_size": self.config.batch_size, "max_tokens": self.config.max_tokens}
-        return mean_loss(self.model, self.validation, **size)
+        return mean_loss(self.model, self.validation, **self.config.size)
 
     # --- one update -------------------------------------------------------------------------------
 

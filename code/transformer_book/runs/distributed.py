@@ -25,7 +25,7 @@ from torch import Tensor
 from torch.distributed.rendezvous import rendezvous
 from torch.nn.parallel import DistributedDataParallel
 
-from transformer_book.batches import Batch, PairDataset
+from transformer_book.batches import Batch, PairDataset, limit_of
 from transformer_book.training import (
     Trainer,
     TrainingConfig,
@@ -291,9 +291,8 @@ class DistributedTrainer(Trainer):
 
     def validate(self) -> float:
         """The loss on the validation split; each process measures its share of the batches."""
-        size = {"batch_size": self.config.batch_size, "max_tokens": self.config.max_tokens}
         part = slice(self.processes.rank, None, self.processes.count)
-        total, count = total_loss(self.model, self.validation, **size, part=part)
+        total, count = total_loss(self.model, self.validation, **self.config.size, part=part)
         total, count = self._sum(total, count)
         return total / count
 
@@ -337,11 +336,11 @@ class DistributedTrainer(Trainer):
     def _check_batches(self) -> None:
         largest = max(len(indices) for indices in self.batches)
         if largest < self.processes.count:
-            size = "batch_size" if self.config.max_tokens is None else "max_tokens"
+            name, limit = limit_of(**self.config.size)
             raise ValueError(
                 f"There are {self.processes.count} processes, but at most {largest} "
-                f"{'pair' if largest == 1 else 'pairs'} in a batch ({size} = "
-                f"{getattr(self.config, size)}); start fewer processes or raise {size}."
+                f"{'pair' if largest == 1 else 'pairs'} in a batch ({name} = "
+                f"{limit}); start fewer processes or raise {name}."
             )
 
     def _fingerprint(self) -> int:
