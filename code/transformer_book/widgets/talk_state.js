@@ -37,7 +37,7 @@ export const CHANGES = {
     ["kind", "layer", "head", "query", "key", "amount"],
   ],
   layer: ["skip a whole layer", "The layer passes on what it gets.", ["stack", "layer"]],
-  feed_forward: ["skip the feed-forward network of a layer", "This part treats each token by itself, after the tokens have looked at each other.", ["stack", "layer"]],
+  feed_forward: ["skip a layer's feed-forward network", "This part treats each token by itself, after the tokens have looked at each other.", ["stack", "layer"]],
   residual: ["cut the shortcuts around the parts of a layer", "Without these residual connections only what a part computes goes on, not what went in.", ["stack", "layer"]],
   scale: ["make attention sharper or flatter", "All scores are multiplied by this factor in place of 1/√d: large looks at one word, 0 at all alike.", ["scale"]],
   temperature: ["make it bolder or more careful", "A temperature divides the last scores: above 1 the probabilities come closer together.", ["temperature"]],
