@@ -129,6 +129,19 @@ def page_names(site: Path) -> list[str]:
     ]
 
 
+def cut_options(page: Page) -> list[str]:
+    """Options whose words are longer than the select that is in sight and offers them."""
+    return page.evaluate("""() => [...document.querySelectorAll("select")].flatMap(select => {
+        const arrow = 16;
+        const style = getComputedStyle(select);
+        const pen = document.createElement("canvas").getContext("2d");
+        pen.font = style.font;
+        const room = select.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+        return [...select.options].map(each => each.text)
+            .filter(text => room > 0 && pen.measureText(text).width > room - arrow);
+    })""")
+
+
 def width_of(page: Page) -> int:
     return page.evaluate("document.scrollingElement.scrollWidth")
 

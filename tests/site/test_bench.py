@@ -18,7 +18,7 @@ from playwright.sync_api import Browser, Page
 
 from tests.cli.conftest import trained
 from tests.javascript.test_bench import ask
-from tests.site.accessibility import NARROW, until_scrollable, violations, width_of
+from tests.site.accessibility import NARROW, cut_options, until_scrollable, violations, width_of
 from tests.site.conftest import Tab, Visit
 from tests.site.talk_page import ask as talk
 from tests.site.talk_page import said as translation
@@ -432,5 +432,6 @@ def test_a_run_can_be_read_by_everybody(scheme: str, bench) -> None:
     page.locator(".bench details").evaluate_all("all => all.forEach(e => (e.open = true))")
     until_scrollable(page)
     assert width_of(page) == NARROW
+    assert cut_options(page) == []
     assert violations(page) == []
     assert seen.problems == []

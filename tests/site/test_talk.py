@@ -15,7 +15,7 @@ from urllib.parse import parse_qs
 import pytest
 from playwright.sync_api import Browser, Error, Route
 
-from tests.site.accessibility import NARROW, resize, violations, width_of
+from tests.site.accessibility import NARROW, cut_options, resize, violations, width_of
 from tests.site.talk_page import (
     CAPTION,
     METERED,
@@ -292,6 +292,7 @@ def test_the_page_is_accessible_while_it_talks(scheme, talk) -> None:
     for name in ("Change", "Steps", "Beam"):
         tab(page, name)
         assert width_of(page) == NARROW
+        assert cut_options(page) == []
     assert seen.problems == []
 
 
