@@ -130,6 +130,19 @@ def test_slow_components_and_endless_changes_are_tried_within_the_time() -> None
     assert time.process_time() - begun < 4 * (checks.mending.SECONDS + 1)
 
 
+PAD = 2
+
+
+def test_a_constant_of_the_file_is_changed() -> None:
+    def padded_with_the_end(rows):
+        width = max(map(len, rows))
+        tokens = torch.tensor([[PAD] * (width - len(row)) + list(row) for row in rows])
+        return tokens, tokens != PAD
+
+    (found,) = told("pad_left", padded_with_the_end)  # not `tokens * real`: <eos> is a token
+    assert found.endswith("with `0` in the place of `2` yours would be right on all 11 inputs.")
+
+
 def test_one_change_is_told_beside_two_known_mistakes() -> None:
     def gate_switched_off(x, w_gate, w_value, w_output, gated=False):
         hidden = torch.nn.functional.silu(x @ w_gate.T)

@@ -384,6 +384,12 @@ def left_cut(rows):
     return tokens, tokens != 0
 
 
+@version("pad_left", "wrong: <eos> taken for padding")
+def left_end_hidden(rows):
+    tokens = _left(rows)
+    return tokens, tokens.ne(0).logical_and(tokens.ne(2))
+
+
 @version("pad_left", "wrong: one place of padding too many")
 def left_too_wide(rows):
     tokens = torch.cat([torch.zeros(len(rows), 1, dtype=torch.long), _left(rows)], dim=1)

@@ -25,6 +25,9 @@ def left_cases() -> Sequence[Case]:
         Case("a text that reads the same backwards", rows([4, 5, 4], [6, 6])),
         Case("one token", rows([7])),
         Case("all but one short", rows([3], [4], [5, 6, 7, 8, 9])),
+        Case("<eos> inside and at the end", rows([5, 2, 6, 2], [2, 7])),
+        Case("<sos>, <eos> and <unk> alone", rows([1], [3, 2], [2])),
+        Case("<eos> behind each text", rows([4, 5, 2], [6, 2])),
     )
 
 
@@ -50,6 +53,8 @@ PAD_LEFT = Component(
     met="batch",
     boundaries={
         "one text": lambda rows: len(rows) == 1,
+        "<eos> inside a text": lambda rows: any(2 in row[:-1] for row in rows),
+        "<eos> in front": lambda rows: any(row[0] == 2 for row in rows),
         "one token": lambda rows: max(map(len, rows)) == 1,
         "of one length": lambda rows: len(set(map(len, rows))) == 1 and len(rows) > 1,
         "the longest first": lambda rows: len(rows[0]) > len(rows[-1]),
@@ -59,6 +64,16 @@ PAD_LEFT = Component(
 # --- known mistakes ------------------------------------------------------------------------------
 
 mistake = mistakes_in(PAD_LEFT)
+
+
+@mistake(
+    "real",
+    "<eos> taken for padding",
+    symptom="Where a text says <eos>, the mask has False, as at padding.",
+    cause="Only 0 is padding: <eos> is a token that a text may hold.",
+)
+def end_is_padding(tokens: Tensor, rows: Rows) -> Tensor:
+    return (tokens != 0) & (tokens != 2)
 
 
 @mistake(
