@@ -94,8 +94,8 @@ def core_of(notebook: dict) -> dict:
 
 
 def words(text: str) -> int:
-    """The words of a Markdown text: tags, comments and the targets of links do not count."""
-    text = re.sub(r"<!--.*?-->|<[^>]+>", " ", text, flags=re.DOTALL)
+    """The words of a Markdown text: no tags, comments, targets of links, marks of quotations."""
+    text = re.sub(r"<!--.*?-->|<[^>]+>|^>", " ", text, flags=re.DOTALL | re.MULTILINE)
     return len(re.sub(r"\]\([^)]*\)", "]", text).split())
 
 
