@@ -703,7 +703,8 @@ def ablations_take_away_what_they_say(book: Book, seed: int) -> None:
 @proof
 def initialization_has_the_stated_variance(book: Book, seed: int) -> None:
     sizes = {"d_model": 64, "n_heads": 4, "n_encoder_layers": 1, "n_decoder_layers": 1, "d_ff": 256}
-    for scheme in ("xavier", "scaled_normal"):
+    sizes |= {"max_length": 100, "positions": "learned"}
+    for scheme in ("xavier", "scaled_normal", "loud_positions"):
         torch.manual_seed(seed)
         config = book.transformer.TransformerConfig(400, 300, **sizes, initialization=scheme)
         model = book.transformer.Transformer(config)
@@ -714,4 +715,6 @@ def initialization_has_the_stated_variance(book: Book, seed: int) -> None:
                 continue
             rows, columns = parameter.shape
             variance = 2 / (rows + columns) if scheme == "xavier" else 1 / columns
+            if scheme == "loud_positions" and name.endswith("positions.weight"):
+                variance = 1 / 2  # a row is as long as one of sinusoids: the root of columns / 2
             assert abs(parameter.var().item() / variance - 1) < 0.15, name

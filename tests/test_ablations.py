@@ -6,6 +6,7 @@ import json
 
 import pytest
 import record_ablations
+import record_today
 
 from tests import small
 from transformer_book import recipes
@@ -57,7 +58,7 @@ def test_a_recorded_run_of_today_is_one_of_the_present_recipe(name: str) -> None
         )
         assert run["updates"] == recipe.training["updates"]
         looks = [result["split"] for result in run.get("results", ())]
-        whole = not name.startswith(("length-", "part-", "series-"))
+        whole = not name.startswith(("length-", *record_today.VALIDATION_ONLY))
         assert looks == (["test", "compositional"] if whole else [])
         assert ("by_length" in run) == name.startswith("length-")
 
@@ -65,7 +66,16 @@ def test_a_recorded_run_of_today_is_one_of_the_present_recipe(name: str) -> None
 @pytest.mark.parametrize(
     "compared",
     [
-        ("two-stacks", "causal", "prefix", "source-loss", "length-rotary", "part-swiglu"),
+        (
+            "two-stacks",
+            "causal",
+            "prefix",
+            "source-loss",
+            "length-rotary",
+            "part-swiglu",
+            "part-grouped-wide",
+            "part-multi-query-wide",
+        ),
         [name for name in TODAY if name.startswith("series-")],
     ],
 )

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Train small recipes with three seeds, and record the results: chapters 18, 24 and 25.
+"""Train small recipes with three seeds, and record the results: chapters 5, 15, 18, 24, 25.
 
-They stand in `recipes/today`, in groups by their names: `part-*`, one part each in the causal
-stack, and `series-*`, parts on Taylor series, are measured on the validation split; so are
-`length-*`, trained on short captions and asked for longer ones. The others, whole models side by
-side, are measured on `test` and `compositional`, too, and each look at those is logged. A run
-whose recipe has not changed since it was recorded is not repeated, so this can be stopped and
-started again.
+They stand in `recipes/today`, in groups by their names, most of them measured on the validation
+split: `part-*`, one part each in the causal stack; `series-*`, parts on Taylor series; `peak-*` and
+`loud-*`, ablations of chapter 16 with another learning rate or other first positions; `length-*`,
+trained on short captions and asked for longer ones. The others, whole models side by side, are
+measured on `test` and `compositional`, too, and each look at those is logged. A run whose recipe
+has not changed since it was recorded is not repeated, so this can be stopped and started again.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from record_ablations import SEEDS, record_once, run
 
 TODAY = ROOT / "code" / "transformer_book" / "recipes" / "today"
 RATES = (0.002, 0.004, 0.008)  # with --rates: tried on a recipe, kept in rates.json
+VALIDATION_ONLY = ("part-", "series-", "peak-", "loud-")
 PAIRS = 2000  # of the validation split, for the lengths: some are rare
 
 
@@ -48,7 +49,7 @@ def measured(name: str, recipe, threads: int) -> dict[str, Any]:
     from transformer_book.runs.evaluation import evaluate, log_look
 
     entry, translator = run(name, recipe, threads, 100 if name.startswith("series-") else 500)
-    if entry["diverged"] is not None or name.startswith(("part-", "series-")):
+    if entry["diverged"] is not None or name.startswith(VALIDATION_ONLY):
         return entry
     if name.startswith("length-"):
         return entry | {"by_length": by_length(translator)}

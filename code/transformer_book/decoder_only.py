@@ -75,7 +75,7 @@ class DecoderOnlyConfig:
         bias: let projections and layer norms have biases.
         tie_embeddings: let the embedding be the output projection, too.
         scale_embeddings: multiply embeddings by the root of `d_model`.
-        initialization: `"xavier"` or `"scaled_normal"`, see `initialize`.
+        initialization: one of `INITIALIZATIONS`, see `initialize`.
         prefix: let the positions of the source see each other in both directions; `False`: only
             what came before, as in the target.
         source_loss: learn to predict the source's tokens, too.

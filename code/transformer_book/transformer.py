@@ -22,7 +22,7 @@ from transformer_book.support.arguments import (
 )
 
 TIES = ("none", "decoder", "all")
-INITIALIZATIONS = ("xavier", "scaled_normal")
+INITIALIZATIONS = ("xavier", "scaled_normal", "loud_positions")
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class TransformerConfig(LayerConfig):
         tie_embeddings: `"none"`; `"decoder"`: target embedding = output projection; `"all"`: the
             source embedding too, which needs one vocabulary for both languages.
         scale_embeddings: multiply embeddings by the root of `d_model`.
-        initialization: `"xavier"` or `"scaled_normal"`, see `initialize`.
+        initialization: one of `INITIALIZATIONS`, see `initialize`.
         causal: hide the future from the decoder; `False` is for ablations.
 
     What the layers are is said by the fields of `LayerConfig`; `dropout` is on embeddings, too.
@@ -159,6 +159,7 @@ def initialize(model: nn.Module, scheme: str) -> None:
     `"xavier"`: uniform with variance $2/(\text{rows} + \text{columns})$ (Glorot and Bengio, 2010).
     `"scaled_normal"`: normal with variance $1/\text{columns}$: for a projection that is one over
     its number of inputs, for an embedding $1/d_{model}$, which also suits a tied output projection.
+    `"loud_positions"`: the same, but learned positions begin as long as sinusoids (chapter 5).
     """
     check_choice("initialization", scheme, INITIALIZATIONS)
     for name, parameter in model.named_parameters():
@@ -167,4 +168,5 @@ def initialize(model: nn.Module, scheme: str) -> None:
         elif parameter.dim() > 1 and scheme == "xavier":
             nn.init.xavier_uniform_(parameter)
         elif parameter.dim() > 1:
-            nn.init.normal_(parameter, std=parameter.size(-1) ** -0.5)
+            loud = scheme == "loud_positions" and name.endswith("positions.weight")
+            nn.init.normal_(parameter, std=0.5**0.5 if loud else parameter.size(-1) ** -0.5)

@@ -13,6 +13,7 @@ from normalise_notebooks import normalised_text, tags, text_of
 from setup_cell import CELL_ID, setup_cell, with_setup_cell
 
 CHAPTERS = [pytest.param(path, id=path.stem) for path in notebooks()]
+FOLDED = {"hide-input", "hide-cell", "remove-cell"}
 
 MYST = {
     "a directive": re.compile(r"^\s*(?:`{3,}|~{3,}|:{3,})\s*\{", re.MULTILINE),
@@ -70,7 +71,7 @@ def test_cells_are_plain_python(path: Path) -> None:
 def test_a_cell_fits_a_screen(path: Path) -> None:
     """Those that are unfolded; the imports are one list, whatever its length."""
     for cell in cells_of(path, "code"):
-        folded = {"hide-input", "hide-cell", "remove-cell"} & set(tags(cell))
+        folded = FOLDED & set(tags(cell))
         lines = sum(bool(line.strip()) for line in cell["source"].split("\n"))
         assert lines <= 40 or folded or cell["id"] == "imports", f"{cell['id']}: {lines} lines"
 
@@ -109,6 +110,13 @@ def tricks_in(code: str) -> set[str]:
             case ast.Call(func=ast.Name(id="map"), args=[ast.Attribute(attr=name), *_]):
                 if name.startswith("__"):
                     found.add("a map of an operator")
+            case ast.IfExp(test=ast.IfExp()) | ast.IfExp(body=ast.IfExp()):
+                found.add("a condition in a condition")
+            case ast.IfExp(orelse=ast.IfExp()):
+                found.add("a condition in a condition")
+            case ast.Assign(targets=[ast.Tuple(elts=[_, *middle, _])]):
+                if any(isinstance(part, ast.Starred) for part in middle):
+                    found.add("a star in the middle")
             case ast.NamedExpr():
                 walruses += 1
                 if walruses == 2:
@@ -124,6 +132,69 @@ def test_code_is_said_simply(path: Path) -> None:
         if cell["id"] != CELL_ID
     }
     assert {name: tricks for name, tricks in found.items() if tricks} == {}
+
+
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+def loops_of(node: ast.AST) -> int:
+    """How many loops stand one in the other inside comprehensions."""
+    inside = max((loops_of(part) for part in ast.iter_child_nodes(node)), default=0)
+    return inside + (len(node.generators) if isinstance(node, COMPREHENSIONS) else 0)
+
+
+def riddles_in(code: str) -> set[str]:
+    """What may stand in a folded cell, and not in one that is read."""
+    found = set()
+    tree = ast.parse(code)
+    if loops_of(tree) > 2:
+        found.add("three loops in one expression")
+    for node in ast.walk(tree):
+        match node:
+            case ast.Subscript(value=ast.List() | ast.Tuple(elts=[_, *_]), slice=ast.Name()):
+                found.add("an entry of what is written in place")
+            case ast.Lambda(args=ast.arguments(defaults=[_, *_])):
+                found.add("a lambda that keeps values")
+            case ast.Lambda(args=ast.arguments(kw_defaults=[_, *_])):
+                found.add("a lambda that keeps values")
+            case ast.BinOp(op=ast.Mult(), right=ast.Compare()):
+                found.add("a comparison as a factor")
+            case ast.BinOp(op=ast.Mult(), left=ast.Compare()):
+                found.add("a comparison as a factor")
+            case ast.Call(func=ast.Name(id="map"), args=[_, ast.Call(func=ast.Name(id="zip"))]):
+                found.add("a map over columns")
+    return found
+
+
+@pytest.mark.parametrize("path", CHAPTERS)
+def test_code_that_is_read_has_no_riddle(path: Path) -> None:
+    found = {
+        cell["id"]: riddles_in(cell["source"])
+        for cell in cells_of(path, "code")
+        if cell["id"] != CELL_ID and not FOLDED & set(tags(cell))
+    }
+    assert {name: riddles for name, riddles in found.items() if riddles} == {}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "[f(i, j, k) for i in n for j in n for k in n]",
+        "[[sum(a * b for a, b in zip(row, column)) for column in B] for row in A]",
+        "steps = [lambda x, mask=mask: f(x, mask)]",
+        "steps = [lambda x, *, mask=mask: f(x, mask)]",
+        "[first, second, again][damage]",
+        "half + 0.5 * (i == j)",
+        "(heads != head) * output",
+        "sources, targets = map(list, zip(*pairs))",
+    ],
+)
+def test_a_riddle_is_found(code: str) -> None:
+    assert riddles_in(code)
+
+
+def test_plain_loops_are_no_riddle() -> None:
+    assert not riddles_in("[[f(i, j) for j in n] for i in n] + [g(i) for i in n]")
 
 
 @pytest.mark.parametrize(
@@ -146,6 +217,9 @@ def test_code_is_said_simply(path: Path) -> None:
         "sum(map(len, words))",
         "all(map(str.__eq__, a, b))",
         "(a := 1) + (b := 2)",
+        "a if x else b if y else c",
+        "(a if x else b) if y else c",
+        "first, *_, last = row",
     ],
 )
 def test_a_trick_is_found(code: str) -> None:

@@ -205,7 +205,7 @@ def recorded_generations() -> list[dict[str, Any]]:
 
 
 def recorded_today() -> dict[str, list[dict[str, Any]]]:
-    """The recorded runs of the recipes in `recipes/today`, by recipe: chapters 18, 24, 25.
+    """The recorded runs of the recipes in `recipes/today`, by recipe: chapters 5, 15, 18, 24, 25.
 
     Each run has what those of `recorded_ablations` have. The whole models have `results`, too, as
     `evaluate` gives them, on `test` and `compositional`; the `length-*` recipes have `by_length`:
