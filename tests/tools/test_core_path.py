@@ -188,7 +188,7 @@ def test_a_name_that_only_a_branch_gives_is_missed(code: str, missing: list[str]
 
 
 def test_words_are_what_one_reads() -> None:
-    assert words("A [word](../book/glossary.md#a-b c) <b>or</b> two: $x^2$.") == 5
+    assert words("> A [word](../book/glossary.md#a-b c) <b>or</b>\n>\n> two: $x^2$.") == 5
     assert [minutes(n) for n in (1, 500, 501, 2000)] == [5, 5, 10, 20]
 
 
