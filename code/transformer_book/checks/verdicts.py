@@ -115,7 +115,7 @@ def of_mistakes(
         )
         return Verdict(status, component.name, sentences, (a, b), together=True, example=example)
     sentences = (
-        f"{len(told)} known {kind} explain your numbers, and no input tells them apart.",
+        f"One of {len(told)} known {kind} explains your numbers; the check cannot tell which.",
         *(f"{m.symptom} {m.cause} {_where(component, m)}" for m in told),
     )
     return Verdict(status, component.name, sentences, told, example=example)

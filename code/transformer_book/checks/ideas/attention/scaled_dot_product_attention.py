@@ -302,7 +302,7 @@ def hidden_where_true(scores: Tensor, mask: Tensor) -> Tensor:
     "hide",
     "mask ignored",
     met=("batch", 7),
-    symptom="The mask changes nothing.",
+    symptom="A query that may see some keys sees all.",
     cause="The masked scores are not used: masked_fill returns a new tensor, assign it.",
     section="Break it: the mask after the softmax",
     chapter=8,

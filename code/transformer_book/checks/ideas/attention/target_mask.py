@@ -70,7 +70,7 @@ def padding_only(padding: Tensor, causal: Tensor) -> Tensor:
     "the padding forgotten",
     met=("harmless", 10),
     symptom="Padding is visible: only the future is hidden.",
-    cause="The padding mask is missing: combine both with &.",
+    cause="Hide padding, too: tokens != the id of padding, combined with the other mask by &.",
 )
 def causal_only(padding: Tensor, causal: Tensor) -> Tensor:
     return causal & torch.ones_like(padding)

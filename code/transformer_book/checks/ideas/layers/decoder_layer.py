@@ -232,8 +232,8 @@ def memory_mask_lost(
     "look_over",
     "target mask used in cross-attention",
     met=("sizes", 3),
-    symptom="The first words of the target see only the first words of the source; if the lengths "
-    "differ it stops.",
+    symptom="The first words of the target see only the first words of the source; where both have "
+    "several words, and not as many, it stops.",
     cause="Cross-attention takes memory_mask: the source is known from the start.",
     seen="Fix masks in English-to-Spanish translation example, "
     "https://github.com/keras-team/keras-io/pull/1046",
@@ -284,7 +284,8 @@ def queries_from_memory(
 @mistake(
     "look_over",
     "mask of cross-attention transposed",
-    symptom="Whole queries are hidden in place of padded keys; if the lengths differ it stops.",
+    symptom="Whole queries are hidden in place of padded keys; where both have several words, and "
+    "not as many, it stops.",
     cause="The mask's last axis is the source: (B, 1, S), not (B, S, 1).",
     section="Break it: mistakes that need S = T",
 )

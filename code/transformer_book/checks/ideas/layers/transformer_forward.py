@@ -244,8 +244,8 @@ def memory_unmasked(mask: Tensor, target: Tensor) -> None:
     "memory_mask",
     "mask of the target handed to cross-attention",
     met=("sizes", 5),
-    symptom="The first words of the target see only the first words of the source; if the lengths "
-    "differ it stops.",
+    symptom="The first words of the target see only the first words of the source; where both have "
+    "several words, and not as many, it stops.",
     cause="Cross-attention takes the mask of the source.",
 )
 def memory_mask_of_target(mask: Tensor, target: Tensor) -> Tensor:

@@ -188,7 +188,7 @@ def frozen(model: Tied) -> None:
     "load",
     "tied, and then loaded with assign=True",
     met=("nonsense", 0),
-    symptom="The embedding is a new parameter, and the output still is the one it had before.",
+    symptom="The embedding is a new parameter, which the output does not share.",
     cause="load_state_dict(…, assign=True) undoes the tie: tie after loading, or load without "
     "assign=True, which copies the numbers into the parameter that both share.",
     steps={"tie": not_tied},

@@ -111,7 +111,7 @@ Turn = Callable[[Tensor, Tensor], Tensor]
     "positions",
     "positions not advanced with the cache",
     met=("nonsense", 6),
-    symptom="Every new token stands at position 0 again: the first call is right, no later one.",
+    symptom="New tokens are counted from position 0 again: the first call is right, no later one.",
     cause="The new tokens are counted from 0: count on from the number of positions that are kept.",
 )
 def restarted(past: int, new: int) -> Tensor:
