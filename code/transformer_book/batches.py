@@ -307,7 +307,7 @@ class BucketedBatches(Sampler[list[int]]):
         if self.shuffle:
             order = _shuffled(order, generator)
         if self.drop_last and self.batch_size:
-            # Before the sorting, after which the last ones are always the longest.
+            # Before the sorting, after which the last ones are the longest or the shortest.
             del order[len(order) - len(order) % self.batch_size :]
         if self.bucket:
             order = self._sort_pools(order)
