@@ -88,9 +88,15 @@ def with_subjects(pages: list[dict], subjects: dict[str, dict[str, str]]) -> lis
     """The pages, their sections with the names under which readers look for them.
 
     Raises:
-        ExtensionError: if a name is given to a section that does not exist.
+        ExtensionError: if a name is given to a section that its page does not have.
     """
-    left = {(page, anchor): names for page, of in subjects.items() for anchor, names in of.items()}
+    built = {page["name"] for page in pages}
+    left = {
+        (page, anchor): names
+        for page, of in subjects.items()
+        if page in built
+        for anchor, names in of.items()
+    }
     for page in pages:
         page["sections"] = [
             section | {"subjects": left.pop((page["name"], section["anchor"]), "")}

@@ -151,7 +151,7 @@ def test_too_much_memory_at_once_and_bit_by_bit() -> None:
     # end with Python's own error, which is as true, before anyone has looked.
     slowly = (
         "import time\nkept = []\n"
-        "while True:\n    kept.append(bytearray(b'x' * 25_000_000))\n    time.sleep(0.04)"
+        "while True:\n    kept.append(bytearray(b'x' * 25_000_000))\n    time.sleep(0.1)"
     )
     done = ran("bytearray(30 * 10**9)", "x = 1", slowly, "y = 2", memory=2**30)
     assert finished(done) == [False, True, False, True]

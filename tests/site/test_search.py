@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+import tomllib
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page
 from sphinx.errors import ExtensionError
-from transformer_book_search import with_subjects
+from transformer_book_search import SUBJECTS, with_subjects
 
 from tests.site.accessibility import NARROW, violations, width_of
 
@@ -97,6 +98,12 @@ def test_a_subject_of_a_section_that_does_not_exist_stops_the_build() -> None:
     assert named[0]["sections"][0]["subjects"] == "first, start"
     with pytest.raises(ExtensionError, match="'two'"):
         with_subjects(pages, {"a": {"two": "second"}})
+    with_subjects(pages, {"of another book": {"two": "second"}})  # as in a book of one chapter
+
+
+def test_subjects_are_those_of_pages_of_this_book(site: Path) -> None:
+    named = tomllib.loads(SUBJECTS.read_text(encoding="utf-8"))
+    assert named and [page for page in named if not (site / f"{page}.html").is_file()] == []
 
 
 def test_excerpts_hold_neither_code_nor_tex(site: Path) -> None:
