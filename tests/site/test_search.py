@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
