@@ -351,6 +351,7 @@ def test_the_tree_and_the_steps_are_the_packages(talk, package) -> None:
     )
     weights = done["steps"][stages.index("weights")]
     fields.locator("summary").press("Enter")
+    fields.locator("td").first.wait_for()
     shown = fields.locator("td").all_inner_texts()
     H, S = weights["shape"]
     right = weights["data"].reshape(H, S).T.flatten()
