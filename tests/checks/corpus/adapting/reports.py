@@ -1,4 +1,4 @@
-"""What people reported in public, rebuilt on 2026-11-28 from the descriptions, in our own code."""
+"""What people reported in public, rebuilt on 2026-11-28 and 29 from descriptions, in our own code."""
 
 from __future__ import annotations
 
@@ -87,3 +87,41 @@ def logarithms_added_up(logits, top_p):
 def limit_on_the_logits(logits, min_p):
     limit = logits.max(-1, keepdim=True).values * min_p
     return torch.where(logits < limit, 0.0, logits).softmax(-1)
+
+
+@version("lora", "wrong")
+def over_the_rank_twice(x, weight, down, up, alpha):
+    rank = down.size(0)
+    scaling = alpha / rank
+    lora_out = torch.einsum("or,ri,...i->...o", up, down, x) / rank
+    return x @ weight.T + scaling * lora_out
+
+
+@version("lora_start", "wrong")
+def both_matrices_random(weight, rank, draw):
+    out_features, in_features = weight.shape
+    return draw(rank, in_features) / rank**0.5, draw(out_features, rank)
+
+
+@version("merged_weight", "wrong")
+def scale_folded_in_and_applied(weight, down, up, alpha):
+    scaling = alpha / down.shape[0]
+    folded = up * scaling
+    delta = folded @ down
+    return weight + scaling * delta
+
+
+@version("merged_weight", "wrong")
+def alpha_as_strength_too(weight, down, up, alpha):
+    def apply(weight, alpha, strength=1.0):
+        scale = alpha / down.shape[0]
+        return weight + strength * scale * (up @ down)
+
+    return apply(weight, alpha, strength=alpha)
+
+
+@version("merged_weight", "wrong")
+def factor_multiplied_into_down(weight, down, up, alpha):
+    with torch.no_grad():
+        down.mul_(alpha / down.shape[0])
+    return weight + up @ down

@@ -1,10 +1,11 @@
-"""What people reported in public, rebuilt on 2026-11-28 from the descriptions, in our own code."""
+"""What people reported in public, rebuilt on 2026-11-28 and 29 from descriptions, in our own code."""
 
 from __future__ import annotations
 
 import math
 
 import torch
+import torch.nn.functional as F
 from torch import nn
 
 from tests.checks.corpus import version
@@ -159,3 +160,133 @@ def attends_over_the_sentences(
     out = torch.bmm(scores.softmax(-1), v)
     out = out.transpose(0, 1).reshape(query.shape)
     return out @ w_output.T
+
+
+@version("causal_mask", "wrong")
+def sees_itself_nowhere_but_first(length):
+    blocked = torch.triu(torch.full((length, length), 1.0), diagonal=0).bool()
+    blocked[0, 0] = False
+    return ~blocked
+
+
+@version(
+    "multi_head_attention",
+    "wrong: several heads merged without permuting back + several heads split with view, not transposed",
+)
+class HeadsByAViewAlone(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads, self.head_dim = n_heads, d_model // n_heads
+        self.query = nn.Linear(d_model, d_model, bias=False)
+        self.key = nn.Linear(d_model, d_model, bias=False)
+        self.value = nn.Linear(d_model, d_model, bias=False)
+        self.output = nn.Linear(d_model, d_model, bias=False)
+
+    def forward(self, query, key, value, mask=None):
+        b = query.size(0)
+        q = self.query(query).view(b, self.n_heads, -1, self.head_dim)
+        k = self.key(key).view(b, self.n_heads, -1, self.head_dim)
+        v = self.value(value).view(b, self.n_heads, -1, self.head_dim)
+        scores = q @ k.transpose(-1, -2) / self.head_dim**0.5
+        if mask is not None:
+            scores = scores.masked_fill(mask == False, float("-inf"))
+        out = scores.softmax(-1) @ v
+        return self.output(out.reshape(b, -1, self.n_heads * self.head_dim))
+
+
+@version(
+    "multi_head_attention",
+    "wrong: output projection forgotten + in several heads: scores not scaled",
+)
+def unscaled_context_handed_on(
+    query, key, value, w_query, w_key, w_value, w_output, n_heads, mask=None
+):
+    B, T, D = query.shape
+    S = key.shape[1]
+    k = D // n_heads
+    Q = F.linear(query, w_query).view(B, T, n_heads, k).transpose(1, 2)
+    K = F.linear(key, w_key).view(B, S, n_heads, k).transpose(1, 2)
+    V = F.linear(value, w_value).view(B, S, n_heads, k).transpose(1, 2)
+    energy = torch.matmul(Q, K.transpose(2, 3))
+    if mask is not None:
+        energy = energy.masked_fill(mask == 0, -1e10)
+    attention = torch.softmax(energy, dim=-1)
+    output = torch.matmul(attention, V).transpose(1, 2).contiguous().view(B, T, D)
+    linear_proj = F.linear(output, w_output)
+    return output
+
+
+@version("padding_mask", "wrong")
+def padding_at_the_end_alone(tokens):
+    masks = []
+    for row in tokens.tolist():
+        n = len(row)
+        while n > 0 and row[n - 1] == 0:
+            n -= 1
+        masks.append([True] * n + [False] * (len(row) - n))
+    return torch.tensor(masks)[:, None, None, :]
+
+
+@version("scaled_dot_product_attention", "wrong")
+def softmax_over_flattened_rows(query, key, value, mask=None):
+    scores = query @ key.transpose(-2, -1) / math.sqrt(key.size(-1))
+    if mask is not None:
+        scores = scores.masked_fill(mask.logical_not(), -1e9)
+    shape = scores.shape
+    weights = torch.softmax(scores.reshape(-1, shape[-1]), dim=0).view(shape)
+    if mask is not None:
+        weights = weights.masked_fill(mask.logical_not(), 0.0)
+    return weights @ value
+
+
+@version("scaled_dot_product_attention", "wrong")
+def scale_multiplied_in_a_loop(query, key, value, mask=None):
+    qk_scale = 1 / math.sqrt(key.size(-1))
+    columns = []
+    for j in range(key.size(-2)):
+        columns.append((query * key[..., j : j + 1, :]).sum(-1) * qk_scale)
+        qk_scale *= 1 / math.sqrt(key.size(-1))
+    scores = torch.stack(columns, dim=-1)
+    if mask is None:
+        return scores.softmax(-1) @ value
+    weights = scores.masked_fill(~mask, float("-inf")).softmax(-1)
+    return weights.masked_fill(~mask, 0) @ value
+
+
+@version("scaled_dot_product_attention", "wrong")
+def mean_where_all_is_masked(query, key, value, mask=None):
+    scores = query @ key.mT * key.size(-1) ** -0.5
+    if mask is not None:
+        scores = torch.where(mask, scores, torch.tensor(-10000.0))
+    return scores.softmax(dim=-1) @ value
+
+
+@version("scaled_dot_product_attention", "wrong: mask ignored")
+def masked_copy_thrown_away(query, key, value, mask=None):
+    score = torch.matmul(query, key.transpose(-2, -1)) / math.sqrt(key.size(-1))
+    if mask is not None:
+        score.masked_fill(~mask, value=float("-1e9"))
+    attention = F.softmax(score, dim=-1)
+    if mask is not None:
+        attention = attention * mask.any(dim=-1, keepdim=True)
+    return torch.matmul(attention, value)
+
+
+@version("softmax", "wrong: softmax over the wrong axis", instance=True)
+class OverTheAxisBeforeTheLast:
+    def __init__(self, dim=-2):
+        self.dim = dim
+
+    def __call__(self, scores):
+        shifted = scores - scores.amax(dim=self.dim, keepdim=True)
+        weights = shifted.exp()
+        return weights / weights.sum(self.dim, keepdim=True)
+
+
+@version("target_mask", "wrong")
+def both_real_or_both_padding(tokens):
+    real = tokens != 0
+    same = real.unsqueeze(-1) == real.unsqueeze(-2)
+    T = tokens.size(1)
+    causal = torch.ones(T, T, dtype=torch.bool).tril()
+    return same.unsqueeze(1) & causal

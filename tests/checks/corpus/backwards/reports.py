@@ -1,10 +1,11 @@
-"""What people reported in public, rebuilt on 2026-11-28 from the descriptions, in our own code."""
+"""What people reported in public, rebuilt on 2026-11-28 and 29 from descriptions, in our own code."""
 
 from __future__ import annotations
 
 import math
 
 import torch
+import torch.nn.functional as F
 
 from tests.checks.corpus import version
 
@@ -171,3 +172,123 @@ def one_minus_once_too_often(
     step = learning_rate * (1.0 - bias_correction2) ** 0.5 / bias_correction1
     new = parameter - step * mean / (square.sqrt() + epsilon)
     return new, mean, square
+
+
+@version("adam_update", "wrong")
+def epsilon_taken_off_the_root(
+    parameter, gradient, mean, square, update, learning_rate, beta1, beta2, epsilon
+):
+    m = mean + (gradient - mean) * (1 - beta1)
+    v = square + (gradient * gradient - square) * (1 - beta2)
+    m_hat = m / (1 - beta1**update)
+    v_hat = v / (1 - beta2**update)
+    return parameter - learning_rate * m_hat / (v_hat.sqrt() - epsilon), m, v
+
+
+@version("adam_update", "wrong")
+def squares_corrected_by_the_second_power(
+    parameter, gradient, mean, square, update, learning_rate, beta1, beta2, epsilon
+):
+    m = beta1 * mean + (1 - beta1) * gradient
+    v = beta2 * square + (1 - beta2) * gradient * gradient
+    m_hat = m / (1 - beta1**update)
+    v_hat = v / (1 - beta2**2)
+    return parameter - learning_rate * m_hat / (v_hat.sqrt() + epsilon), m, v
+
+
+@version("adam_update", "wrong")
+def corrected_means_given_back(
+    parameter, gradient, mean, square, update, learning_rate, beta1, beta2, epsilon
+):
+    exp_avg = mean.clone().mul_(beta1).add_(gradient, alpha=1 - beta1)
+    exp_avg_sq = square.clone().mul_(beta2).addcmul_(gradient, gradient, value=1 - beta2)
+    exp_avg.div_(1 - beta1**update)
+    exp_avg_sq.div_(1 - beta2**update)
+    new = parameter - learning_rate * exp_avg / exp_avg_sq.sqrt().add(epsilon)
+    return new, exp_avg, exp_avg_sq
+
+
+@version(
+    "adam_update",
+    "wrong: mean not corrected for its start at zero + square not corrected for its start at zero",
+)
+def no_correction_of_either_mean(
+    parameter, gradient, mean, square, update, learning_rate, beta1, beta2, epsilon
+):
+    new_m = beta1 * mean + (1 - beta1) * gradient
+    new_v = beta2 * square + (1 - beta2) * gradient.square()
+    new_parameter = parameter - learning_rate * new_m / (new_v.sqrt() + epsilon)
+    return new_parameter, new_m, new_v
+
+
+@version("attention_backward", "wrong")
+def keys_without_the_transpose(d_output, query, key, value, weights):
+    scale = query.size(-1) ** -0.5
+    d_value = weights.transpose(-1, -2) @ d_output
+    d_weights = d_output @ value.transpose(-1, -2)
+    d_scores = weights * (d_weights - (d_weights * weights).sum(-1, keepdim=True))
+    d_query = scale * d_scores @ key
+    d_key = scale * d_scores @ query
+    return d_query, d_key, d_value
+
+
+@version("cross_entropy_backward", "wrong")
+def over_the_sentences_too(logits, target, smoothing=0.0):
+    v = logits.size(-1)
+    real = (target != 0).unsqueeze(-1)
+    q = torch.full_like(logits, smoothing / v)
+    q.scatter_add_(-1, target.unsqueeze(-1), torch.full_like(q, 1 - smoothing))
+    grad = (logits.softmax(-1) - q) * real
+    grad = grad / real.sum()
+    return grad / logits.size(0)
+
+
+@version("cross_entropy_backward", "wrong")
+def softmax_of_padding_stays(logits, target, smoothing=0.0):
+    V = logits.size(-1)
+    real = (target != 0).float().unsqueeze(-1)
+    onehot = torch.nn.functional.one_hot(target, V).float()
+    dist = ((1 - smoothing) * onehot + smoothing / V) * real
+    return (torch.softmax(logits, -1) - dist) / real.sum()
+
+
+@version("cross_entropy_backward", "wrong")
+def target_added(logits, target, smoothing=0.0):
+    probs = logits.softmax(-1)
+    q = torch.full_like(probs, smoothing / probs.size(-1))
+    q.scatter_add_(-1, target[..., None], torch.full_like(probs[..., :1], 1 - smoothing))
+    mask = (target != 0)[..., None]
+    return (probs + q) * mask / mask.sum()
+
+
+@version("cross_entropy_backward", "wrong")
+def with_respect_to_probabilities(logits, target, smoothing=0.0):
+    p = logits.softmax(-1)
+    V = p.size(-1)
+    y = (1 - smoothing) * F.one_hot(target, V) + smoothing / V
+    ret = -y / p
+    real = (target != 0).unsqueeze(-1)
+    return ret * real / real.sum()
+
+
+@version("linear_backward", "wrong")
+def bias_summed_over_all(d_output, x, weight):
+    d_x = d_output @ weight
+    d_weight = torch.einsum("btn,btm->nm", d_output, x)
+    d_bias = torch.sum(d_output).expand(weight.size(0))
+    return d_x, d_weight, d_bias
+
+
+@version("linear_backward", "wrong")
+def bias_not_summed(d_output, x, weight):
+    n = weight.shape[0]
+    error = d_output.reshape(-1, n)
+    return d_output.matmul(weight), error.t() @ x.reshape(-1, x.shape[-1]), error
+
+
+@version("linear_backward", "wrong")
+def gradient_where_the_weight_belongs(d_output, x, weight):
+    flat_d = d_output.flatten(0, 1)
+    grad_w = flat_d.T @ x.flatten(0, 1)
+    grad_x = d_output @ grad_w
+    return grad_x, grad_w, flat_d.sum(0)

@@ -1,13 +1,15 @@
-"""What people reported in public, rebuilt on 2026-11-28 from the descriptions, in our own code."""
+"""What people reported in public, rebuilt on 2026-11-28 and 29 from descriptions, in our own code."""
 
 from __future__ import annotations
 
+import collections
 import heapq
 import math
 from collections import Counter
 from itertools import pairwise
 
 import torch
+from torch import nn
 
 from tests.checks.corpus import version
 
@@ -188,3 +190,203 @@ def several_pairs_of_one_count(words, n, at_once=3):
             for w in words:
                 pieces[w] = join(pieces[w], pair)
     return merges
+
+
+@version("add_positions", "wrong")
+def positions_over_the_root_of_d(x, table):
+    b, t, d = x.shape
+    return x + table[:t].unsqueeze(0) / d**0.5
+
+
+@version("build_vocabulary", "wrong", instance=True)
+class SortedWithTheSpecialTokens:
+    def __call__(self, sentences, min_frequency):
+        tokens = [t for line in sentences for t in line]
+        counter = collections.Counter(tokens)
+        reserved = ["<pad>", "<sos>", "<eos>", "<unk>"]
+        idx_to_token = sorted(set(reserved + [t for t, f in counter.items() if f >= min_frequency]))
+        return {t: i for i, t in enumerate(idx_to_token)}
+
+
+@version("build_vocabulary", "wrong")
+def three_special_tokens_share_an_id(sentences, min_frequency):
+    counts = {}
+    for sentence in sentences:
+        for word in sentence:
+            counts[word] = counts.get(word, 0) + 1
+    worddict = {}
+    worddict["<pad>"] = 0
+    worddict["<sos>"] = 1
+    worddict["<eos>"] = 1
+    worddict["<unk>"] = 1
+    for word, count in counts.items():
+        if count >= min_frequency:
+            worddict[word] = len(worddict)
+    return worddict
+
+
+@version("collate", "wrong")
+def as_long_as_the_mean(rows):
+    lengths = [len(r) for r in rows]
+    size = int(sum(lengths) / len(lengths))
+    out = torch.zeros(len(rows), size, dtype=torch.long)
+    for i, r in enumerate(rows):
+        out[i, : min(size, len(r))] = torch.tensor(r[:size])
+    return out
+
+
+@version("collate", "wrong")
+def as_long_as_allowed(rows, max_length=512):
+    return torch.tensor([r + [0] * (max_length - len(r)) for r in rows])
+
+
+MAX = 64
+
+
+@version("collate", "wrong")
+def sixty_four_long(rows):
+    padded = torch.zeros(len(rows), MAX, dtype=torch.long)
+    for i, row in enumerate(rows):
+        row = row[:MAX]
+        padded[i, : len(row)] = torch.tensor(row)
+    return padded
+
+
+@version("embedding", "wrong: embedding divided by the root")
+class DividedByTheRoot(nn.Module):
+    def __init__(self, vocab_size, d_model):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(vocab_size, d_model))
+
+    def forward(self, tokens):
+        enc = nn.functional.embedding(tokens, self.weight)
+        enc = enc / self.weight.size(1) ** 0.5
+        return enc
+
+
+def join(symbols, pair):
+    out, i = [], 0
+    while i < len(symbols):
+        if tuple(symbols[i : i + 2]) == pair:
+            out.append(symbols[i] + symbols[i + 1])
+            i += 2
+        else:
+            out.append(symbols[i])
+            i += 1
+    return out
+
+
+@version("learn_merges", "wrong")
+def two_pairs_from_each_count(words, n):
+    split = {w: list(w) for w in words}
+    merges = []
+    while len(merges) < n:
+        counts = Counter()
+        for w, symbols in split.items():
+            for pair in zip(symbols, symbols[1:]):
+                counts[pair] += words[w]
+        if not counts:
+            break
+        for pair in sorted(counts, key=lambda p: (-counts[p], p))[:2]:
+            if len(merges) < n:
+                merges.append(pair)
+                split = {w: join(s, pair) for w, s in split.items()}
+    return merges
+
+
+def pairs_of(words):
+    counts = {}
+    for word, n in words:
+        for a, b in zip(word, word[1:]):
+            counts[a, b] = counts.get((a, b), 0) + n
+    return counts
+
+
+@version("learn_merges", "wrong")
+def counts_kept_beside_the_merge(words, n):
+    words = [(list(w), c) for w, c in words.items()]
+    counts = pairs_of(words)
+    merges = []
+    while len(merges) < n and counts:
+        best = min(counts, key=lambda p: (-counts[p], p))
+        merges.append(best)
+        joined = best[0] + best[1]
+        for symbols, _ in words:
+            i = 0
+            while i < len(symbols) - 1:
+                if (symbols[i], symbols[i + 1]) == best:
+                    symbols[i : i + 2] = [joined]
+                i += 1
+        fresh = pairs_of(words)
+        counts = {p: c for p, c in counts.items() if not set(p) & set(best)}
+        counts.update({p: c for p, c in fresh.items() if joined in p})
+    return merges
+
+
+def dataset_item(sample):
+    return sample[:, :-1], sample[:, 1:]
+
+
+@version("shift", "wrong")
+def shifted_in_the_data_and_once_more(target):
+    x, labels = dataset_item(target)
+    shifted_inputs = x[..., :-1].contiguous()
+    shifted_labels = labels[..., 1:].contiguous()
+    return shifted_inputs, shifted_labels
+
+
+@version("sinusoids", "wrong: exponent per column + 1000 in place of 10000")
+def base_of_a_thousand_odd_exponents(length, d_model):
+    pe = torch.zeros(length, d_model)
+    pos = torch.arange(length).unsqueeze(1)
+    pe[:, 0::2] = torch.sin(pos / torch.pow(1000, torch.arange(0, d_model, 2).float() / d_model))
+    pe[:, 1::2] = torch.cos(pos / torch.pow(1000, torch.arange(1, d_model, 2).float() / d_model))
+    return pe
+
+
+@version("sinusoids", "wrong")
+def rounded_down_to_minus_one(length, d_model):
+    pe = torch.zeros(length, d_model)
+    position = torch.arange(length).unsqueeze(1).float()
+    div_term = torch.exp(
+        torch.arange(0, d_model // 2).float() * (-math.log(10000.0) / d_model // 2)
+    )
+    pe[:, 0::2] = torch.sin(position * div_term)
+    pe[:, 1::2] = torch.cos(position * div_term)
+    return pe
+
+
+@version("text_to_ids", "wrong: lower-cased for a model that was not")
+def made_lower_case_first(text, tokenize, vocabulary):
+    ids = [vocabulary.get(token, 3) for token in tokenize(text.lower().strip())]
+    return ids + [2]
+
+
+@version("text_to_pieces", "wrong")
+def cut_at_single_spaces(text, merges):
+    pieces = []
+    for word in text.split(" "):
+        tokens = ["\u2581"] + list(word)
+        for a, b in merges:
+            i = 0
+            while i < len(tokens) - 1:
+                if tokens[i] == a and tokens[i + 1] == b:
+                    tokens[i : i + 2] = [a + b]
+                i += 1
+        pieces += tokens
+    return pieces
+
+
+@version("text_to_pieces", "wrong")
+def single_letters_without_a_mark(text, merges):
+    pieces = []
+    for word in text.split():
+        symbols = list(word) if len(word) == 1 else ["▁"] + list(word)
+        for left, right in merges:
+            i = 0
+            while i + 1 < len(symbols):
+                if symbols[i] == left and symbols[i + 1] == right:
+                    symbols[i : i + 2] = [left + right]
+                i += 1
+        pieces += symbols
+    return pieces

@@ -1,10 +1,11 @@
-"""What people reported in public, rebuilt on 2026-11-28 from the descriptions, in our own code."""
+"""What people reported in public, rebuilt on 2026-11-28 and 29 from descriptions, in our own code."""
 
 from __future__ import annotations
 
 import math
 
 import torch
+import torch.nn.functional as F
 from torch import nn
 
 from tests.checks.corpus import version
@@ -104,3 +105,90 @@ def both_drawn_narrowly(d_model):
 def activation_behind_both_layers(x, w1, b1, w2, b2):
     x_fc1 = x @ w1.T + b1
     return torch.nn.functional.gelu(x_fc1 @ w2.T + b2)
+
+
+@version("causal_self_attention", "wrong")
+def dropout_always_on_in_fused_attention(x, training):
+    return F.scaled_dot_product_attention(x, x, x, dropout_p=0.1, is_causal=True)
+
+
+def dropout_mask(x, keep, p):
+    return keep.to(x.dtype) / (1 - p) ** 0.5
+
+
+@version("dropout", "wrong")
+def over_the_root_of_what_stays(x, p, keep, training):
+    if not training or p == 0:
+        return x
+    return x * dropout_mask(x, keep, p)
+
+
+@version("group_sort", "wrong: smaller ones in front, larger ones behind")
+def minima_first(x):
+    pairs = x.reshape(*x.shape[:-1], -1, 2)
+    mins = pairs.min(dim=-1).values
+    maxes = pairs.max(dim=-1).values
+    return torch.cat((mins, maxes), dim=-1)
+
+
+@version("layer_norm", "wrong")
+class EpsilonBesideTheRoot(nn.Module):
+    def __init__(self, d_model, eps=1e-5):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(d_model))
+        self.bias = nn.Parameter(torch.zeros(d_model))
+        self.eps = eps
+
+    def forward(self, x):
+        x = x - x.mean(-1, keepdim=True)
+        var = (x * x).mean(-1, keepdim=True)
+        out = x / (var.sqrt() + self.eps)
+        return out * self.weight + self.bias
+
+
+@version("layer_norm_parameters", "wrong")
+def gamma_near_zero(d_model):
+    gamma = torch.zeros(d_model) + 1e-6
+    beta = torch.zeros(d_model)
+    return gamma, beta
+
+
+@version("layer_norm_parameters", "wrong")
+def gamma_around_zero(d_model):
+    layer_norm_weight = torch.empty(d_model).normal_(0.0, 0.023)
+    layer_norm_bias = torch.zeros(d_model)
+    return layer_norm_weight, layer_norm_bias
+
+
+@version("post_norm", "wrong: normalised in front and behind + x normalised and not the sum")
+def normed_first_and_added(x, sublayer, norm):
+    n = norm(x)
+    out = n + sublayer(n)
+    return out
+
+
+@version("pre_norm", "wrong")
+def added_to_itself(x, sublayer, norm):
+    x = sublayer(norm(x))
+    x = x + x
+    return x
+
+
+@version("sublayer_with_dropout", "wrong")
+def norm_behind_the_sublayer(x, sublayer, norm, dropout):
+    return x + dropout(norm(sublayer(x)))
+
+
+@version("sublayer_with_dropout", "wrong")
+def dropout_made_at_each_call(x, sublayer, norm, dropout):
+    out = sublayer(norm(x))
+    out = nn.Dropout(p=0.5)(out)
+    return x + out
+
+
+@version("sublayer_with_dropout", "wrong")
+def dropout_of_the_wrong_variable(x, sublayer, norm, dropout):
+    z = norm(x)
+    z_ = sublayer(z)
+    z_ = dropout(z)
+    return x + z_

@@ -1,4 +1,4 @@
-"""What people reported in public, rebuilt on 2026-11-28 from the descriptions, in our own code."""
+"""What people reported in public, rebuilt on 2026-11-28 and 29 from descriptions, in our own code."""
 
 from __future__ import annotations
 
@@ -273,3 +273,161 @@ def held_against_the_one_before(checkpoints, batches, loss_of):
             best = i
         min_loss = val_loss
     return best
+
+
+@version("average_checkpoints", "wrong")
+def running_mean_that_counts_too_fast(checkpoints):
+    swa = {name: w.clone() for name, w in checkpoints[0].items()}
+    for epoch, checkpoint in enumerate(checkpoints[1:], start=1):
+        seen = epoch * 2
+        for name, w in checkpoint.items():
+            swa[name] = (swa[name] * seen + w) / (seen + 1)
+    return swa
+
+
+@version("bleu_of_strings", "wrong")
+def references_of_the_last_one(translations, references, corpus_bleu):
+    hypotheses = []
+    for text, refs in zip(translations, references):
+        hypotheses.append(text.split(" "))
+        all_refs = []
+        all_refs.append([r.split(" ") for r in refs])
+    return corpus_bleu(hypotheses, all_refs)
+
+
+def clip_by_norm(t, limit):
+    return t * torch.clamp(limit / (t.pow(2).sum().sqrt() + 1e-6), max=1.0)
+
+
+@version("clip_gradients", "wrong")
+def each_clipped_then_all(gradients, limit):
+    grads = [clip_by_norm(g, limit) for g in gradients]
+    total = torch.stack([g.pow(2).sum() for g in grads]).sum().sqrt()
+    factor = torch.clamp(limit / (total + 1e-6), max=1.0)
+    return [g * factor for g in grads]
+
+
+@version(
+    "cross_entropy",
+    "wrong: padding left out of the sum, not of the count + logarithm of a softmax that underflows",
+)
+def over_all_places_with_padding(logits, target):
+    p = logits.softmax(dim=-1)
+    chosen = p.gather(2, target[:, :, None])[:, :, 0]
+    loss = -chosen.log() * (target != 0)
+    return loss.sum() / target.numel()
+
+
+@version("cross_entropy", "wrong")
+def one_padding_token_too_many(logits, target):
+    log_p = torch.log_softmax(logits, -1)
+    lengths = (target != 0).sum(-1, keepdim=True)
+    steps = torch.arange(target.size(1))[None, :]
+    mask = steps <= lengths
+    scores = log_p.gather(-1, target.unsqueeze(-1)).squeeze(-1) * mask
+    return -scores.sum() / lengths.sum()
+
+
+@version("cross_entropy", "wrong")
+def divided_by_the_mask(logits, target):
+    loss = F.cross_entropy(logits.transpose(1, 2), target, reduction="none")
+    mask = (target != 0).float()
+    return (loss / mask).mean()
+
+
+@version("evaluation_loss", "wrong")
+def over_the_batches_once_more(model, batches, compute_loss):
+    before = model.training
+    model.eval()
+    try:
+        with torch.no_grad():
+            results = [compute_loss(model, b) for b in batches]
+    finally:
+        model.train(before)
+    tokens = sum(n for _, n in results)
+    mean = sum(loss.item() * n / tokens for loss, n in results)
+    return mean / len(results)
+
+
+@version("evaluation_loss", "wrong")
+@torch.no_grad()
+def over_the_size_of_the_first(model, batches, compute_loss):
+    mode = model.training
+    model.eval()
+    batch_size = None
+    total = 0.0
+    for batch in batches:
+        loss, count = compute_loss(model, batch)
+        if batch_size is None:
+            batch_size = count
+        total += float(loss) * count / batch_size
+    model.train(mode)
+    return total / len(batches)
+
+
+@version("inverse_sqrt_schedule", "wrong")
+def counted_from_zero_after_the_warm_up(update, d_model, warmup):
+    if update <= warmup:
+        factor = update * warmup**-1.5
+    else:
+        factor = (update - 1) ** -0.5
+    return d_model**-0.5 * factor
+
+
+@version("inverse_sqrt_schedule", "wrong")
+def risen_from_a_hundredth(update, d_model, warmup, warmup_factor=0.01):
+    peak = (d_model * warmup) ** -0.5
+    if update < warmup:
+        alpha = update / warmup
+        return peak * (warmup_factor * (1 - alpha) + alpha)
+    return d_model**-0.5 * update**-0.5
+
+
+@version("label_smoothed_loss", "wrong")
+def shrunk_by_a_share(logits, target, smoothing):
+    n = logits.shape[-1]
+    onehot = torch.zeros_like(logits).scatter_(-1, target[..., None], 1.0)
+    s_by_c = smoothing / n
+    onehot = onehot * (1.0 - s_by_c) + s_by_c
+    loss = -(onehot * logits.log_softmax(dim=-1)).sum(dim=-1)
+    keep = (target != 0).float()
+    return (loss * keep).sum() / keep.sum()
+
+
+@version("label_smoothed_loss", "wrong")
+def whole_smoothing_to_each_other(logits, target, smoothing):
+    one_hot = torch.nn.functional.one_hot(target, logits.size(-1)).float()
+    one_hot = torch.clamp(one_hot, smoothing, 1.0 - smoothing)
+    log_p = torch.log_softmax(logits, dim=-1)
+    per_token = -(one_hot * log_p).sum(-1)
+    mask = target.ne(0)
+    return per_token.masked_select(mask).mean()
+
+
+@version("perplexity", "wrong")
+def last_loss_alone(losses, counts):
+    total, tokens = 0.0, 0
+    for loss, n in zip(losses, counts):
+        total = loss * n
+        tokens = n
+    return math.exp(total / tokens)
+
+
+@version("perplexity", "wrong")
+def one_token_too_many(losses, counts):
+    total = sum(n * l for l, n in zip(losses, counts))
+    length = 1 + sum(counts)
+    return math.exp(total / length)
+
+
+@version("token_weighted_updates", "wrong")
+def remainder_into_the_next_epoch(optimizer, parts, n, compute_loss):
+    for start in range(0, len(parts), n):
+        window = parts[start : start + n]
+        pairs = [compute_loss(part) for part in window]
+        total = sum(count for _, count in pairs)
+        for loss, count in pairs:
+            (loss * count / total).backward()
+        if len(window) == n:
+            optimizer.step()
+            optimizer.zero_grad()

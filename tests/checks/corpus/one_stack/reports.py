@@ -1,4 +1,4 @@
-"""What people reported in public, rebuilt on 2026-11-28 from the descriptions, in our own code."""
+"""What people reported in public, rebuilt on 2026-11-28 and 29 from descriptions, in our own code."""
 
 from __future__ import annotations
 
@@ -30,3 +30,70 @@ def sources_padding_in_front(source, target):
     left = torch.tensor(rows, dtype=source.dtype)
     labels = torch.cat([torch.zeros_like(source), target[:, 1:]], 1)
     return torch.cat([left, target[:, :-1]], 1), labels
+
+
+@version("one_stack_labels", "wrong: <sos> asked for + end of the target not asked for")
+def mask_shifted_against_the_labels(source, target):
+    ids = torch.cat([source, target], dim=1)
+    loss_mask = torch.zeros_like(ids)
+    loss_mask[:, source.size(1) + 1 :] = target[:, 1:] != 0
+    labels = ids[:, 1:]
+    mask = torch.cat([loss_mask[:, 2:], torch.zeros_like(loss_mask[:, :1])], dim=1)
+    return ids[:, :-1], labels * mask
+
+
+@version(
+    "one_stack_labels", "wrong: loss on the prefix, not shifted + labels of the target not shifted"
+)
+def labels_that_are_read(source, target):
+    ids = torch.cat((source, target[:, :-1]), 1)
+    return ids, ids.clone()
+
+
+PAD = EOS = 2
+
+
+@version("pad_left", "wrong")
+def padded_with_the_end(rows):
+    width = max(len(row) for row in rows)
+    tokens = torch.full((len(rows), width), PAD)
+    for b, row in enumerate(rows):
+        tokens[b, -len(row) :] = torch.as_tensor(row)
+    real = tokens.ne(PAD)
+    return tokens, real
+
+
+@version("pad_left", "wrong")
+def padded_with_the_end_in_a_list(rows):
+    T = max(map(len, rows))
+    tokens = torch.full((len(rows), T), 2)
+    real = torch.zeros(len(rows), T, dtype=torch.bool)
+    for i, row in enumerate(rows):
+        tokens[i, T - len(row) :] = torch.tensor(row)
+        real[i, T - len(row) :] = True
+    return tokens, real
+
+
+@version("prefix_mask", "wrong")
+def prefix_open_for_itself(real, prefix):
+    n = real.size(1)
+    causal = torch.ones(n, n, dtype=torch.bool).tril()
+    mask = causal[None] & real[:, None, :]
+    mask[:, :prefix, :prefix] = True
+    return mask[:, None]
+
+
+@version("prefix_mask", "wrong")
+def prefix_one_place_short(real, prefix):
+    length = real.size(1)
+    mask = torch.ones(length, length, dtype=torch.bool).tril()
+    mask[: prefix - 1, : prefix - 1] = True
+    return mask[None, None] & real[:, None, None, :]
+
+
+@version("real_positions", "wrong")
+def positions_of_the_longest_row(tokens):
+    real = tokens != 0
+    row = real.sum(dim=1).argmax()
+    position = (real[row].long().cumsum(0) - 1).clamp(min=0)
+    return position.expand_as(tokens)

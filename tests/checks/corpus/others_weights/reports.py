@@ -1,7 +1,8 @@
-"""What people reported in public, rebuilt on 2026-11-28 from the descriptions, in our own code."""
+"""What people reported in public, rebuilt on 2026-11-28 and 29 from descriptions, in our own code."""
 
 from __future__ import annotations
 
+import torch
 from torch import nn
 
 from tests.checks.corpus import version
@@ -47,3 +48,27 @@ def viewed_and_transposed(weight, n_heads):
     rows, columns = weight.shape
     w = weight.view(n_heads, rows // n_heads // 2, 2, columns)
     return w.transpose(1, 2).reshape(rows, columns)
+
+
+@version("decode_q4_1", "wrong")
+def quants_from_byte_two(blocks):
+    head = blocks[:, :4].contiguous().view(torch.float16).float()
+    scale, bias = head[:, :1], head[:, 1:2]
+    data = blocks[:, 2:18]
+    q = torch.cat([data & 0x0F, data >> 4], dim=1).float()
+    return q * scale + bias
+
+
+@version("load_tied", "wrong")
+def put_where_each_name_is_looked_up(model, state):
+    model.output.weight = model.embedding.weight
+    params_dict = dict(model.named_parameters())
+    for name, loaded_weight in state.items():
+        param = params_dict[name]
+        param.data.copy_(loaded_weight)
+
+
+@version("load_tied", "wrong")
+def loaded_strictly(model, state):
+    model.load_state_dict(state)
+    model.output.weight = model.embedding.weight

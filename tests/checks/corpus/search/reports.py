@@ -1,8 +1,9 @@
-"""What people reported in public, rebuilt on 2026-11-28 from the descriptions, in our own code."""
+"""What people reported in public, rebuilt on 2026-11-28 and 29 from descriptions, in our own code."""
 
 from __future__ import annotations
 
 import torch
+import torch.nn.functional as F
 
 from tests.checks.corpus import version
 
@@ -143,3 +144,115 @@ def past_and_the_new_ones(tokens, past, weight, table):
 @version("length_normalised", "wrong")
 def length_plus_six(score, length, alpha):
     return score / (pow(length + 6, alpha) / pow(6, alpha))
+
+
+@version("beam_search", "wrong")
+def stops_with_as_many_ends_as_beams(step, beam_size, max_length):
+    beams, done = [(0.0, [1])], []
+    while beams and len(done) < beam_size:
+        logp = step(torch.tensor([b[1] for b in beams]))
+        options = [
+            (s + logp[i, v].item(), seq + [v])
+            for i, (s, seq) in enumerate(beams)
+            for v in range(logp.size(-1))
+        ]
+        options.sort(key=lambda o: -o[0])
+        beams = []
+        for score, seq in options[:beam_size]:
+            if seq[-1] == 2 or len(seq) - 1 == max_length:
+                done.append((score, seq))
+            else:
+                beams.append((score, seq))
+    best = max(done, key=lambda o: o[0])[1]
+    return [t for t in best if t not in (1, 2)]
+
+
+@version("cut_at_end", "wrong")
+def exactly_one_end(ids):
+    t = torch.tensor(ids, dtype=torch.long)
+    eos = torch.nonzero(t == 2)
+    eos_pos = eos.item()
+    return t[:eos_pos].tolist()
+
+
+@version("cut_at_end", "wrong")
+def end_removed_before_the_search(ids):
+    kept = [i for i in ids if i != 2]
+    place = kept.index(2) if 2 in kept else -1
+    return kept[:place]
+
+
+@version("embed_next", "wrong")
+def one_new_token_without_a_position(tokens, past, weight, table):
+    hidden = weight[tokens]
+    if hidden.shape[1] > 1:
+        positions = torch.arange(hidden.shape[1])
+        hidden = hidden + table[positions]
+    return hidden
+
+
+@version("embed_next", "wrong")
+def two_rows_further_on(tokens, past, weight, table):
+    offset = 2
+    t = tokens.shape[1]
+    ids = torch.arange(past, past + t) + offset
+    return F.embedding(tokens, weight) + F.embedding(ids, table)
+
+
+@version("greedy_search", "wrong")
+def padding_set_to_zero_wins(step, max_length):
+    tokens = torch.tensor([[1]])
+    for _ in range(max_length):
+        scores = step(tokens).clone()
+        scores[:, 0] = 0
+        best = scores.argmax(dim=-1)
+        if best.item() == 2:
+            break
+        tokens = torch.cat([tokens, best[:, None]], dim=1)
+    return tokens[0, 1:].tolist()
+
+
+@version("greedy_search", "wrong")
+def first_step_again_and_again(step, max_length):
+    ids = [1]
+    logits = step(torch.tensor([ids]))
+    for _ in range(max_length):
+        token = int(logits[0].argmax())
+        if token == 2:
+            break
+        ids.append(token)
+        step(torch.tensor([ids]))
+    return ids[1:]
+
+
+@version("greedy_search", "wrong")
+def started_twice(step, max_length):
+    ys = torch.tensor([[1, 1]])
+    while ys.size(1) - 2 < max_length:
+        word = step(ys).argmax(dim=-1, keepdim=True)
+        if word.item() == 2:
+            break
+        ys = torch.cat([ys, word], dim=1)
+    return ys[0, 2:].tolist()
+
+
+@version("length_normalised", "wrong: one taken from the length")
+def end_not_in_the_length(score, length, alpha):
+    words = length - 1
+    return score / (words**alpha)
+
+
+@version("next_token", "wrong")
+def argmax_over_the_places(logits):
+    probs = torch.softmax(logits, dim=-1)
+    predictions = torch.argmax(probs, dim=1)
+    return predictions[:, -1]
+
+
+@version("temperature_probabilities", "wrong")
+def temperature_kept_in_a_loop(logits, temperature):
+    rows = []
+    for i in range(logits.size(0)):
+        logits = logits / temperature
+        rows.append(torch.softmax(logits[i], dim=-1))
+    return torch.stack(rows)

@@ -1,4 +1,4 @@
-"""What people reported in public, rebuilt on 2026-11-28 from the descriptions, in our own code."""
+"""What people reported in public, rebuilt on 2026-11-28 and 29 from descriptions, in our own code."""
 
 from __future__ import annotations
 
@@ -222,3 +222,77 @@ def one_over_the_root_rounded(x, weight, eps=1e-5):
     inv_rms = torch.rsqrt(x.float().square().mean(dim=-1, keepdim=True) + eps)
     inv_rms = inv_rms.to(x.dtype)
     return (x * inv_rms * weight).to(x.dtype)
+
+
+@version("cached_attention", "wrong")
+def kept_tokens_counted_after_the_new(query, key, value, kept_keys, kept_values, turn):
+    values = torch.cat([kept_values, value], dim=2)
+    t, total = query.size(2), values.size(2)
+    positions = torch.arange(total, total + t)
+    query, key = turn(query, positions), turn(key, positions)
+    keys = torch.cat([kept_keys, key], dim=2)
+    scores = query @ keys.transpose(-2, -1) / math.sqrt(query.size(-1))
+    see = torch.ones(t, total).tril(total - t).bool()
+    out = scores.masked_fill(~see, float("-inf")).softmax(-1) @ values
+    return out, keys, values
+
+
+@version("cached_attention", "wrong")
+def queries_turned_from_zero(query, key, value, kept_keys, kept_values, turn):
+    past = kept_keys.size(2)
+    t = query.size(2)
+    q = turn(query, torch.arange(t))
+    k = torch.cat([kept_keys, turn(key, torch.arange(past, past + t))], dim=2)
+    v = torch.cat([kept_values, value], dim=2)
+    scores = q @ k.transpose(-1, -2) / q.size(-1) ** 0.5
+    see = torch.ones(t, past + t, dtype=torch.bool).tril(diagonal=past)
+    scores = scores.masked_fill(~see, float("-inf"))
+    return scores.softmax(-1) @ v, k, v
+
+
+@version("rms_norm", "wrong")
+def epsilon_fixed_in_the_norm(x, weight, eps=1e-5):
+    EPSILON = 1e-6
+    return weight * x * torch.rsqrt(x.pow(2).mean(dim=-1, keepdim=True) + EPSILON)
+
+
+@version("rms_norm", "wrong")
+def divided_by_the_largest_first(x, weight, eps=1e-5):
+    m = x.abs().amax(dim=-1, keepdim=True)
+    scaled = x / m
+    rms = torch.sqrt(scaled.pow(2).mean(-1, keepdim=True) + eps) * m
+    return x / rms * weight
+
+
+@version("rotary", "wrong")
+def exponent_of_odd_numbers(x, positions, base=10000.0):
+    K = x.shape[-1]
+    k = torch.arange(1, K // 2 + 1, dtype=torch.float32)
+    theta = base ** (-(2 * k - 1) / K)
+    angle = positions.float()[:, None] * theta
+    cos, sin = angle.cos(), angle.sin()
+    a, b = x[..., : K // 2], x[..., K // 2 :]
+    return torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)
+
+
+@version("rotary", "wrong", instance=True)
+class WithoutTheMinus:
+    def __call__(self, x, positions, base=10000.0):
+        K = x.size(-1)
+        i = torch.arange(K // 2)
+        theta = base ** (2 * i / K)
+        angle = torch.einsum("t,i->ti", positions.to(theta.dtype), theta)
+        c, s = angle.cos(), angle.sin()
+        u, v = x[..., : K // 2], x[..., K // 2 :]
+        return torch.cat([u * c - v * s, u * s + v * c], -1)
+
+
+@version("rotary", "wrong")
+def cosines_of_as_many_as_sentences(x, positions, base=10000.0):
+    K = x.shape[-1]
+    theta = 1.0 / base ** (torch.arange(0, K, 2).float() / K)
+    idx_theta = torch.einsum("n,d->nd", positions.float(), theta)
+    idx_theta2 = torch.cat([idx_theta, idx_theta], dim=1)
+    cos, sin = idx_theta2.cos()[: x.shape[0]], idx_theta2.sin()[: x.shape[0]]
+    neg_half = torch.cat([-x[..., K // 2 :], x[..., : K // 2]], dim=-1)
+    return x * cos + neg_half * sin

@@ -1,0 +1,35 @@
+"""What people reported in public, rebuilt on 2026-11-29 from the descriptions, in our own code."""
+
+from __future__ import annotations
+
+import torch
+
+from tests.checks.corpus import version
+
+
+@version("ablate_head", "wrong: ablated after the projection")
+def features_zeroed_behind_the_projection(heads, weight, bias, head):
+    b, h, t, k = heads.shape
+    merged = heads.transpose(1, 2).reshape(b, t, h * k)
+    out = merged @ weight + bias
+    split = out.reshape(b, t, h, -1).clone()
+    split[:, :, head] = 0
+    return split.reshape(b, t, -1)
+
+
+@version("induction_score", "wrong")
+def one_minus_the_distance(weights, period):
+    T = weights.size(-1)
+    pattern = torch.zeros(T, T)
+    for t in range(period, T):
+        pattern[t, t - period + 1] = 1.0
+    return 1 - (weights - pattern).abs().mean(dim=(0, 2, 3))
+
+
+@version("induction_score", "wrong: divided by all rows")
+def over_all_rows(weights, period):
+    T = weights.shape[-1]
+    pattern = torch.diag(torch.ones(T - period + 1), diagonal=1 - period)[:T, :T]
+    pattern[:period] = 0
+    kept = (weights * pattern).sum(dim=(0, 2, 3))
+    return kept / weights.sum(dim=(0, 2, 3))
