@@ -127,7 +127,7 @@ class Batch:
     """Sources (B, S) and targets (B, T) of ids, int64, with `<pad>` (0) after the shorter ones.
 
     Raises:
-        ValueError: no rows, no columns, not int64, or more sources than targets.
+        ValueError: not int64 tensors, no rows, too few columns, or not as many sources as targets.
     """
 
     source: Int[Tensor, "B S"]

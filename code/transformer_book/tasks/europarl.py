@@ -1,6 +1,6 @@
 """Europarl: what was said in the European Parliament, English and Italian (Koehn 2005), version 7.
 
-1.9 million pairs of lines, one archive of 288 MB, fetched once from
+1.9 million pairs of lines, one archive of a few hundred MB, fetched once from
 [statmt.org](https://www.statmt.org/europarl/) and unpacked. The corpus is not part of the book.
 
 The same task reads any two line-aligned files of your own:
