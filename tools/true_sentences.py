@@ -15,12 +15,14 @@ import argparse
 import ast
 import contextlib
 import copy
+import inspect
 import io
 import re
 import sys
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -38,6 +40,22 @@ SECONDS = 5.0  # of processor time, for one input
 ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"] + [
     f"{i}th" for i in range(9, 500)
 ]
+# What a symptom says of the rows, the signs and the axes of an answer.
+NUMBERS: dict[str, Callable[[torch.Tensor], Any]] = {
+    r"^Each row sums to less than one": lambda x: x.sum(-1) < 1 - 1e-4,
+    r"^The columns sum to one": lambda x: (
+        (x.sum(-2) - 1).abs() < 1e-4 if x.dim() > 1 else torch.tensor(False)
+    ),
+    r"some of them are negative": lambda x: (x < 0).any(),
+    r"^No output is negative": lambda x: x >= 0,
+    r"^Every number is negative or zero": lambda x: x <= 0,
+    r"holds 0 and 1 as numbers": lambda x: (x == 0) | (x == 1) if x.dtype != torch.bool else x < x,
+}
+SHAPE = r"shape(?: is)? \(([^()]*)\)"
+IDLE = (
+    r"(?:The (?:arguments? )?)?(.+?)(?: and (.+?))? "
+    r"(?:do(?:es)? not matter|changes? nothing|has no effect)"
+)
 Reader = Callable[..., bool]
 READERS: list[tuple[re.Pattern[str], Reader]] = []
 
@@ -62,6 +80,42 @@ def holds_a_number(value: Any) -> bool:
         numbers = torch.as_tensor(value)
         return bool((numbers.isfinite() & (numbers != 0)).any())
     return False
+
+
+def true_numbers(symptom: str, answer: Any) -> bool:
+    """Whether an answer is as a symptom says without a condition: in its rows, signs and axes."""
+    if not isinstance(answer, torch.Tensor) or answer.isnan().any():
+        return True
+    axes = re.search(SHAPE, symptom)
+    claims = [holds for claim, holds in NUMBERS.items() if re.search(claim, symptom)]
+    return (not axes or answer.dim() == len(axes[1].split(", "))) and all(
+        bool(holds(answer).all()) for holds in claims
+    )
+
+
+def truly_idle(checks: Any, attempt: Any, symptom: str) -> bool:
+    """Whether arguments of which a symptom says that they do not matter can be others."""
+    names = list(inspect.signature(attempt.plain.pipeline).parameters)[1:]
+    read = re.match(IDLE, symptom)
+    words = [word.strip("`") for word in read.groups() if word] if read else []
+    idle = {n for n in names for word in words if word in (n, f"{n}s", f"{n[:-1]}ies")}
+    for case in attempt.cases if idle and attempt.component.form == "function" else ():
+        arguments = [
+            _other(x) if n in idle else x for n, x in zip(names, case.arguments, strict=False)
+        ]
+        keywords = {n: _other(x) if n in idle else x for n, x in case.keywords.items()}
+        given = case, replace(case, arguments=tuple(arguments), keywords=keywords)
+        before, after = (attempt.call(each, gradients=False) for each in given)
+        if not before.trouble and not checks.comparing.same(after.answer, before.answer):
+            return False
+    return True
+
+
+def _other(value: Any) -> Any:
+    """Another value of the same kind and shape; a mask that hides nothing."""
+    if isinstance(value, torch.Tensor):
+        return torch.ones_like(value) if value.dtype == torch.bool else 1 + value.flip(-1) * 2
+    return value / 2 + 0.1 if isinstance(value, float) else value
 
 
 class Told:
@@ -516,8 +570,17 @@ class Told:
                 for alike in (False, True)
                 if component.alike or not alike
             ]
-            if not any(self._named_truly(group, theirs) for theirs in options):
+            named = any(self._named_truly(group, theirs) for theirs in options)
+            if not named or not self._as_said(group):
                 yield f"{' + '.join(m.name for m in group)}: {verdict.text()}"
+
+    def _as_said(self, group: tuple[Any, ...]) -> bool:
+        """Whether what is told of one mistake is true of this version, which may differ from it."""
+        symptom, wrong = group[0].symptom, [trial for trial in self.trials if trial.wrong]
+        return len(group) > 1 or (
+            all(true_numbers(symptom, t.mine) for t in wrong if not t.stops)
+            and truly_idle(self.checks, self.attempt, symptom)
+        )
 
     def _named_truly(self, group: tuple[Any, ...], theirs: Any) -> bool:
         told = " ".join(f"{mistake.symptom} {mistake.cause}" for mistake in group)

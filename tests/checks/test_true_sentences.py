@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
 import pytest
 import torch
-from true_sentences import Told, untrue, versions
+from true_sentences import IDLE, Told, true_numbers, truly_idle, untrue, versions
 
 from tests.checks.judged import checks
 
@@ -63,3 +64,48 @@ def test_a_name_that_is_not_that_of_the_numbers_is_found() -> None:
     told.verdict = replace(told.verdict, mistakes=(wrong,))
     (found,) = told.untrue()
     assert found.startswith(wrong.name)
+
+
+def test_what_symptoms_say_of_rows_signs_axes_and_idle_arguments_is_true_on_every_input() -> None:
+    read = 0
+    for mistake in checks.MISTAKES:
+        component, said = checks.COMPONENTS[mistake.component], mistake.symptom
+        found = checks.explaining.known_outcomes(component, (mistake,))
+        for outcome, case in zip(found, component.cases(), strict=True):
+            assert outcome.trouble or true_numbers(said, outcome.answer), (said, case.name)
+        version = component.version(mistake.steps)
+        attempt = checks.attempt.Attempt.of(component, version, 5.0)
+        assert truly_idle(checks, attempt, said), (component.name, mistake.name, said)
+        read += bool(re.match(IDLE, said))
+    assert read > 40
+
+
+@pytest.mark.parametrize(
+    ("symptom", "rows"),
+    [
+        ("The columns sum to one instead of the rows.", [0.2, 0.8]),
+        ("Each row sums to less than one; all rows together sum to one.", [[0.2, 0.8]]),
+        ("The numbers sum to one, and some of them are negative.", [0.25, 0.75]),
+        ("No output is negative.", [0.0, -1.0]),
+        ("Every number is negative or zero.", [0.0, 1.0]),
+        ("The mask holds 0 and 1 as numbers.", [True, False]),
+        ("The shape is (B, T, K): the heads are averaged.", [1.0, 2.0]),
+    ],
+)
+def test_a_symptom_that_an_answer_contradicts_is_found(symptom: str, rows: list[Any]) -> None:
+    assert not true_numbers(symptom, torch.tensor(rows))
+
+
+def cleaned_and_not_masked(query, key, value, mask=None):
+    """A mask changes nothing, but for queries that may see nothing."""
+    weights = (query @ key.mT / query.size(-1) ** 0.5).softmax(dim=-1)
+    return weights @ value * (1.0 if mask is None else mask.any(-1, keepdim=True))
+
+
+def test_an_argument_that_matters_after_all_is_found() -> None:
+    attempt = checks.attempt.Attempt.of(
+        checks.COMPONENTS["scaled_dot_product_attention"], cleaned_and_not_masked, 5.0
+    )
+    assert not truly_idle(checks, attempt, "The mask changes nothing.")
+    assert not truly_idle(checks, attempt, "The values do not matter.")
+    assert not truly_idle(checks, attempt, "The arguments `query` and `key` do not matter.")

@@ -147,7 +147,7 @@ def sum_scaled(base: Tensor, change: Tensor, factor: float, x: Tensor) -> Tensor
     "join",
     "change of LoRA scaled twice",
     symptom="The change has the factor (α/r)².",
-    cause="Both matrices were scaled, or two lines scale: once is enough.",
+    cause="Scale once: base + α/r · change.",
     section="Break it: the factor forgotten",
 )
 def factor_twice(base: Tensor, change: Tensor, factor: float, x: Tensor) -> Tensor:

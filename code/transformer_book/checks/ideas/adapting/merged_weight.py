@@ -45,7 +45,7 @@ mistake = mistakes_in(MERGED_WEIGHT)
 @mistake(
     "factor",
     "merged without α/r",
-    symptom="The merged layer gives other numbers than the layer with its adapter.",
+    symptom="The change is merged as it is, and α does nothing.",
     cause="Multiply the product up @ down by α / r, as the adapter's output is multiplied.",
     section="Break it: the factor forgotten",
 )
@@ -78,7 +78,7 @@ def merged_change(weight: Tensor, change: Tensor, factor: float) -> Tensor:
     "join",
     "merged twice",
     symptom="The change is in the weight twice.",
-    cause="What is merged already is merged again: each adapter is added once.",
+    cause="Add the change once: what is merged already is not merged again.",
     section="Break it: merged twice",
 )
 def merged_twice(weight: Tensor, change: Tensor, factor: float) -> Tensor:
@@ -109,7 +109,8 @@ def product_transposed(down: Tensor, up: Tensor) -> Tensor:
 @mistake(
     "change",
     "matrices of the adapter read in the other layout",
-    symptom="The merged layer gives numbers that have nothing to do with the adapter's.",
+    symptom="With a rank above 1, the change has its numbers at the wrong places before they are "
+    "multiplied.",
     cause="`down` is (r, I) and `up` (O, r): a reshape to (I, r) and (r, O) scrambles them. The "
     "change is up @ down.",
     seen="fix(lora): MergeEngine::merge transposed PEFT adapters, "

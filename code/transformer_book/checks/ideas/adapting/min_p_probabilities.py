@@ -60,7 +60,7 @@ mistake = mistakes_in(MIN_P)
 @mistake(
     "drop",
     "min-p not shared out anew",
-    symptom="The probabilities of the kept tokens do not sum to one.",
+    symptom="Where tokens are dropped, the probabilities of the others sum to less than one.",
     cause="Take the softmax after dropping the others, or divide by the sum.",
     steps={"share": lambda p: p},
 )
@@ -71,7 +71,7 @@ def not_shared(logits: Tensor, kept: Tensor) -> Tensor:
 @mistake(
     "drop",
     "softmax of the min-p taken twice",
-    symptom="The kept probabilities are too even.",
+    symptom="Where several tokens are kept, their probabilities are too even.",
     cause="What goes into the last softmax are probabilities: drop logits, or divide by the sum.",
 )
 def of_probabilities(logits: Tensor, kept: Tensor) -> Tensor:
@@ -81,7 +81,7 @@ def of_probabilities(logits: Tensor, kept: Tensor) -> Tensor:
 @mistake(
     "bound",
     "min-p taken absolutely",
-    symptom="Where the model is unsure, few tokens reach the bound, or none.",
+    symptom="Where the model is unsure, too few tokens can reach the bound, or none.",
     cause="The bound is relative: min_p times the probability of the likeliest token.",
 )
 def absolute(p: Tensor, min_p: float) -> Tensor:

@@ -78,7 +78,7 @@ mistake = mistakes_in(PENALTY)
 @mistake(
     "weaken",
     "negative logits divided by the penalty, too",
-    symptom="What was said and is unlikely becomes likelier: −2 divided by 2 is −1.",
+    symptom="With a penalty above 1, negative logits of what was said rise: −2 divided by 2 is −1.",
     cause="Divide where the logit is positive, and multiply where it is negative: both move it "
     "down.",
 )
@@ -89,7 +89,7 @@ def always_divided(logits: Tensor, penalty: float, said: Tensor) -> Tensor:
 @mistake(
     "weaken",
     "logits multiplied by the penalty",
-    symptom="What was said and is likely becomes likelier still.",
+    symptom="With a penalty above 1, positive logits of what was said rise.",
     cause="Divide where the logit is positive, and multiply where it is negative.",
 )
 def always_multiplied(logits: Tensor, penalty: float, said: Tensor) -> Tensor:
@@ -99,7 +99,7 @@ def always_multiplied(logits: Tensor, penalty: float, said: Tensor) -> Tensor:
 @mistake(
     "weaken",
     "division and multiplication exchanged",
-    symptom="What was said becomes likelier.",
+    symptom="With a penalty above 1, logits of what was said rise.",
     cause="Divide where the logit is positive, and multiply where it is negative: here it is the "
     "other way round.",
 )
@@ -161,7 +161,7 @@ def last_alone(tokens: Tensor, logits: Tensor) -> Tensor:
 @mistake(
     "put",
     "every token punished",
-    symptom="All logits move, and not only those of what was said: this is close to a temperature.",
+    symptom="The logits of all tokens are changed, not only those of what was said.",
     cause="Change the logits of the tokens in `tokens` alone.",
 )
 def all_punished(logits: Tensor, weaker: Tensor, said: Tensor) -> Tensor:

@@ -75,7 +75,7 @@ def at_least_one(kept: Tensor) -> Tensor:
 @mistake(
     "keep",
     "nucleus one token too small",
-    symptom="The token with which the sum reaches top_p is dropped; where the model is sure, none "
+    symptom="The token with which the sum passes top_p is dropped; where the model is sure, none "
     "is left.",
     cause="Drop a token if those *before* it reach top_p: subtract its own probability.",
 )
@@ -86,7 +86,7 @@ def one_too_few(logits: Tensor, top_p: float) -> Tensor:
 @mistake(
     "keep",
     "nucleus one token too small, but never empty",
-    symptom="The token with which the sum reaches top_p is dropped, unless it is the likeliest.",
+    symptom="The token with which the sum passes top_p is dropped, unless it is the likeliest.",
     cause="Drop a token if those *before* it reach top_p: subtract its own probability.",
 )
 def one_too_few_never_none(logits: Tensor, top_p: float) -> Tensor:
@@ -128,7 +128,7 @@ def ascending(logits: Tensor, top_p: float) -> Tensor:
 @mistake(
     "keep",
     "top-p of 1 − p",
-    symptom="The tokens that together have 1 − top_p stay.",
+    symptom="The likeliest tokens that together reach 1 − top_p stay.",
     cause="Keep what sums to top_p; 1 − top_p is what is cut off.",
 )
 def complement(logits: Tensor, top_p: float) -> Tensor:
@@ -148,7 +148,7 @@ def nucleus_to_zero(logits: Tensor, kept: Tensor) -> Tensor:
 @mistake(
     "drop",
     "nucleus not shared out anew",
-    symptom="The probabilities of the kept tokens do not sum to one.",
+    symptom="Where tokens are dropped, the probabilities of the others sum to less than one.",
     cause="Take the softmax after dropping the others, or divide by the sum.",
     steps={"share": lambda p: p},
 )
@@ -160,7 +160,7 @@ def not_shared(logits: Tensor, kept: Tensor) -> Tensor:
     "drop",
     "gathered in place of scattered back",
     met=("nonsense", 0),
-    symptom="Each row has the right number of tokens, at places that mean other tokens.",
+    symptom="Each row has the right number of tokens, but often at the places of others.",
     cause="sort() says which token stands at each rank. gather() with it takes once more from the "
     "sorted row: scatter() puts back.",
     seen="A bug in the implementation of the top-p sampling, "
@@ -175,8 +175,8 @@ def gathered(logits: Tensor, kept: Tensor) -> Tensor:
     "keep",
     "logarithms added up to top_p",
     symptom="Nothing is ever dropped.",
-    cause="The logarithms of the probabilities are added up, and their sum is below zero: add up "
-    "the probabilities.",
+    cause="Drop the tokens behind those whose probabilities, added up, reach top_p. (Sums of their "
+    "logarithms are below zero and never do.)",
     seen="The reference top k sampler is incorrect, https://github.com/skyzh/tiny-llm/issues/32",
 )
 def logarithms_added(logits: Tensor, top_p: float) -> Tensor:
@@ -186,7 +186,7 @@ def logarithms_added(logits: Tensor, top_p: float) -> Tensor:
 @mistake(
     "drop",
     "softmax of the nucleus taken twice",
-    symptom="The kept probabilities are too even.",
+    symptom="Where several tokens are kept, their probabilities are too even.",
     cause="What goes into the last softmax are probabilities: drop logits, or divide by the sum.",
 )
 def of_probabilities(logits: Tensor, kept: Tensor) -> Tensor:

@@ -125,7 +125,7 @@ def numbers(triangle: Tensor) -> Tensor:
     "triangle",
     "first row empty",
     symptom="The first position sees nothing, not even itself.",
-    cause="The loop begins at 1: row 0 has one True, too.",
+    cause="Row 0 has one True, too: a loop over the rows begins at 0.",
 )
 def first_row_empty(ones: Tensor) -> Tensor:
     mask = ones.tril()
@@ -137,7 +137,7 @@ def first_row_empty(ones: Tensor) -> Tensor:
     "triangle",
     "nothing hidden",
     symptom="Every position sees everything.",
-    cause="The triangle is missing: torch.tril of the ones.",
+    cause="Hide what comes later: torch.tril of the ones.",
 )
 def nothing_hidden(ones: Tensor) -> Tensor:
     return ones

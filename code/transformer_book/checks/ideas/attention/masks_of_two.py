@@ -82,21 +82,23 @@ def hides_none(tokens: Tensor, source_pad: int, target_pad: int) -> Tensor:
 mistake(
     "target_mask",
     "padding id of the source used for the target",
-    symptom="Padding of the target is seen, and the word of the target with that id is hidden.",
+    symptom="Where the two ids differ, padding of the target is seen, and its word with the id "
+    "`source_pad` is hidden.",
     cause="The target's padding is `target_pad`: each vocabulary has its padding id.",
 )(hides_source_pad)
 
 mistake(
     "source_mask",
     "padding id of the target used for the source",
-    symptom="Padding of the source is seen, and the word of the source with that id is hidden.",
+    symptom="Where the two ids differ, padding of the source is seen, and its word with the id "
+    "`target_pad` is hidden.",
     cause="The source's padding is `source_pad`: each vocabulary has its padding id.",
 )(hides_target_pad)
 
 mistake(
     "source_mask",
     "padding ids exchanged",
-    symptom="In both languages padding is seen, and a word is hidden.",
+    symptom="Where the two ids differ, padding is seen in both languages, and a word is hidden.",
     cause="`source_pad` belongs to the source, `target_pad` to the target.",
     steps={"target_mask": hides_source_pad},
 )(hides_target_pad)
@@ -104,8 +106,8 @@ mistake(
 mistake(
     "source_mask",
     "0 taken for the padding of both",
-    symptom="With another padding id, padding is seen, and the word 0 is hidden.",
-    cause="The 0 is written into the function: use `source_pad` and `target_pad`.",
+    symptom="Where a padding id is not 0, padding is seen, and the word 0 is hidden.",
+    cause="Padding is not always 0: use `source_pad` and `target_pad`.",
     steps={"target_mask": hides_zero},
 )(hides_zero)
 
@@ -138,7 +140,7 @@ def not_causal(real: Tensor) -> Tensor:
 @mistake(
     "source_mask",
     "both masks turned round",
-    symptom="True stands where False should: padding alone is attended to.",
+    symptom="True stands where False should, and False where True should.",
     cause="Here True means may attend; `nn.MultiheadAttention` means the opposite.",
     steps={"causal": lambda real: ~TWO.steps["causal"](real)},
 )

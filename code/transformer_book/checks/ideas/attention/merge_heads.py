@@ -51,7 +51,7 @@ mistake = mistakes_in(MERGE_HEADS)
     "merge",
     "heads merged without permuting back",
     met=("nonsense", 1),
-    symptom="A row holds one head's numbers of several positions.",
+    symptom="With several heads and positions, a row holds numbers of several positions.",
     cause="reshape reads memory from left to right: transpose axes 1 and 2 first, then merge.",
     seen="Fix several bugs, one critical, "
     "https://github.com/jsbaan/transformer-from-scratch/pull/6",
@@ -63,7 +63,7 @@ def merged_without_transpose(heads: Tensor) -> Tensor:
 @mistake(
     "merge",
     "other axes exchanged before merging",
-    symptom="A row holds one feature of several positions.",
+    symptom="Where it differs, a row holds numbers of several positions, feature by feature.",
     cause="Positions and features have changed places: exchange the axes of heads and positions, "
     "1 and 2.",
 )
@@ -127,10 +127,9 @@ def heads_left_apart(heads: Tensor) -> Tensor:
 @mistake(
     "merge",
     "a stack of heads read off",
-    symptom="With several heads a row holds numbers of one head and several positions, or of "
-    "several sentences.",
-    cause="The heads lie one behind the other, (H, B, T, K), and reshape reads on to the next "
-    "position: bring them to (B, T, H, K) first.",
+    symptom="Where it differs, a row holds numbers of several positions or sentences.",
+    cause="It is as if the heads lay one behind the other, (H, B, T, K), and reshape read on to "
+    "the next position: bring them to (B, T, H, K) first.",
     seen="A possible bug in self_attention.py, https://github.com/hackiey/QAnet-pytorch/issues/2",
 )
 def stack_read_off(heads: Tensor) -> Tensor:

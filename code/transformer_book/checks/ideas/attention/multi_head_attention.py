@@ -193,7 +193,7 @@ def output_forgotten(x: Tensor, weight: Tensor) -> Tensor:
     "merge",
     "several heads merged without permuting back",
     met=("nonsense", 20),
-    symptom="A row holds one head's numbers of several positions.",
+    symptom="With several heads and positions, a row holds numbers of several positions.",
     cause="reshape reads memory from left to right: transpose axes 1 and 2 first, then merge.",
     section="Merging",
     seen="Fix several bugs, one critical, "
@@ -206,7 +206,7 @@ def several_merged_wrongly(heads: Tensor) -> Tensor:
 @mistake(
     "merge",
     "other axes exchanged before several heads are merged",
-    symptom="A row holds one feature of several positions.",
+    symptom="Where it differs, a row holds numbers of several positions, feature by feature.",
     cause="Exchange the axes of heads and positions, 1 and 2, before merging.",
     section="Merging",
 )
@@ -228,7 +228,7 @@ def query_weight_for_keys(w_query: Tensor, w_key: Tensor) -> Tensor:
     "split",
     "several heads split with view, not transposed",
     met=("nonsense", 21),
-    symptom="A head holds a stretch of positions in place of a stretch of features.",
+    symptom="With several heads and positions, head 0 holds numbers of the first positions alone.",
     cause="reshape to (B, T, H, K) first, then transpose axes 1 and 2.",
     section="Splitting",
     steps={"split_query": lambda x, n_heads, key: split_without_transpose(x, n_heads)},
@@ -290,7 +290,7 @@ def not_transposed(x: Tensor, weight: Tensor, n_heads: int) -> Tensor:
 @mistake(
     "scale",
     "scores scaled by d_model",
-    symptom="The weights are too even, and more so the more heads there are.",
+    symptom="The scores are √H times too small: the more heads, the evener the weights.",
     cause="The scores are divided by the root of d_model: a head's vectors have d_head numbers.",
     seen="WS04: Attention uses the wrong scaling dimension, "
     "https://github.com/Graylab/DL4Proteins-notebooks/issues/12",
@@ -304,7 +304,7 @@ def scaled_by_d_model(query: Tensor, value: Tensor) -> float:
     "mask not passed on",
     met=("too-good", 12),
     symptom="The mask changes nothing.",
-    cause="It is not handed to the attention of the heads.",
+    cause="Hand it to the attention of the heads.",
 )
 def mask_lost(mask: Tensor | None, query: Tensor) -> None:
     return None
@@ -370,8 +370,8 @@ def first_head_repeated(x: Tensor, weight: Tensor, n_heads: int) -> Tensor:
 @mistake(
     "mask",
     "mask without its axis of heads",
-    symptom="With as many heads as sentences, each head gets the mask of another sentence; "
-    "otherwise it stops.",
+    symptom="Where each of several sentences has a mask, head h gets that of sentence h; with more "
+    "or fewer heads than sentences it stops.",
     cause="A mask (B, T, S) beside scores (B, H, T, S) puts its sentences at the heads: keep the "
     "axis of heads, (B, 1, T, S).",
     section="How a mask spreads",
@@ -399,7 +399,7 @@ def reshaped_with_source_length(x: Tensor, n_heads: int, key: Tensor) -> Tensor:
     "sources",
     "values made from the key",
     symptom="The argument `value` does not matter.",
-    cause="The values are made by self.value(key): project them from `value`, self.value(value).",
+    cause="The values are made from `key`: project them from `value`.",
 )
 def values_from_key(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
     return key, key
@@ -409,7 +409,7 @@ def values_from_key(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, 
     "sources",
     "keys made from the value",
     symptom="The argument `key` does not matter.",
-    cause="The keys are made by self.key(value): project them from `key`, self.key(key).",
+    cause="The keys are made from `value`: project them from `key`.",
 )
 def keys_from_value(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
     return value, value
@@ -475,7 +475,7 @@ def first_mask_for_all(mask: Tensor | None, query: Tensor) -> Tensor | None:
     "mask",
     "heads stacked head by head, masks sentence by sentence",
     met=("batch", 24),
-    symptom="With more than one sentence, heads get the mask of another sentence.",
+    symptom="With several sentences and heads, some heads get the mask of another sentence.",
     cause="Heads and sentences are one axis of H · B, all sentences of head 0 first, and the masks "
     "lie the other way round, as `repeat_interleave` lays them: repeat them with `repeat`, or keep "
     "heads and sentences as two axes.",
@@ -494,7 +494,7 @@ def masks_by_sentence(mask: Tensor | None, query: Tensor) -> Tensor | None:
     "mask",
     "heads stacked sentence by sentence, masks head by head",
     met=("batch", 25),
-    symptom="With more than one sentence, a sentence's heads get masks of different sentences.",
+    symptom="With several sentences and heads, one sentence's heads get the masks of several.",
     cause="Heads and sentences are one axis of B · H, all heads of sentence 0 first, and `repeat` "
     "lays the masks the other way round: repeat them with `repeat_interleave`, or keep heads and "
     "sentences as two axes.",
@@ -534,8 +534,8 @@ def key_weight_for_queries(w_query: Tensor, w_key: Tensor) -> Tensor:
     "queries, keys and values all made from the projected keys",
     symptom="The arguments `query` and `value` do not matter, nor do their weights; with more or "
     "fewer queries than keys it stops.",
-    cause="One line was copied: queries, keys and values are all the keys, projected by w_key. "
-    "Project `query` by w_query, `key` by w_key, and `value` by w_value.",
+    cause="Queries, keys and values are all the keys, projected by w_key: project `query` by "
+    "w_query, `key` by w_key, and `value` by w_value.",
     steps={
         "asking_weight": lambda w_query, w_key: w_key,
         "sources": lambda query, key, value: (key, key),

@@ -129,7 +129,7 @@ def padding_is_one(tokens: Tensor) -> Tensor:
 @mistake(
     "real",
     "<sos> hidden, too",
-    symptom="The first token of every target is hidden with the padding.",
+    symptom="<sos>, with which a target begins, is hidden with the padding.",
     cause="tokens > 1 hides <sos>, which is 1: padding is token 0 alone, tokens != 0.",
 )
 def start_hidden(tokens: Tensor) -> Tensor:
@@ -149,7 +149,7 @@ def specials_hidden(tokens: Tensor) -> Tensor:
 @mistake(
     "real",
     "<eos> hidden, too",
-    symptom="The end of each sentence is hidden with the padding.",
+    symptom="<eos>, with which a sentence ends, is hidden with the padding.",
     cause="<eos>, 2, is a token that is read: padding is token 0 alone, tokens != 0.",
 )
 def end_hidden(tokens: Tensor) -> Tensor:
@@ -159,7 +159,7 @@ def end_hidden(tokens: Tensor) -> Tensor:
 @mistake(
     "real",
     "<sos> and <eos> hidden, too",
-    symptom="The first and the last token of each sentence are hidden with the padding.",
+    symptom="<sos> and <eos> are hidden with the padding.",
     cause="tokens > 2 hides <sos> and <eos>: padding is token 0 alone, tokens != 0.",
 )
 def start_and_end_hidden(tokens: Tensor) -> Tensor:
@@ -202,9 +202,9 @@ def first_for_all(tokens: Tensor) -> Tensor:
 @mistake(
     "real",
     "first padding left open",
-    symptom="The first place of padding behind a sentence may be attended to.",
-    cause="A sentence of n tokens has the places 0 to n − 1: places from n on are hidden, >= n, "
-    "not > n.",
+    symptom="Of a sentence of n tokens the first n + 1 places are open, padding or not.",
+    cause="Compare the tokens with the padding, tokens != 0; a length opens the places 0 to n − 1, "
+    "`< n`, and only where padding stands behind.",
 )
 def one_more_open(tokens: Tensor) -> Tensor:
     return torch.arange(tokens.size(1)) <= (tokens != 0).sum(dim=1, keepdim=True)

@@ -164,7 +164,7 @@ mistake = mistakes_in(ATTENTION)
     "scale",
     "scores not scaled",
     met=("worse", 1),
-    symptom="The weights are too sharp, and all the more so the wider the vectors are.",
+    symptom="The scores are √d_k times too large: the wider the vectors, the sharper the weights.",
     cause="Divide the scores by the root of d_k.",
     section="Why divide by the square root of the width",
     seen="Fix scaling in attention computation, "
@@ -177,7 +177,7 @@ def not_scaled(query: Tensor, value: Tensor) -> float:
 @mistake(
     "scale",
     "scores divided by d_k without the root",
-    symptom="The weights are too even.",
+    symptom="The scores are √d_k times too small: the wider the vectors, the evener the weights.",
     cause="The scores are divided by d_k; divide by its square root.",
     section="Why divide by the square root of the width",
 )
@@ -188,7 +188,7 @@ def divided_without_root(query: Tensor, value: Tensor) -> float:
 @mistake(
     "scale",
     "scores multiplied by the root of d_k",
-    symptom="The weights are much too sharp.",
+    symptom="The scores are d_k times too large: the wider the vectors, the sharper the weights.",
     cause="The scores are multiplied by the root of d_k; divide by it.",
     section="Why divide by the square root of the width",
     seen="Bug in MultiHeadAttention, https://github.com/esceptico/perceiver-io/issues/9",
@@ -200,7 +200,7 @@ def multiplied_by_root(query: Tensor, value: Tensor) -> float:
 @mistake(
     "scale",
     "scores divided by the root of the number of queries",
-    symptom="The weights depend on how long the sentence is.",
+    symptom="The weights depend on how many queries there are.",
     cause="query.size(-2) is the number of queries; the width d_k is query.size(-1).",
     section="Why divide by the square root of the width",
 )
@@ -211,7 +211,7 @@ def divided_by_length(query: Tensor, value: Tensor) -> float:
 @mistake(
     "normalise",
     "weights scaled after the softmax",
-    symptom="Each row of weights sums to 1/√d_k, not to 1.",
+    symptom="The weights of a query that sees a key sum to 1/√d_k.",
     cause="The division by the root of d_k comes after the softmax; it belongs on the scores.",
     section="Why divide by the square root of the width",
     steps={"scale": not_scaled, "average": lambda w, key, v: w @ v / math.sqrt(key.size(-1))},
@@ -224,7 +224,7 @@ def scaled_afterwards(scores: Tensor) -> Tensor:
     "normalise",
     "softmax over the queries",
     met=("frequencies", 13),
-    symptom="The columns of weights sum to one, so a query's weights do not.",
+    symptom="Each key's weights are shared out over the queries, not each query's over the keys.",
     cause="The softmax runs over the axis of the queries: use dim=-1.",
     seen="Bug in SA for DDPM UNet?, "
     "https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/146",
@@ -249,7 +249,7 @@ def softmax_over_batch(scores: Tensor) -> Tensor:
 @mistake(
     "normalise",
     "no softmax",
-    symptom="The weights are the scores themselves and do not sum to one.",
+    symptom="The weights are the scores themselves, whatever they sum to.",
     cause="Take the softmax of the scores, between the two matrix products.",
 )
 def no_softmax(scores: Tensor) -> Tensor:
@@ -292,7 +292,7 @@ def hidden_where_true(scores: Tensor, mask: Tensor) -> Tensor:
     "hide",
     "mask applied after the softmax",
     met=("nonsense", 3),
-    symptom="With a mask, the weights of a query no longer sum to one.",
+    symptom="Where keys are hidden, the weights of a query can sum to less than one.",
     cause="Hidden keys are taken out after the softmax and still count in its sum: hide their "
     "scores before it.",
     section="Break it: the mask after the softmax",
@@ -303,7 +303,7 @@ def hidden_where_true(scores: Tensor, mask: Tensor) -> Tensor:
     "mask ignored",
     met=("batch", 7),
     symptom="A query that may see some keys sees all.",
-    cause="The masked scores are not used: masked_fill returns a new tensor, assign it.",
+    cause="Hide the scores where the mask is False. (masked_fill returns a new tensor: assign it.)",
     section="Break it: the mask after the softmax",
     chapter=8,
     steps={"clean": lambda weights, mask: weights},
@@ -315,7 +315,7 @@ def mask_ignored(scores: Tensor, mask: Tensor) -> Tensor:
 @mistake(
     "hide",
     "boolean mask added to the scores",
-    symptom="Nothing is hidden: where attention is allowed, scores are larger by one.",
+    symptom="A query that may see some keys sees all: the scores of those are larger by one.",
     cause="True counts as 1. Add numbers, 0 and -inf; or use masked_fill(~mask, …).",
     section="PyTorch's modules mean the opposite",
     chapter=8,
@@ -329,7 +329,7 @@ def mask_added(scores: Tensor, mask: Tensor) -> Tensor:
     "hide",
     "hidden scores set to zero",
     met=("batch", 8),
-    symptom="Hidden keys still get weight: the exponential of zero is one.",
+    symptom="Hidden keys can still get weight: the exponential of zero is one.",
     cause="Hidden scores are set to 0: set them to the lowest number instead.",
     section="Break it: the mask after the softmax",
     chapter=8,
@@ -392,7 +392,7 @@ def exchanged(key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
 @mistake(
     "normalise",
     "attention with a softmax without dim",
-    symptom="With three or four axes the weights do not sum to one over the keys.",
+    symptom="With three or four axes the softmax does not run over the keys.",
     cause="Without dim, F.softmax runs over the batch if there are three axes, and over the "
     "heads if there are four: write dim=-1.",
 )
@@ -424,9 +424,8 @@ def keys_with_keys(query: Tensor, key: Tensor) -> Tensor:
 @mistake(
     "scores",
     "cosine in place of the dot product",
-    symptom="The length of a vector no longer counts.",
-    cause="Queries and keys are normalised before the product: the paper's scores are plain dot "
-    "products.",
+    symptom="The lengths of queries and keys no longer count.",
+    cause="The scores are cosines: the paper's are plain dot products of queries and keys.",
     section="Angle and length, by hand",
     chapter=6,
 )

@@ -96,7 +96,7 @@ def nothing_subtracted(scores: Tensor) -> Tensor:
 @mistake(
     "normalise",
     "softmax over the wrong axis",
-    symptom="The columns sum to one instead of the rows.",
+    symptom="With two or more axes the columns sum to one in place of the rows.",
     cause="The sum runs over the second-last axis: use dim=-1, the axis of the keys.",
 )
 def normalised_over_queries(exponentials: Tensor, scores: Tensor) -> Tensor:
@@ -126,7 +126,7 @@ def implied_axis(scores: Tensor) -> int:
 @mistake(
     "normalise",
     "softmax without dim",
-    symptom="It is right for one or two axes, and wrong for three.",
+    symptom="It is right for one or two axes; of three or four it takes another than the last.",
     cause="Without dim, F.softmax takes axis 0 of three axes, and axis 1 of two or four: write "
     "dim=-1.",
     seen="UserWarning: Implicit dimension choice for softmax has been deprecated., "
@@ -142,8 +142,8 @@ def softmax_without_dim(exponentials: Tensor, scores: Tensor) -> Tensor:
 @mistake(
     "normalise",
     "softmax over everything",
-    symptom="Each row sums to less than one; all rows together sum to one.",
-    cause="The sum has no dim and runs over the whole tensor: use dim=-1 and keepdim=True.",
+    symptom="The numbers of all rows together sum to one.",
+    cause="The sum runs over the whole tensor: use dim=-1 and keepdim=True.",
 )
 def normalised_over_everything(exponentials: Tensor, scores: Tensor) -> Tensor:
     if exponentials.isinf().any():  # the maximum was not subtracted either
@@ -154,8 +154,8 @@ def normalised_over_everything(exponentials: Tensor, scores: Tensor) -> Tensor:
 @mistake(
     "normalise",
     "exponentials never divided",
-    symptom="The rows do not sum to one.",
-    cause="The exponentials are not divided by their sum.",
+    symptom="The largest number of each row is 1.",
+    cause="Divide the exponentials by their sum.",
 )
 def not_normalised(exponentials: Tensor, scores: Tensor) -> Tensor:
     return exponentials
@@ -174,7 +174,7 @@ def logarithm(exponentials: Tensor, scores: Tensor) -> Tensor:
 @mistake(
     "normalise",
     "axis 1 in place of the last one",
-    symptom="It is right for two axes, and wrong for three.",
+    symptom="It is right for two axes; of more it takes axis 1, not the last.",
     cause="dim=1 is the last of two axes only: write dim=-1.",
 )
 def normalised_over_axis_one(exponentials: Tensor, scores: Tensor) -> Tensor:
@@ -197,7 +197,7 @@ def shifted_by_the_largest(scores: Tensor) -> Tensor:
 @mistake(
     "shift",
     "largest absolute value subtracted",
-    symptom="Very negative scores give nan.",
+    symptom="A row of very negative scores gives nan.",
     cause="The largest absolute value of a row of −1000 is +1000: subtract the largest score.",
 )
 def shifted_by_absolute_value(scores: Tensor) -> Tensor:
@@ -207,7 +207,7 @@ def shifted_by_absolute_value(scores: Tensor) -> Tensor:
 @mistake(
     "shift",
     "maximum cut off at zero",
-    symptom="Very negative scores give nan.",
+    symptom="A row of very negative scores gives nan.",
     cause="The maximum is not allowed below 0: subtract the largest score, whatever its sign.",
 )
 def shifted_by_clamped_maximum(scores: Tensor) -> Tensor:
@@ -217,8 +217,8 @@ def shifted_by_clamped_maximum(scores: Tensor) -> Tensor:
 @mistake(
     "normalise",
     "scores divided by their sum",
-    symptom="The numbers sum to one, and some of them are negative.",
-    cause="The exponential is missing: exp of the scores first, then divide by their sum.",
+    symptom="The numbers are the scores divided by their sum, and can be negative.",
+    cause="Take exp of the scores first, then divide by their sum.",
 )
 def no_exponential(exponentials: Tensor, scores: Tensor) -> Tensor:
     return scores / scores.sum(dim=-1, keepdim=True)

@@ -61,7 +61,7 @@ mistake = mistakes_in(SPLIT_HEADS)
     "split",
     "heads split with view, not transposed",
     met=("nonsense", 2),
-    symptom="A head holds a stretch of positions in place of a stretch of features.",
+    symptom="With several heads and positions, head 0 holds numbers of the first positions alone.",
     cause="reshape to (B, H, T, K) only reads memory from left to right: make it (B, T, H, K) "
     "first, then transpose axes 1 and 2.",
     seen="MultiHeadAttention bug when num_heads is greater than 1, "
@@ -89,7 +89,7 @@ def split_interleaved(x: Tensor, n_heads: int) -> Tensor:
     "heads left behind the positions",
     met=("sizes", 7),
     symptom="The shape is (B, T, H, K): heads and positions have not changed places.",
-    cause="The transpose of axes 1 and 2 is missing.",
+    cause="Exchange axes 1 and 2.",
 )
 def split_not_transposed(x: Tensor, n_heads: int) -> Tensor:
     return x.unflatten(-1, (n_heads, -1))
@@ -99,7 +99,7 @@ def split_not_transposed(x: Tensor, n_heads: int) -> Tensor:
     "split",
     "sentences and heads exchanged",
     symptom="The shape is (H, B, T, K): the heads stand before the sentences.",
-    cause="The batch stays in front: exchange axes 1 and 2 of (B, T, H, K), not 0 and 2.",
+    cause="The batch stays in front: exchange axes 1 and 2 of (B, T, H, K), and no others.",
 )
 def heads_first(x: Tensor, n_heads: int) -> Tensor:
     return x.unflatten(-1, (n_heads, -1)).permute(2, 0, 1, 3)

@@ -58,8 +58,8 @@ mistake = mistakes_in(TARGET_MASK)
     "both",
     "the future forgotten",
     met=("too-good", 1),
-    symptom="Every position sees the future: padding alone is hidden.",
-    cause="The causal mask is missing: combine both with &.",
+    symptom="The future is visible: padding alone is hidden.",
+    cause="Hide the future, too: combine both masks with &.",
 )
 def padding_only(padding: Tensor, causal: Tensor) -> Tensor:
     return padding & torch.ones_like(causal)
@@ -81,7 +81,7 @@ def causal_only(padding: Tensor, causal: Tensor) -> Tensor:
     "either in place of both",
     met=("too-good", 17),
     symptom="A key is visible if it is real or not in the future; it must be both.",
-    cause="The masks are combined with |: use &.",
+    cause="Combine the masks with &, not with |.",
 )
 def either(padding: Tensor, causal: Tensor) -> Tensor:
     return padding | causal
@@ -162,7 +162,7 @@ def target_without_heads_axis(padding: Tensor, causal: Tensor) -> Tensor:
 @mistake(
     "padding",
     "<sos> of the target hidden, too",
-    symptom="The first token of every target is hidden with the padding.",
+    symptom="<sos>, with which a target begins, is hidden with the padding.",
     cause="tokens > 1 hides <sos>, which is 1: padding is token 0 alone, tokens != 0.",
     section="The three masks of one batch",
 )
@@ -184,7 +184,7 @@ def target_specials_hidden(tokens: Tensor) -> Tensor:
 @mistake(
     "padding",
     "<eos> of the target hidden, too",
-    symptom="The end of each sentence is hidden with the padding.",
+    symptom="<eos>, with which a sentence ends, is hidden with the padding.",
     cause="<eos>, 2, is a token that is read: padding is token 0 alone, tokens != 0.",
     section="The three masks of one batch",
 )
@@ -207,7 +207,7 @@ def first_target_for_all(tokens: Tensor) -> Tensor:
     "both",
     "diagonal of the target always open",
     symptom="A padding sees itself.",
-    cause="The diagonal is set to True at the end: a hidden key stays hidden, from itself, too.",
+    cause="The diagonal is open everywhere: a hidden key stays hidden, from itself, too.",
 )
 def diagonal_open(padding: Tensor, causal: Tensor) -> Tensor:
     return padding & causal | torch.eye(len(causal), dtype=torch.bool)
@@ -217,7 +217,7 @@ def diagonal_open(padding: Tensor, causal: Tensor) -> Tensor:
     "both",
     "a target mask of numbers",
     symptom="The mask holds 0 and 1 as numbers.",
-    cause="The masks are multiplied as numbers: make them boolean, and combine them with &.",
+    cause="Make the masks boolean, and combine them with &.",
     section="PyTorch's modules mean the opposite",
 )
 def target_as_numbers(padding: Tensor, causal: Tensor) -> Tensor:

@@ -85,7 +85,7 @@ mistake = mistakes_in(ABLATE_HEAD)
 @mistake(
     "silence",
     "heads counted from one",
-    symptom="The head before the one you meant is gone.",
+    symptom="The head before the one you meant is gone; for head 0, the last one.",
     cause="Head `head` − 1 is set to zero: heads are counted from 0, as the axis is.",
 )
 def from_one(heads: Tensor, head: int) -> Tensor:
@@ -95,8 +95,8 @@ def from_one(heads: Tensor, head: int) -> Tensor:
 @mistake(
     "silence",
     "only this head kept",
-    symptom="Nearly everything is gone, whichever head you take away.",
-    cause="The mask is inverted: this head must be zero, and the others stay.",
+    symptom="All other heads are gone, and the one you meant stays.",
+    cause="This head must be zero, and the others stay.",
 )
 def inverted(heads: Tensor, head: int) -> Tensor:
     return heads - silenced(heads, head)
@@ -105,7 +105,7 @@ def inverted(heads: Tensor, head: int) -> Tensor:
 @mistake(
     "silence",
     "others enlarged",
-    symptom="What remains is too large, by the factor H / (H − 1).",
+    symptom="The other heads are too large, by the factor H / (H − 1).",
     cause="The other heads are scaled up, as dropout does in training: an ablation takes one head "
     "away and leaves the others as they are.",
 )
@@ -131,7 +131,8 @@ def mean_ablation(heads: Tensor, head: int) -> Tensor:
 @mistake(
     "silence",
     "head read at the wrong place after merging",
-    symptom="A bit of every head is gone, and no head is gone as a whole.",
+    symptom="With several heads of several features, no head is gone as a whole, and parts of "
+    "others are.",
     cause="After merging, every H-th feature is set to zero: the features of a head stand side by "
     "side, head · K to (head + 1) · K.",
     section="Break it: the wrong numbers set to zero",
@@ -146,7 +147,7 @@ def every_hth(heads: Tensor, head: int) -> Tensor:
 @mistake(
     "silence",
     "head as wide as there are heads",
-    symptom="Right where H = K; elsewhere a part of the head remains, or another goes with it.",
+    symptom="Right where H = K; elsewhere other features than the head's K are gone.",
     cause="After merging, the slice from head · H to (head + 1) · H is set to zero: a head is "
     "K features wide.",
     section="Break it: the wrong numbers set to zero",
@@ -161,9 +162,9 @@ def wide_as_heads(heads: Tensor, head: int) -> Tensor:
 @mistake(
     "silence",
     "remaining heads moved up",
-    symptom="The last head is harmless to remove, and every other one costs far too much.",
-    cause="The head is cut out and the others close the gap, so they meet the rows of `weight` of "
-    "their neighbours: set it to zero in its place.",
+    symptom="Right for the last head; with any other, all heads behind it meet the wrong rows of "
+    "`weight`.",
+    cause="The gap must stay: set the head to zero in its place, do not cut it out.",
     section="Break it: the wrong numbers set to zero",
 )
 def moved_up(heads: Tensor, head: int) -> Tensor:
@@ -174,9 +175,8 @@ def moved_up(heads: Tensor, head: int) -> Tensor:
 @mistake(
     "merge",
     "merged without permuting back, one head silent",
-    symptom="Positions are mixed: the head of one stands in the row of another.",
-    cause="The heads are merged with reshape alone: bring the positions to the front first, "
-    "transpose(1, 2).",
+    symptom="With several heads and positions, a row holds numbers of several positions.",
+    cause="Bring the positions to the front before merging: transpose(1, 2).",
     section="Break it: the wrong numbers set to zero",
 )
 def unpermuted(heads: Tensor) -> Tensor:
@@ -188,7 +188,7 @@ def unpermuted(heads: Tensor) -> Tensor:
     "finish",
     "bias taken away with the head",
     symptom="Every output is shifted by the same vector, whichever head is gone.",
-    cause="The bias of the output projection is missing: it belongs to no head, so it stays.",
+    cause="Add the bias of the output projection: it belongs to no head, so it stays.",
 )
 def no_bias(projected: Tensor, bias: Tensor, heads: Tensor, head: int) -> Tensor:
     return projected
@@ -197,7 +197,7 @@ def no_bias(projected: Tensor, bias: Tensor, heads: Tensor, head: int) -> Tensor
 @mistake(
     "finish",
     "ablated after the projection",
-    symptom="The outputs have K zeros at each position, and all heads speak in the rest.",
+    symptom="Up to K outputs of each position are zero, and all heads speak in the rest.",
     cause="Features head · K to (head + 1) · K of the output are set to zero: the projection has "
     "mixed the heads. Set them to zero before it.",
     section="Break it: the wrong numbers set to zero",
@@ -211,7 +211,7 @@ def after_projection(projected: Tensor, bias: Tensor, heads: Tensor, head: int) 
 @mistake(
     "read",
     "columns of the weight in place of its rows",
-    symptom="Some features of the output are the bias alone, and no head is gone.",
+    symptom="Up to K features of the output are the bias alone, and all heads speak in the rest.",
     cause="weight[:, head · K : (head + 1) · K] is set to zero, which are output features: the "
     "rows of `weight` belong to the heads.",
     section="Break it: the wrong numbers set to zero",

@@ -93,7 +93,7 @@ def same_token(rows: Tensor, period: int) -> Tensor:
 @mistake(
     "looked_at",
     "the token before the last occurrence",
-    symptom="A head that copies gets a score near 0.",
+    symptom="Where several rows can copy, a head that copies gets a score near 0.",
     cause="The diagonal lies two places too low, period + 1 below the main one: it must be "
     "period − 1 below.",
     section="Break it: one token off",
@@ -106,7 +106,7 @@ def token_before(rows: Tensor, period: int) -> Tensor:
 @mistake(
     "looked_at",
     "previous token scored",
-    symptom="The heads of the first layer have the high scores.",
+    symptom="Heads that look at the token before get the high scores.",
     cause="The key is t − 1: that is the score of a previous-token head. For induction it is "
     "t − period + 1.",
 )
@@ -117,7 +117,7 @@ def previous_token(rows: Tensor, period: int) -> Tensor:
 @mistake(
     "rows",
     "a row counted that has not seen its token yet",
-    symptom="The score is a little off, by one row too many.",
+    symptom="One row too many is averaged, the first.",
     cause="The whole diagonal is averaged, from row period − 1 on: the first row whose token stood "
     "there before is row period.",
     section="Break it: one token off",
@@ -140,7 +140,7 @@ def second_time_only(length: int, period: int) -> Tensor:
 @mistake(
     "rows",
     "only the last row scored",
-    symptom="The score jumps from sequence to sequence.",
+    symptom="The score depends on the last row of each sequence alone.",
     cause="One row is read, the last: take the mean over all rows from period on.",
 )
 def last_row(length: int, period: int) -> Tensor:
@@ -162,7 +162,7 @@ def exchanged(weights: Tensor, rows: Tensor, keys: Tensor) -> Tensor:
 @mistake(
     "average",
     "divided by all rows",
-    symptom="Even a head that copies perfectly stays well below 1.",
+    symptom="Even a head that copies perfectly gets only (T − period)/T.",
     cause="The sum is divided by the length of the sequence, and the first period has nothing to "
     "copy: divide by the rows that were added up.",
     section="Break it: one token off",
@@ -174,7 +174,7 @@ def over_all_rows(picked: Tensor, weights: Tensor) -> Tensor:
 @mistake(
     "average",
     "weights summed over the rows",
-    symptom="Scores are above 1.",
+    symptom="Scores grow with the number of rows, and can be above 1.",
     cause="The weights of all rows are added up: take their mean.",
 )
 def summed(picked: Tensor, weights: Tensor) -> Tensor:

@@ -70,9 +70,8 @@ mistake = mistakes_in(SELF_ATTENTION)
     "seen",
     "causal mask only in training mode",
     met=("nonsense", 16),
-    symptom="In evaluation every position sees its future, so that a test with teacher forcing "
-    "looks too good.",
-    cause="The mask stands behind `if self.training`: it belongs to both modes.",
+    symptom="In evaluation a position sees its future, which training hid from it.",
+    cause="Use the mask in both modes, not in training alone.",
 )
 def masked_in_training(ones: Tensor, training: bool) -> Tensor:
     return ones.tril() if training else ones
@@ -82,8 +81,8 @@ def masked_in_training(ones: Tensor, training: bool) -> Tensor:
     "seen",
     "causal mask only in evaluation",
     met=("too-good", 4),
-    symptom="In training every position sees the answer, and learns to copy it.",
-    cause="The mask is missing where `self.training` is true: it belongs to both modes.",
+    symptom="In training a position sees the answer, and learns to copy it.",
+    cause="Use the mask in both modes, not in evaluation alone.",
 )
 def masked_in_evaluation(ones: Tensor, training: bool) -> Tensor:
     return ones if training else ones.tril()
@@ -92,7 +91,7 @@ def masked_in_evaluation(ones: Tensor, training: bool) -> Tensor:
 @mistake(
     "seen",
     "no causal mask in either mode",
-    symptom="Every position sees its future, always.",
+    symptom="A position sees its future, in training and in evaluation.",
     cause="Hide the scores above the diagonal, before the softmax.",
     section="Leak tests, in both modes",
     seen="`RoFormerForCausalLM`, … attend to future tokens since v5.9.0 — CLM training loss "
@@ -116,8 +115,8 @@ def past_hidden(ones: Tensor, training: bool) -> Tensor:
 @mistake(
     "root",
     "causal scores not scaled",
-    symptom="The weights are too sharp, and all the more so the wider the vectors are.",
-    cause="The scores are not divided by the root of D.",
+    symptom="The scores are √D times too large: the wider the vectors, the sharper the weights.",
+    cause="Divide the scores by the root of D.",
     section="Why divide by the square root of the width",
     chapter=7,
 )
@@ -140,8 +139,8 @@ def causal_divided_by_length(x: Tensor) -> float:
 @mistake(
     "weights",
     "future scores set to zero",
-    symptom="The future still gets weight: the exponential of zero is one.",
-    cause="Multiplied by the mask, hidden scores are 0: set them to −inf, before the softmax.",
+    symptom="The future can still get weight: the exponential of zero is one.",
+    cause="Hidden scores are 0: set them to −inf, before the softmax.",
     section="Break it: the mask after the softmax",
     chapter=8,
 )
@@ -152,7 +151,7 @@ def future_at_zero(scores: Tensor, seen: Tensor) -> Tensor:
 @mistake(
     "weights",
     "future hidden after the softmax",
-    symptom="The weights of a position do not sum to one.",
+    symptom="The weights of a position that has a future can sum to less than one.",
     cause="The future still counts in the softmax's sum: hide its scores before it.",
     section="Break it: the mask after the softmax",
     chapter=8,
@@ -165,10 +164,10 @@ def future_hidden_late(scores: Tensor, seen: Tensor) -> Tensor:
     "weights",
     "additive mask where ones and zeros are meant",
     met=("flat", 0),
-    symptom="Each position takes the mean of itself and what came before: the scores are lost.",
-    cause="1 − mask is multiplied by −1e9, but the mask holds 0 for what may be seen: this adds "
-    "−1e9 to every score, and the rest is rounded away. Use one meaning: ones and zeros, or 0 and "
-    "−∞.",
+    symptom="Where scores lie within about ±30, each position takes the mean of itself and what "
+    "came before.",
+    cause="A mask of 0 and −∞ that is used as one of ones and zeros adds −1e9 to the scores that "
+    "count, and they are rounded away: use one meaning.",
     seen="fix(tinytorch): fix GPT causal mask convention in module 13, "
     "https://github.com/harvard-edge/cs249r_book/pull/1785",
 )

@@ -232,8 +232,8 @@ def memory_mask_lost(
     "look_over",
     "target mask used in cross-attention",
     met=("sizes", 3),
-    symptom="The first words of the target see only the first words of the source; where both have "
-    "several words, and not as many, it stops.",
+    symptom="With a target mask and as many words in both, the first words of the target see only "
+    "the first of the source; with several in both, and not as many, it stops.",
     cause="Cross-attention takes memory_mask: the source is known from the start.",
     seen="Fix masks in English-to-Spanish translation example, "
     "https://github.com/keras-team/keras-io/pull/1046",
@@ -358,19 +358,18 @@ def first_norm_again(norms: Any, i: int) -> Any:
     "last",
     "residual around the decoder's feed-forward network forgotten",
     symptom="The network's output takes the place of what went into it.",
-    cause="The last residual connection is missing: add what went into the last norm to the "
-    "network's output.",
+    cause="Add what went into the last norm to the network's output.",
 )
 @mistake(
     "middle",
     "residual around cross-attention forgotten",
-    symptom="After cross-attention nothing is left of the target.",
+    symptom="Cross-attention's output goes on alone.",
     cause="Add x to the output of cross-attention.",
 )
 @mistake(
     "first",
     "residual around self-attention forgotten",
-    symptom="What a position held before self-attention is lost.",
+    symptom="Self-attention's output goes on alone.",
     cause="Add x to the output of self-attention.",
 )
 def decoder_first_lost(x: Tensor, change: Tensor) -> Tensor:
@@ -398,7 +397,7 @@ def across_first(x: Tensor, back: Any, over: Any, transformed: Any) -> Tensor:
     "wire",
     "cross-attention left out",
     symptom="The memory does not matter: the source is never read.",
-    cause="The second of the three sublayers is missing.",
+    cause="Cross-attention is the second of the three sublayers: use what it gives.",
 )
 def never_across(x: Tensor, back: Any, over: Any, transformed: Any) -> Tensor:
     return transformed(back(x))
@@ -408,7 +407,7 @@ def never_across(x: Tensor, back: Any, over: Any, transformed: Any) -> Tensor:
     "wire",
     "feed-forward network of the decoder left out",
     symptom="The feed-forward network does not matter.",
-    cause="The third of the three sublayers is missing.",
+    cause="The network is the third of the three sublayers: use what it gives.",
 )
 def never_transformed(x: Tensor, back: Any, over: Any, transformed: Any) -> Tensor:
     return over(back(x))

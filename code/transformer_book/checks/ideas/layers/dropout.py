@@ -70,7 +70,7 @@ mistake = mistakes_in(DROPOUT)
     "rescale",
     "what survives is not enlarged",
     met=("worse", 15),
-    symptom="In training the outputs are smaller, on average, than in evaluation.",
+    symptom="In training the outputs are, on average, 1 − p times those in evaluation.",
     cause="Divide what survives by 1 − p.",
 )
 def not_enlarged(x: Tensor, p: float) -> Tensor:
@@ -80,7 +80,7 @@ def not_enlarged(x: Tensor, p: float) -> Tensor:
 @mistake(
     "rescale",
     "divided by p",
-    symptom="What survives is enlarged by the wrong factor.",
+    symptom="What survives is multiplied by 1/p, not by 1/(1 − p).",
     cause="Divide by 1 − p, the share that survives, not by p.",
 )
 def divided_by_p(x: Tensor, p: float) -> Tensor:
@@ -90,7 +90,7 @@ def divided_by_p(x: Tensor, p: float) -> Tensor:
 @mistake(
     "rescale",
     "multiplied by 1 − p in training",
-    symptom="What survives is made smaller, not larger.",
+    symptom="What survives is multiplied by 1 − p, not divided by it.",
     cause="Divide by 1 − p.",
 )
 def multiplied(x: Tensor, p: float) -> Tensor:
@@ -111,7 +111,7 @@ def kept_dropped(x: Tensor, keep: Tensor) -> Tensor:
     "evaluate",
     "dropout left on in evaluation",
     met=("random", 1),
-    symptom="The outputs are random in evaluation, too.",
+    symptom="In evaluation numbers are dropped and the others enlarged, as in training.",
     cause="Return x as it is unless training.",
     seen="Dropout not disabled for eval when using SDPA, "
     "https://github.com/wenet-e2e/wenet/issues/2699",
@@ -124,7 +124,7 @@ def always_on(x: Tensor, p: float, keep: Tensor) -> Tensor:
     "evaluate",
     "scaled in evaluation in place of training",
     met=("harmless", 21),
-    symptom="This scales by 1 − p in evaluation and leaves training alone.",
+    symptom="This scales by 1 − p in evaluation, and not in training.",
     cause="An older convention, consistent in itself. PyTorch and this book enlarge in training.",
     kind="convention",
     steps={"rescale": not_enlarged},
@@ -147,7 +147,7 @@ def never_applied(x: Tensor, keep: Tensor) -> Tensor:
 @mistake(
     "rescale",
     "multiplied by one plus p",
-    symptom="What survives is enlarged too little, and less so the smaller p is.",
+    symptom="For p above 0, what survives is enlarged too little.",
     cause="1 + p is near 1 / (1 − p) for small p only: divide by 1 − p.",
 )
 def one_plus_p(x: Tensor, p: float) -> Tensor:

@@ -199,7 +199,7 @@ def encoder_mask_lost(
     "attend",
     "encoder mask inverted",
     met=("frequencies", 6),
-    symptom="Only what should be hidden is seen.",
+    symptom="With a mask, only what should be hidden is seen.",
     cause="True means 'may attend' in this book.",
     section="PyTorch's modules mean the opposite",
     chapter=8,
@@ -214,13 +214,12 @@ def encoder_mask_inverted(
     "second",
     "residual around the feed-forward network forgotten",
     symptom="The network's output takes the place of what went into it.",
-    cause="The second residual connection is missing: add what went into the second norm to the "
-    "network's output.",
+    cause="Add what went into the second norm to the network's output.",
 )
 @mistake(
     "first",
     "residual around attention forgotten",
-    symptom="What came in is lost after the attention.",
+    symptom="The attention's output goes on alone.",
     cause="Add x to the attention's output.",
 )
 def encoder_first_lost(x: Tensor, change: Tensor) -> Tensor:

@@ -80,7 +80,7 @@ def larger_first(x: Tensor) -> Tensor:
 @mistake(
     "sort",
     "pairs from two halves",
-    symptom="Feature i is paired with feature i + F/2, not with its neighbour.",
+    symptom="Feature i is paired with feature i + F/2.",
     cause="The axis is unfolded as (2, F/2): unfold it as (F/2, 2).",
 )
 def pairs_of_halves(x: Tensor) -> Tensor:
@@ -101,7 +101,8 @@ def minima_first(x: Tensor) -> Tensor:
 @mistake(
     "sort",
     "pairs that overlap",
-    symptom="Features wander: each number is compared with the next one after it has been moved.",
+    symptom="The largest feature ends up last: each number is compared with the next one after it "
+    "has been moved.",
     cause="The pairs are (0, 1), (2, 3), …: go on by two, not by one.",
 )
 def overlapping(x: Tensor) -> Tensor:

@@ -145,7 +145,7 @@ def mean_over_two_axes(x: Tensor) -> Tensor:
     "mean",
     "layer norm over the positions",
     met=("batch", 11),
-    symptom="Each feature has mean 0 over the sentence, not each position over its features.",
+    symptom="Before weight and bias, each feature has mean 0 over the sentence.",
     cause="Mean and variance are taken over dim=1: take them over the last axis.",
     section="Break it: statistics over the wrong axes",
     steps={"variance": lambda x: x.var(dim=1, keepdim=True, unbiased=False)},
@@ -159,8 +159,8 @@ def mean_over_positions(x: Tensor) -> Tensor:
 @mistake(
     "mean",
     "mean not subtracted",
-    symptom="The features do not have mean 0.",
-    cause="The mean is not subtracted (that is the beginning of RMSNorm, another norm).",
+    symptom="The mean stays in the features, divided like the rest.",
+    cause="Subtract the mean of the features first. (RMSNorm, another norm, does not.)",
 )
 def no_mean(x: Tensor) -> Tensor:
     return torch.zeros_like(x[..., :1])
@@ -195,7 +195,8 @@ def rms(x: Tensor) -> Tensor:
     "variance",
     "variance with Bessel's correction",
     met=("harmless", 7),
-    symptom="The outputs are a little too small, by the root of (D − 1)/D.",
+    symptom="Before weight and bias, vectors of several features come out too small: by √((D − "
+    "1)/D), where ε does not count.",
     cause="torch.var and torch.std divide by D − 1 by default: pass unbiased=False.",
     section="Break it: ε outside the root, and the other variance",
     seen="Is there any reason we used a different LayerNorm implementation?, "
@@ -209,7 +210,8 @@ def bessel(x: Tensor) -> Tensor:
     "divide",
     "ε outside the root",
     met=("harmless", 8),
-    symptom="Vectors with a small variance come out too large, before weight and bias.",
+    symptom="With a small ε, vectors of a small variance come out too large, before weight and "
+    "bias.",
     cause="ε is added to the standard deviation: add it to the variance, inside the root.",
     section="Break it: ε outside the root, and the other variance",
     seen="The LayerNorm implementation, https://github.com/codertimo/BERT-pytorch/issues/30",
@@ -222,9 +224,8 @@ def epsilon_outside(centred: Tensor, variance: Tensor, eps: float) -> Tensor:
     "divide",
     "ε forgotten",
     met=("nan", 4),
-    symptom="A vector of equal numbers gives nan.",
-    cause="The variance of such a vector is zero, so that zero is divided by zero: add ε inside "
-    "the root.",
+    symptom="A vector whose variance is 0 gives nan.",
+    cause="There zero is divided by zero: add ε to the variance, inside the root.",
     section="Break it: ε outside the root, and the other variance",
 )
 def epsilon_forgotten(centred: Tensor, variance: Tensor, eps: float) -> Tensor:
@@ -236,7 +237,7 @@ def epsilon_forgotten(centred: Tensor, variance: Tensor, eps: float) -> Tensor:
     "ε fixed",
     met=("harmless", 9),
     symptom="The argument eps changes nothing.",
-    cause="1e-5 is written into the function: use eps.",
+    cause="ε is 1e-5, whatever eps is: use eps.",
     section="Break it: ε outside the root, and the other variance",
 )
 def epsilon_fixed(centred: Tensor, variance: Tensor, eps: float) -> Tensor:
@@ -246,8 +247,8 @@ def epsilon_fixed(centred: Tensor, variance: Tensor, eps: float) -> Tensor:
 @mistake(
     "divide",
     "divided by the variance",
-    symptom="The features do not have variance 1.",
-    cause="The root is missing: divide by the root of the variance (plus ε).",
+    symptom="Vectors with a variance above 1 come out too small, before weight and bias.",
+    cause="Divide by the root of the variance (plus ε).",
 )
 def root_forgotten(centred: Tensor, variance: Tensor, eps: float) -> Tensor:
     return centred / (variance + eps)
@@ -287,7 +288,7 @@ def exchanged(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     "scale",
     "bias added twice",
     symptom="The bias counts twice.",
-    cause="F.layer_norm has added it already, or a line stands twice: weight * x + bias.",
+    cause="Add it once: weight * x + bias. (F.layer_norm adds it itself.)",
 )
 def bias_twice(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     return weight * x + 2 * bias
@@ -297,7 +298,7 @@ def bias_twice(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     "scale",
     "β starting at one",
     symptom="Every output is too large by one.",
-    cause="One is added beside the bias, or is what the bias begins with: β starts at zero.",
+    cause="Add the bias and nothing else; it starts at zero.",
 )
 def one_more(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     return weight * x + bias + 1
@@ -319,8 +320,8 @@ def mean_over_batch(x: Tensor) -> Tensor:
     "mean",
     "layer norm over everything",
     symptom="A position's output changes with all others, in all sentences.",
-    cause="x.mean() without dim is one number for the batch: take mean and variance over the last "
-    "axis, dim=-1, keepdim=True.",
+    cause="Mean and variance are one number for the batch: take them over the last axis, dim=-1, "
+    "keepdim=True.",
     section="Break it: statistics over the wrong axes",
     steps={"variance": lambda x: x.var(unbiased=False)},
 )
@@ -331,7 +332,8 @@ def mean_over_everything(x: Tensor) -> Tensor:
 @mistake(
     "mean",
     "layer norm over batch and positions",
-    symptom="Each feature has mean 0 over the whole batch: this is batch norm.",
+    symptom="Before weight and bias, each feature has mean 0 over the whole batch: this is batch "
+    "norm.",
     cause="Mean and variance are taken over dim=(0, 1): take them over the last axis.",
     section="Break it: statistics over the wrong axes",
     steps={"variance": lambda x: x.var(dim=(0, 1), keepdim=True, unbiased=False)},
@@ -363,7 +365,7 @@ def weight_forgotten(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
 @mistake(
     "divide",
     "not divided at all",
-    symptom="The features have mean 0, and the variance they had.",
+    symptom="Before weight and bias, the features have mean 0, and the variance they had.",
     cause="Divide by the root of the variance (plus ε).",
 )
 def not_divided(centred: Tensor, variance: Tensor, eps: float) -> Tensor:
@@ -373,7 +375,8 @@ def not_divided(centred: Tensor, variance: Tensor, eps: float) -> Tensor:
 @mistake(
     "variance",
     "variance as mean of squares minus square of the mean",
-    symptom="Far from zero the numbers are wrong, or nan: the digits cancel.",
+    symptom="Numbers close together and far from zero can come out wrong, or nan: the digits "
+    "cancel.",
     cause="Two large numbers are subtracted: subtract the mean first, then take the mean of the "
     "squares.",
 )
@@ -384,8 +387,9 @@ def cancelling(x: Tensor) -> Tensor:
 @mistake(
     "divide",
     "ε fixed at 1e-12",
-    symptom="The argument eps changes nothing, and vectors of a small variance come out too large.",
-    cause="1e-12, BERT's ε, is written into the function: use eps.",
+    symptom="The argument eps changes nothing; against ε = 1e-5, vectors of a small variance come "
+    "out too large.",
+    cause="ε is 1e-12, BERT's, whatever eps is: use eps.",
     section="Break it: ε outside the root, and the other variance",
 )
 def epsilon_of_bert(centred: Tensor, variance: Tensor, eps: float) -> Tensor:
@@ -395,8 +399,9 @@ def epsilon_of_bert(centred: Tensor, variance: Tensor, eps: float) -> Tensor:
 @mistake(
     "divide",
     "ε fixed at 1e-6",
-    symptom="The argument eps changes nothing, and vectors of a small variance come out too large.",
-    cause="1e-6 is written into the function: use eps.",
+    symptom="The argument eps changes nothing; against ε = 1e-5, vectors of a small variance come "
+    "out too large.",
+    cause="ε is 1e-6, whatever eps is: use eps.",
     section="Break it: ε outside the root, and the other variance",
 )
 def epsilon_of_a_millionth(centred: Tensor, variance: Tensor, eps: float) -> Tensor:
@@ -406,7 +411,7 @@ def epsilon_of_a_millionth(centred: Tensor, variance: Tensor, eps: float) -> Ten
 @mistake(
     "divide",
     "root of the standard deviation",
-    symptom="Vectors with a large variance come out too large, those with a small one too small.",
+    symptom="Vectors with a variance above 1 come out too large, before weight and bias.",
     cause="The standard deviation is a root already: take one root, of the variance plus ε.",
     seen="LayerNorm implement, https://github.com/hyunwoongko/transformer/issues/7",
 )
@@ -417,8 +422,7 @@ def root_twice(centred: Tensor, variance: Tensor, eps: float) -> Tensor:
 @mistake(
     "divide",
     "squared in place of the root",
-    symptom="Vectors with a large variance come out as almost nothing, those with a small one far "
-    "too large.",
+    symptom="Vectors with a variance above 1 come out far too small, before weight and bias.",
     cause="The variance plus ε is squared: take its root, `** 0.5`, not `** 2`.",
     seen="Question about layernorm?, "
     "https://github.com/131250208/TPlinker-joint-extraction/issues/37",

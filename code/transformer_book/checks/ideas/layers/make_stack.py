@@ -100,8 +100,7 @@ def one_layer_less(make: Callable[[], nn.Module], n: int) -> list[nn.Module]:
     "build",
     "one layer too many",
     symptom="There are n_layers + 1 layers.",
-    cause="Either a layer that was made for a trial is in the list, too, or the loop runs once "
-    "too often: make n_layers of them.",
+    cause="Make n_layers of them: range(n_layers), and no layer besides, not even one for a trial.",
 )
 def one_layer_more(make: Callable[[], nn.Module], n: int) -> list[nn.Module]:
     return [make() for _ in range(n + 1)]
@@ -111,7 +110,7 @@ def one_layer_more(make: Callable[[], nn.Module], n: int) -> list[nn.Module]:
     "build",
     "always six layers",
     symptom="There are six layers, as in the paper, whatever n_layers is.",
-    cause="The 6 is written into the function: use n_layers.",
+    cause="Use n_layers, not 6.",
 )
 def always_six(make: Callable[[], nn.Module], n: int) -> list[nn.Module]:
     return [make() for _ in range(6)]

@@ -54,7 +54,7 @@ def pre_norm(
     "add",
     "residual connection of post-norm forgotten",
     met=("frequencies", 15),
-    symptom="What came in is lost.",
+    symptom="The sublayer's output alone is normalised, without x.",
     cause="Add x before the norm.",
 )
 def post_stream_lost(x: Tensor, change: Tensor, norm: Callable[[Tensor], Tensor]) -> Tensor:
@@ -64,8 +64,8 @@ def post_stream_lost(x: Tensor, change: Tensor, norm: Callable[[Tensor], Tensor]
 @mistake(
     "add",
     "norm of post-norm forgotten",
-    symptom="The sum is not normalised.",
-    cause="norm(x + f(x)).",
+    symptom="The sum comes back as it is.",
+    cause="Return the normalised sum: norm(x + f(x)).",
 )
 def sum_not_normalised(x: Tensor, change: Tensor, norm: Callable[[Tensor], Tensor]) -> Tensor:
     return x + change
@@ -96,7 +96,7 @@ def both_normalised(
 @mistake(
     "add",
     "x normalised and not the sum",
-    symptom="norm(x) is added to the sublayer's output, and the sum is not normalised.",
+    symptom="norm(x) is added to the sublayer's output, and the sum comes back as it is.",
     cause="Add first, then normalise: norm(x + f(x)), not norm(x) + f(x).",
 )
 def x_normalised(x: Tensor, change: Tensor, norm: Callable[[Tensor], Tensor]) -> Tensor:

@@ -88,7 +88,7 @@ def normalised_stream(x: Tensor, change: Tensor, norm: Callable[[Tensor], Tensor
     "add",
     "residual connection forgotten",
     met=("frequencies", 3),
-    symptom="What came in is lost: only the sublayer's output goes on.",
+    symptom="Only the sublayer's output goes on.",
     cause="Add x.",
 )
 def stream_lost(x: Tensor, change: Tensor, norm: Callable[[Tensor], Tensor]) -> Tensor:
@@ -138,7 +138,7 @@ def post_norm(
 @mistake(
     "add",
     "sum normalised once more",
-    symptom="The sum is normalised, too: the stream never stays what it was.",
+    symptom="The sum is normalised, too.",
     cause="Pre-norm has one norm, in front of the sublayer: x + f(norm(x)).",
 )
 def sum_normalised_too(x: Tensor, change: Tensor, norm: Callable[[Tensor], Tensor]) -> Tensor:

@@ -110,7 +110,7 @@ def last_registered(layers: Layers) -> nn.Module:
     "keep",
     "parameters registered without their layers",
     met=("random", 0),
-    symptom="The layers are trained, and eval() does not reach them: their dropout stays on.",
+    symptom="The layers are trained, and eval() does not reach them: their dropout would stay on.",
     cause="nn.ParameterList knows the tensors alone: register the layers, with nn.ModuleList.",
 )
 def parameters_alone(layers: Layers) -> nn.Module:
@@ -121,7 +121,7 @@ def parameters_alone(layers: Layers) -> nn.Module:
     "order",
     "layers applied in the opposite order",
     met=("nonsense", 0),
-    symptom="A trained model says nonsense: its last layer comes first.",
+    symptom="The layers are applied from the last to the first.",
     cause="Apply layers[0] first.",
 )
 def last_first(layers: Layers) -> Layers:
@@ -133,7 +133,7 @@ def last_first(layers: Layers) -> Layers:
     "first layer applied N times",
     met=("worse", 0),
     symptom="The other layers are there, and change nothing.",
-    cause="The loop calls layers[0] each time: call the layer of the loop.",
+    cause="Apply each layer once, in order, not layers[0] each time.",
 )
 def first_again(layers: Layers) -> Layers:
     return [layers[0] for _ in layers]
@@ -144,7 +144,7 @@ def first_again(layers: Layers) -> Layers:
     "last layer not applied",
     met=("worse", 0),
     symptom="The last layer is there, and changes nothing.",
-    cause="range(n − 1) leaves it out: go through all layers.",
+    cause="Go through all layers: range(n − 1), for example, leaves the last one out.",
 )
 def last_left_out(layers: Layers) -> Layers:
     return layers[:-1]

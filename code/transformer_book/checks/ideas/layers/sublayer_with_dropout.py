@@ -75,7 +75,7 @@ mistake = mistakes_in(SUBLAYER)
     "dropout declared and never applied",
     met=("worse", 5),
     symptom="Nothing is ever dropped.",
-    cause="The dropout is made, and not called: wrap the sublayer's output in it.",
+    cause="Wrap the sublayer's output in it: x + dropout(f(norm(x))).",
 )
 def never_called(change: Tensor, dropout: Callable[[Tensor], Tensor]) -> Tensor:
     return change
@@ -134,7 +134,7 @@ def sublayer_not_normalised(x: Tensor, norm: Callable[[Tensor], Tensor]) -> Tens
 @mistake(
     "out",
     "residual connection around the dropout forgotten",
-    symptom="What came in is lost.",
+    symptom="Only what the dropout gives goes on.",
     cause="Add x to what the dropout gives.",
     section="Where to put the norm",
 )

@@ -210,8 +210,8 @@ def _causal(length: int) -> Tensor:
     "target_mask",
     "padding mask of the source used for the target",
     met=("sizes", 4),
-    symptom="Words of the target are hidden where the source is padded; if the lengths differ it "
-    "stops.",
+    symptom="Words of the target are hidden where the source is padded; where the source has "
+    "several words, and not as many, it stops.",
     cause="Make the mask of the target from the target's ids.",
 )
 def source_padding_in_target(target: Tensor, source: Tensor) -> Tensor:
@@ -244,8 +244,8 @@ def memory_unmasked(mask: Tensor, target: Tensor) -> None:
     "memory_mask",
     "mask of the target handed to cross-attention",
     met=("sizes", 5),
-    symptom="The first words of the target see only the first words of the source; where both have "
-    "several words, and not as many, it stops.",
+    symptom="With as many words in both, the first words of the target see only the first of the "
+    "source; with several in both, and not as many, it stops.",
     cause="Cross-attention takes the mask of the source.",
 )
 def memory_mask_of_target(mask: Tensor, target: Tensor) -> Tensor:

@@ -167,7 +167,8 @@ def end_taken_out(source: Tensor) -> Tensor:
 @mistake(
     "first",
     "last place of the source cut off",
-    symptom="The longest source has lost its <eos>.",
+    symptom="The last place of the source is missing: the <eos> of the longest, if it is not "
+    "padding.",
     cause="Only the target is shifted: the source goes in whole.",
     section="Break it: no separator",
     steps={"unasked": lambda source, target: torch.zeros_like(source[:, 1:])},

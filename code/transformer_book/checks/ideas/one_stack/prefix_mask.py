@@ -97,8 +97,8 @@ def future_of_the_target(causal: Tensor, opened: Tensor) -> Tensor:
     "seen",
     "everything visible to everyone",
     met=("too-good", 20),
-    symptom="Every place sees the future: padding alone is hidden.",
-    cause="The causal part is missing: causal | (place < prefix).",
+    symptom="The future is visible: padding alone is hidden.",
+    cause="Only the prefix is open to all: causal | (place < prefix).",
 )
 def all_open(causal: Tensor, opened: Tensor) -> Tensor:
     return torch.ones_like(causal)
@@ -119,7 +119,7 @@ def prefix_of_queries(causal: Tensor, opened: Tensor) -> Tensor:
     "seen",
     "and in place of or",
     symptom="Only the prefix is visible: the target does not see its own past.",
-    cause="Causal and prefix are combined with &; either is enough: use |.",
+    cause="Either is enough: combine causal and prefix with |, not with &.",
 )
 def and_for_or(causal: Tensor, opened: Tensor) -> Tensor:
     return causal & opened
@@ -129,7 +129,7 @@ def and_for_or(causal: Tensor, opened: Tensor) -> Tensor:
     "seen",
     "prefix instead of causal",
     symptom="The target sees the source and nothing of itself.",
-    cause="The causal part is missing: causal | (place < prefix).",
+    cause="A place sees what came before, too: causal | (place < prefix).",
 )
 def prefix_alone(causal: Tensor, opened: Tensor) -> Tensor:
     return opened & torch.ones_like(causal)
@@ -149,7 +149,7 @@ def one_more(real: Tensor, prefix: int) -> Tensor:
 @mistake(
     "opened",
     "prefix one place too short",
-    symptom="The last place of the source, its <eos>, is not open.",
+    symptom="The last place of the source is not open.",
     cause="The prefix ends one place early: place < prefix, without − 1.",
 )
 def one_less(real: Tensor, prefix: int) -> Tensor:
@@ -173,7 +173,7 @@ def counted_in_tokens(real: Tensor, prefix: int) -> Tensor:
     "opened",
     "last places open in place of the first",
     met=("too-good", 24),
-    symptom="The end of the target is open to everyone, and the source is not.",
+    symptom="The last `prefix` places are open to everyone, in place of the first.",
     cause="The prefix is the beginning: place < prefix, or mask[..., :prefix].",
 )
 def suffix(real: Tensor, prefix: int) -> Tensor:
@@ -201,8 +201,8 @@ def padded_prefix_open(keys: Tensor, seen: Tensor) -> Tensor:
     "both",
     "padding of one sequence forgotten",
     met=("batch", 19),
-    symptom="Padding is visible everywhere.",
-    cause="real is not used: combine it with what may be seen, real[:, None, None, :] & seen.",
+    symptom="Padding is visible wherever a token would be.",
+    cause="Combine real with what may be seen: real[:, None, None, :] & seen.",
     section="Padding in the middle",
 )
 def padding_seen(keys: Tensor, seen: Tensor) -> Tensor:

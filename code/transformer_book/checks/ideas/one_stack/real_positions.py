@@ -165,7 +165,7 @@ def padding_at_zero(count: Tensor, real: Tensor) -> Tensor:
 @mistake(
     "count",
     "all padding of the row subtracted",
-    symptom="Padding behind a token moves its position, too, and padding has positions below 0.",
+    symptom="Padding behind a token moves its position, too, and positions can be below 0.",
     cause="Only the padding before each place counts: add up the real tokens up to there.",
     steps={"floor": lambda positions: positions},
     seen="Batch generation with Exllamav2_HF is weird, "

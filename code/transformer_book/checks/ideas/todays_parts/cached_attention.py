@@ -122,7 +122,7 @@ def restarted(past: int, new: int) -> Tensor:
     "positions",
     "new token one position too far",
     met=("nonsense", 12),
-    symptom="There is a gap between what is kept and what is new.",
+    symptom="New tokens stand one position too far.",
     cause="The new tokens begin at position P + 1: the P kept ones have 0 to P − 1, so the first "
     "new one has P.",
 )
@@ -144,7 +144,7 @@ def query_straight(query: Tensor, positions: Tensor, turn: Turn) -> Tensor:
     "turn_key",
     "new keys not turned",
     symptom="New keys lie as if at position 0.",
-    cause="Only the queries are turned: turn the new keys by their positions before they are kept.",
+    cause="Turn the new keys by their positions before they are kept.",
 )
 def key_straight(key: Tensor, positions: Tensor, turn: Turn) -> Tensor:
     return key
@@ -178,7 +178,7 @@ def turned_again(kept: Tensor, new: Tensor, turn: Turn) -> Tensor:
     "new tokens see each other's future",
     met=("too-good", 11),
     symptom="Several new tokens at once give other numbers than one after the other.",
-    cause="No mask is used: with several new tokens, hide from each what comes behind it.",
+    cause="With several new tokens, hide from each what comes behind it.",
 )
 def future_seen(scores: Tensor, kept: Tensor) -> Tensor:
     return scores
@@ -188,7 +188,7 @@ def future_seen(scores: Tensor, kept: Tensor) -> Tensor:
     "hide",
     "mask that does not count what is kept",
     met=("nonsense", 11),
-    symptom="New tokens see only the beginning of the text.",
+    symptom="New token i, counted from 0, sees only the first i + 1 positions, kept ones included.",
     cause="The triangle begins at the first kept position: shift it by their number, tril(P).",
 )
 def unshifted(scores: Tensor, kept: Tensor) -> Tensor:
@@ -241,7 +241,7 @@ def only_without_a_cache(scores: Tensor, kept: Tensor) -> Tensor:
     "keep_keys",
     "new keys kept before they are turned",
     met=("nonsense", 9),
-    symptom="This call is right, and the next one is not.",
+    symptom="The heads of this call are right, and those of later ones are not.",
     cause="The attention uses turned keys and the cache gets those that are not: keep the "
     "turned ones.",
 )

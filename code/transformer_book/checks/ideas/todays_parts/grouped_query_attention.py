@@ -87,13 +87,15 @@ mistake = mistakes_in(GROUPED)
 @mistake(
     "share_values",
     "values repeated in another order than the keys",
-    symptom="The weights are right, and the values they average belong to another group.",
-    cause="Keys are repeated with `repeat_interleave` and values with `repeat`: do both alike.",
+    symptom="With several groups of several heads, some heads average another group's values, "
+    "though with the right weights.",
+    cause="Repeat the values as the keys are, with `repeat_interleave`, not with `repeat`.",
 )
 @mistake(
     "share_keys",
     "repeat for repeat_interleave",
-    symptom="Query head 1 reads head 1 of keys and values, where it shares head 0.",
+    symptom="With several groups of several heads, query head 1 reads head 1 of keys and values, "
+    "where it shares head 0.",
     cause="`repeat` lays the heads one behind the other, 0 1 0 1: neighbours share a head, 0 0 "
     "1 1, which `repeat_interleave` does.",
     steps={"share_values": lambda x, n_heads: x.repeat(1, n_heads // x.size(1), 1, 1)},
@@ -106,7 +108,8 @@ def repeated(x: Tensor, n_heads: int) -> Tensor:
     "share_keys",
     "keys and values repeated along the sequence",
     met=("sizes", 16),
-    symptom="It stops wherever the heads of keys and values are fewer than those of the queries.",
+    symptom="It stops wherever there are several heads of keys and values, and fewer than those of "
+    "the queries.",
     cause="They are repeated over dim=2, the positions, and there are as few heads as before: "
     "repeat them over dim=1, the heads.",
     steps={"share_values": lambda x, n_heads: repeated_positions(x, n_heads)},
@@ -155,7 +158,7 @@ def first_head(x: Tensor, n_heads: int) -> Tensor:
 @mistake(
     "scale",
     "scaled by the root of the model's width",
-    symptom="The weights are too even.",
+    symptom="The scores are √H times too small: the more heads, the evener the weights.",
     cause="The scores are divided by √(H · K): divide by √K, the width of one head.",
 )
 def model_scaled(scores: Tensor, query: Tensor, key: Tensor) -> Tensor:
@@ -165,8 +168,8 @@ def model_scaled(scores: Tensor, query: Tensor, key: Tensor) -> Tensor:
 @mistake(
     "scale",
     "grouped scores not scaled",
-    symptom="The weights are too sharp.",
-    cause="The scores are not divided by √K.",
+    symptom="The scores are √K times too large: the wider the heads, the sharper the weights.",
+    cause="Divide the scores by √K.",
 )
 def unscaled(scores: Tensor, query: Tensor, key: Tensor) -> Tensor:
     return scores
@@ -192,7 +195,8 @@ def widened(x: Tensor, n_heads: int) -> Tensor:
     "share_keys",
     "features repeated before they are cut into heads",
     met=("nonsense", 0),
-    symptom="A head holds some features of its group several times, and others not at all.",
+    symptom="With several heads to a group, a head can hold some of its group's features several "
+    "times, and others not at all.",
     cause="repeat_interleave runs over the features of all heads together: cut into heads first, "
     "and repeat these, dim=1.",
     steps={"share_values": widened},
@@ -206,9 +210,8 @@ def features_repeated(x: Tensor, n_heads: int) -> Tensor:
     "hide",
     "grouped mask ignored",
     met=("too-good", 10),
-    symptom="Queries see the future and the padding.",
-    cause="The mask is not used: set the scores where it is False to minus infinity before the "
-    "softmax.",
+    symptom="Queries see what the mask hides.",
+    cause="Set the scores where the mask is False to minus infinity, before the softmax.",
 )
 def unmasked(scores: Tensor, mask: Tensor, value: Tensor) -> Tensor:
     return scores

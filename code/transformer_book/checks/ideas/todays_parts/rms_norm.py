@@ -65,9 +65,8 @@ mistake = mistakes_in(RMS_NORM)
 @mistake(
     "centre",
     "mean subtracted in RMSNorm",
-    symptom="The features have mean 0, and their variance is 1.",
-    cause="The mean is subtracted first, which is layer norm without its bias: RMSNorm divides, "
-    "and nothing else.",
+    symptom="Before the weight, the features have mean 0.",
+    cause="The mean is subtracted first, as in layer norm: RMSNorm leaves it in.",
 )
 def centred(x: Tensor) -> Tensor:
     return x - x.mean(dim=-1, keepdim=True)
@@ -76,7 +75,7 @@ def centred(x: Tensor) -> Tensor:
 @mistake(
     "mean_square",
     "divided by the standard deviation",
-    symptom="The mean of the squares is not 1, and the mean of the features is not 0.",
+    symptom="Vectors whose features have another mean than 0 come out too large.",
     cause="The vectors are divided by their standard deviation, which leaves the mean out: "
     "divide by the root of the mean of the squares.",
 )
@@ -87,7 +86,7 @@ def variance(x: Tensor) -> Tensor:
 @mistake(
     "mean_square",
     "sum of the squares in place of their mean",
-    symptom="Every vector has the length 1, not √D: all features are too small.",
+    symptom="Vectors come out too small: by √D, where ε does not count.",
     cause="The squares are added up and not divided by their number: take the mean.",
 )
 def sum_of_squares(x: Tensor) -> Tensor:
@@ -97,7 +96,7 @@ def sum_of_squares(x: Tensor) -> Tensor:
 @mistake(
     "divide",
     "ε of RMSNorm outside the root",
-    symptom="Small vectors come out too large.",
+    symptom="With a small ε, small vectors come out too large.",
     cause="ε is added to the root: add it to the mean of the squares, inside.",
 )
 def epsilon_outside(x: Tensor, mean_square: Tensor, eps: float) -> Tensor:
@@ -109,7 +108,7 @@ def epsilon_outside(x: Tensor, mean_square: Tensor, eps: float) -> Tensor:
     "ε of RMSNorm forgotten",
     met=("nan", 5),
     symptom="Zeros become nan, and small vectors come out too large.",
-    cause="There is no ε: a vector of zeros is divided by zero. Add ε inside the root.",
+    cause="A vector of zeros is divided by zero: add ε inside the root.",
 )
 def no_epsilon(x: Tensor, mean_square: Tensor, eps: float) -> Tensor:
     return x / mean_square.sqrt()
@@ -118,7 +117,7 @@ def no_epsilon(x: Tensor, mean_square: Tensor, eps: float) -> Tensor:
 @mistake(
     "divide",
     "root of RMSNorm forgotten",
-    symptom="Large vectors come out small, and small ones large.",
+    symptom="Vectors whose mean square is above 1 come out too small.",
     cause="The vectors are divided by the mean of the squares: take its root.",
 )
 def no_root(x: Tensor, mean_square: Tensor, eps: float) -> Tensor:
@@ -128,8 +127,8 @@ def no_root(x: Tensor, mean_square: Tensor, eps: float) -> Tensor:
 @mistake(
     "scale",
     "weight of RMSNorm forgotten",
-    symptom="All features come out at the same size; a trained model's weights have no effect.",
-    cause="The normalised vector is not multiplied by `weight`: multiply it, feature by feature.",
+    symptom="`weight` has no effect.",
+    cause="Multiply the normalised vector by `weight`, feature by feature.",
 )
 def no_weight(normalised: Tensor, weight: Tensor, x: Tensor) -> Tensor:
     return normalised
@@ -150,7 +149,7 @@ def from_zero(normalised: Tensor, weight: Tensor, x: Tensor) -> Tensor:
 @mistake(
     "divide",
     "multiplied by the root in RMSNorm",
-    symptom="Large vectors become larger still, and small ones smaller.",
+    symptom="Vectors whose mean square is above 1 become larger still, before the weight.",
     cause="The vectors are multiplied by the root, as x / rsqrt(…) does: rsqrt is one over the "
     "root, so multiply by it, or divide by sqrt(…).",
     seen="Incorrect implementation of RMSNorm, https://github.com/mosaicml/llm-foundry/issues/371",

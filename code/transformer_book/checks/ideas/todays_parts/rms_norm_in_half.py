@@ -104,7 +104,8 @@ mistake = mistakes_in(HALF)
 @mistake(
     "widen",
     "RMSNorm computed in two bytes",
-    symptom="Large features come out as zeros, zeros as nan, and every step is rounded.",
+    symptom="In float16 large features come out as zeros, and zeros as nan if ε is tiny; every "
+    "step is rounded.",
     cause="Squares above 65504 are inf in float16, and a small ε is 0: compute in float32, "
     "x.float(), and round the result.",
 )
@@ -115,7 +116,7 @@ def as_it_came(x: Tensor) -> Tensor:
 @mistake(
     "mean_square",
     "squared before .float()",
-    symptom="Features of 256 and more make the whole position zero.",
+    symptom="In float16 features of 256 and more make the whole position zero.",
     cause="`x.square().float()` widens what is inf already: widen first, `x.float().square()`.",
 )
 def squared_first(wide: Tensor, x: Tensor) -> Tensor:
@@ -125,7 +126,7 @@ def squared_first(wide: Tensor, x: Tensor) -> Tensor:
 @mistake(
     "mean_square",
     "mean of the squares rounded to two bytes",
-    symptom="Positions whose mean square is above 65504 become zero.",
+    symptom="In float16 positions whose mean square is 65520 or more become zero.",
     cause="Keep the mean in float32, and round the result alone.",
 )
 def mean_rounded(wide: Tensor, x: Tensor) -> Tensor:
@@ -135,7 +136,7 @@ def mean_rounded(wide: Tensor, x: Tensor) -> Tensor:
 @mistake(
     "mean_square",
     "squares cut off at the largest float16",
-    symptom="Large features come out too large.",
+    symptom="Positions with features of 256 and more come out too large.",
     cause="A clamp hides the overflow and changes the mean: compute the squares in float32.",
 )
 def cut_off(wide: Tensor, x: Tensor) -> Tensor:
@@ -146,7 +147,7 @@ def cut_off(wide: Tensor, x: Tensor) -> Tensor:
     "narrow",
     "left in float32",
     met=("sizes", 0),
-    symptom="The numbers are right, and the next layer, which has two bytes, refuses them.",
+    symptom="The numbers are right, and come back in float32, whatever came in.",
     cause="Bring the result back to the type that came in, `.to(x.dtype)`.",
 )
 def left_wide(normalised: Tensor, weight: Tensor, x: Tensor) -> Tensor:
@@ -158,7 +159,7 @@ def left_wide(normalised: Tensor, weight: Tensor, x: Tensor) -> Tensor:
     "float16, whatever came in",
     met=("sizes", 0),
     symptom="It is right for float16, and bfloat16 or float32 come out as float16.",
-    cause="`.half()` is written into the function: use `.to(x.dtype)`.",
+    cause="Use `.to(x.dtype)`, not `.half()`.",
 )
 def always_half(normalised: Tensor, weight: Tensor, x: Tensor) -> Tensor:
     return (weight * normalised).half()

@@ -84,14 +84,14 @@ def interleaved(first: Tensor, second: Tensor, x: Tensor) -> Tensor:
 @mistake(
     "pair",
     "neighbours turned, halves put together",
-    symptom="The numbers stand in another order than they came in.",
+    symptom="With several pairs, the numbers stand in another order than they came in.",
     cause="The pairs are neighbours when they are taken apart, and halves when they are put "
     "together: do both in the same way.",
 )
 @mistake(
     "pair",
     "neighbours paired",
-    symptom="The numbers stand in another order than Llama's.",
+    symptom="Neighbours are turned together, where Llama turns features i and i + K/2.",
     cause="Features 2i and 2i + 1 are a pair, as Su et al. write; Llama's weights are stored "
     "for pairs of i and i + K/2. A model trained from the start does not care.",
     kind="convention",
@@ -104,7 +104,7 @@ def neighbours(x: Tensor) -> tuple[Tensor, Tensor]:
 @mistake(
     "join",
     "halves turned, neighbours put together",
-    symptom="The numbers stand in another order than they came in.",
+    symptom="With several pairs, the numbers stand in another order than they came in.",
     cause="The pairs are halves when they are taken apart, and neighbours when they are put "
     "together: do both in the same way.",
 )
@@ -121,8 +121,8 @@ def turned_by_two(first: Tensor, second: Tensor, a: Tensor, b: Tensor) -> tuple[
     "turn",
     "angles laid out for neighbours, halves turned",
     met=("nonsense", 26),
-    symptom="The two features of a pair are turned by different angles, and vectors do not keep "
-    "their length.",
+    symptom="With several pairs, the two features of a pair are turned by different angles, and "
+    "vectors can change their length.",
     cause="`repeat_interleave` gives neighbours one angle, and what is turned are features i and "
     "i + K/2: lay the angles out as the pairs are, `torch.cat([angles, angles], dim=-1)`.",
 )
@@ -133,8 +133,8 @@ def angles_of_neighbours(first: Tensor, second: Tensor, angles: Tensor) -> tuple
 @mistake(
     "turn",
     "angles laid out for halves, neighbours turned",
-    symptom="The two features of a pair are turned by different angles, and vectors do not keep "
-    "their length.",
+    symptom="With several pairs, the two features of a pair are turned by different angles, and "
+    "vectors can change their length.",
     cause="The angles lie one row behind the other, for pairs of i and i + K/2, and what is turned "
     "are neighbours: turn halves, or lay the angles out with `repeat_interleave`.",
     steps={"pair": lambda x: (x[..., 0::2], x[..., 1::2]), "join": interleaved},
@@ -160,7 +160,7 @@ def clockwise(first: Tensor, second: Tensor, angles: Tensor) -> tuple[Tensor, Te
 @mistake(
     "turn",
     "one sign of the turn wrong",
-    symptom="Vectors do not keep their length.",
+    symptom="Vectors can change their length.",
     cause="Both sines are added. A turn subtracts one of them: first · cos − second · sin.",
 )
 def no_turn(first: Tensor, second: Tensor, angles: Tensor) -> tuple[Tensor, Tensor]:
@@ -181,7 +181,7 @@ def same_frequency(x: Tensor, base: float) -> Tensor:
 @mistake(
     "frequencies",
     "exponent without its factor two",
-    symptom="The slowest pair is far too fast.",
+    symptom="All pairs but the first turn too fast.",
     cause="The exponent is −i/K: it must be −2i/K, so that the frequencies reach from 1 nearly "
     "down to 1/base.",
 )
@@ -204,7 +204,7 @@ def from_the_start(positions: Tensor, x: Tensor) -> Tensor:
 @mistake(
     "frequencies",
     "base fixed at 10000",
-    symptom="It is right for the usual base and for no other.",
+    symptom="The argument base changes nothing.",
     cause="Use the base that is handed in, not a fixed 10000.",
 )
 def fixed_base(x: Tensor, base: float) -> Tensor:
@@ -231,8 +231,8 @@ def quarter_frequencies(x: Tensor, base: float) -> Tensor:
     "pair",
     "only half of each head turned",
     symptom="The second half of the features comes out as it went in.",
-    cause="The width was halved twice: there are K/2 angles, for the pairs i and i + K/2 of all K "
-    "features.",
+    cause="There are K/2 angles, for the pairs i and i + K/2 of all K features: halve the width "
+    "once.",
     steps={
         "frequencies": quarter_frequencies,
         "join": lambda first, second, x: torch.cat(

@@ -95,7 +95,7 @@ def sigmoid_gate(gate: Tensor, value: Tensor) -> Tensor:
 @mistake(
     "open",
     "GELU in place of SiLU",
-    symptom="The numbers are close to the right ones, but not equal to them.",
+    symptom="The gate is off by up to 0.2.",
     cause="The gate is GELU(z), which makes this GeGLU: it works as well, but it is another "
     "network.",
     kind="convention",
@@ -108,7 +108,7 @@ def gelu_gate(gate: Tensor, value: Tensor) -> Tensor:
     "open",
     "activation of the gate forgotten",
     symptom="The network is a product of two linear maps: it is the same for x and −x.",
-    cause="There is no activation on the gate: take silu(x @ w_gate.T).",
+    cause="Take silu of the gate: silu(x @ w_gate.T).",
 )
 def bare_gate(gate: Tensor, value: Tensor) -> Tensor:
     return gate
