@@ -38,7 +38,7 @@ def rotate(
     $$x'_i = x_i \cos\theta_i - x_{i+K/2} \sin\theta_i, \qquad
       x'_{i+K/2} = x_i \sin\theta_i + x_{i+K/2} \cos\theta_i$$
 
-    Su et al. pair neighbours, 2i and 2i + 1; Llama's weights are stored for the halves
+    Su et al. pair neighbours, 2i and 2i + 1; `transformers` stores Llama's weights for the halves
     used here. Trained from the start, both are the same model with its features in another order.
 
     Args:

@@ -92,8 +92,8 @@ def interleaved(first: Tensor, second: Tensor, x: Tensor) -> Tensor:
     "pair",
     "neighbours paired",
     symptom="Neighbours are turned together, where Llama turns features i and i + K/2.",
-    cause="Features 2i and 2i + 1 are a pair, as Su et al. write; Llama's weights are stored "
-    "for pairs of i and i + K/2. A model trained from the start does not care.",
+    cause="Features 2i and 2i + 1 are a pair, as Su et al. write; transformers stores Llama's "
+    "weights for pairs of i and i + K/2. A model trained from the start does not care.",
     kind="convention",
     steps={"join": interleaved},
 )
