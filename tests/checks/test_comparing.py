@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from transformer_book.checks.comparing import difference
+from transformer_book.checks.comparing import difference, same
 
 
 def test_differences_are_put_in_words() -> None:
@@ -18,3 +18,12 @@ def test_differences_are_put_in_words() -> None:
     assert difference("a", "b") == "you return 'a', it should be 'b'"
     assert difference(torch.tensor([1.0, float("nan")]), torch.tensor([1.0, float("nan")])) is None
     assert "entry [1]" in difference(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.1]))
+
+
+def test_whole_numbers_are_compared_exactly() -> None:
+    for kind in (torch.int64, torch.int32):
+        ids = torch.tensor([70000, 2], dtype=kind)
+        assert difference(ids, torch.tensor([70000, 2])) is None
+        told = difference(ids + 3, torch.tensor([70000, 2]))
+        assert told == "entry [0] is 70003, it should be 70000"
+        assert same(ids, torch.tensor([70000, 2])) and not same(ids + 3, ids)

@@ -92,7 +92,8 @@ def _tensor_difference(got: Any, expected: Tensor, where: str) -> str | None:
     mine, right = got.detach().double(), expected.detach().double()
     # The entry of a tensor in a list has one index; that of a named one has a name beside it.
     entry = f"{where}{_index(first)}" if _is_index(where) else f"{_index(first)}{place}"
-    return f"entry {entry} is {mine[first]:.4g}, it should be {right[first]:.4g}"
+    digits = ".4g" if expected.is_floating_point() else ".0f"
+    return f"entry {entry} is {mine[first]:{digits}}, it should be {right[first]:{digits}}"
 
 
 def _of_one_kind(got: Tensor, expected: Tensor) -> bool:
@@ -106,13 +107,13 @@ def _apart_somewhere(got: Tensor, expected: Tensor) -> bool:
     """Whether two tensors of one shape differ by more than rounding."""
     if got.dtype == expected.dtype:
         equal = torch.equal(got, expected)
-        if equal or got.dtype == torch.bool:  # most are equal, and a mask is large
+        if equal or not got.is_floating_point():  # most are equal, and a mask is large
             return not equal
     if got.numel():  # what follows takes half the time of `apart`
         mine, right = got.detach().double(), expected.detach().double()
         largest = (mine - right).abs().max().item()
         if math.isfinite(largest):  # then all numbers are
-            return largest > _rounding(right.abs().max().item())
+            return largest > _rounding(right.abs().max().item(), expected)
     return bool(apart(got, expected).any())
 
 
@@ -129,12 +130,12 @@ def apart(got: Tensor, expected: Tensor) -> Tensor:
     if not math.isfinite(size):  # seldom
         finite = right[right.isfinite()]
         size = finite.abs().max().item() if finite.numel() else 1.0
-    return ~mine.isclose(right, rtol=0.0, atol=_rounding(size), equal_nan=True)
+    return ~mine.isclose(right, rtol=0.0, atol=_rounding(size, expected), equal_nan=True)
 
 
-def _rounding(size: float) -> float:
-    """By how much rounding may move a number of a tensor whose largest is this."""
-    return 1e-4 * max(1e-3, size)
+def _rounding(size: float, of: Tensor) -> float:
+    """By how much rounding may move a number of a tensor whose largest is this: ids are exact."""
+    return 1e-4 * max(1e-3, size) if of.is_floating_point() else 0.0
 
 
 def _index(place: tuple[int, ...]) -> str:

@@ -80,7 +80,7 @@ def factor_of_one(alpha: float, down: Tensor) -> float:
 @mistake(
     "factor",
     "α not divided by the rank",
-    symptom="The change is r times too large: with each rank the steps have another size.",
+    symptom="The change is r times too large.",
     cause="The factor is α / r: divide by the number of rows of `down`.",
     section="Break it: the factor forgotten",
 )
@@ -126,7 +126,7 @@ def root_of_rank(alpha: float, down: Tensor) -> float:
 @mistake(
     "join",
     "base weight left out",
-    symptom="Only the change arrives: the model has forgotten all it knew.",
+    symptom="Only the change arrives, without what the frozen weight gives.",
     cause="Add the output of the frozen weight.",
 )
 def change_alone(base: Tensor, change: Tensor, factor: float, x: Tensor) -> Tensor:

@@ -130,7 +130,7 @@ def for_each_time(logits: Tensor, penalty: float, said: Tensor) -> Tensor:
 @mistake(
     "said",
     "padding punished",
-    symptom="The logit of padding changes in rows that are padded.",
+    symptom="Padding is punished in rows that are padded.",
     cause="0 is no token that was said: leave it out.",
 )
 def padding_said(tokens: Tensor, logits: Tensor) -> Tensor:
@@ -161,7 +161,7 @@ def last_alone(tokens: Tensor, logits: Tensor) -> Tensor:
 @mistake(
     "put",
     "every token punished",
-    symptom="The logits of all tokens are changed, not only those of what was said.",
+    symptom="All tokens are punished, not only those that were said.",
     cause="Change the logits of the tokens in `tokens` alone.",
 )
 def all_punished(logits: Tensor, weaker: Tensor, said: Tensor) -> Tensor:

@@ -567,7 +567,7 @@ IN_SEVERAL_HEADS = (
 # There are four axes here.
 OTHERWISE_SAID = {
     "attention with a softmax without dim": {
-        "symptom": "The weights sum to one over the heads, but not over the keys.",
+        "symptom": "The weights are shared out over the heads, not over the keys.",
         "cause": "The softmax runs over axis 1 of the scores (B, H, T, S), the heads, as it does "
         "with dim=1 or without dim: write dim=-1.",
     }
