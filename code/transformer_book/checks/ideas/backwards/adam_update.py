@@ -70,7 +70,7 @@ mistake = mistakes_in(ADAM_UPDATE)
 @mistake(
     "first",
     "1 − β₁ forgotten",
-    symptom="The running mean is a running sum, ten times too large.",
+    symptom="The running mean is a running sum: begun at zero, it is 1 / (1 − β₁) times too large.",
     cause="Both shares add up to one: β₁ m + (1 - β₁) g.",
 )
 def summed(mean: Tensor, gradient: Tensor, beta: float) -> Tensor:
@@ -90,7 +90,7 @@ def no_momentum(mean: Tensor, gradient: Tensor, beta: float) -> Tensor:
 @mistake(
     "first",
     "the shares of the running mean exchanged",
-    symptom="The newest gradient counts for nine tenths.",
+    symptom="The newest gradient counts for β₁, and the old mean for the rest.",
     cause="β₁ belongs to the old mean, 1 - β₁ to the new gradient.",
 )
 def shares_exchanged(mean: Tensor, gradient: Tensor, beta: float) -> Tensor:
@@ -100,7 +100,7 @@ def shares_exchanged(mean: Tensor, gradient: Tensor, beta: float) -> Tensor:
 @mistake(
     "second",
     "gradient not squared",
-    symptom="The running mean of the squares can be negative: nan.",
+    symptom="The second mean is one of absolute values, not of squares.",
     cause="v is a mean of squares: gradient**2.",
 )
 def not_squared(square: Tensor, gradient: Tensor, beta: float, mean: Tensor) -> Tensor:
@@ -110,7 +110,7 @@ def not_squared(square: Tensor, gradient: Tensor, beta: float, mean: Tensor) -> 
 @mistake(
     "second",
     "the mean squared in place of the gradient",
-    symptom="A gradient that changes its sign is not found to be large.",
+    symptom="The square of the running mean is averaged, not that of the gradient.",
     cause="Square each gradient, then average: not the square of the average.",
 )
 def mean_squared(square: Tensor, gradient: Tensor, beta: float, mean: Tensor) -> Tensor:
@@ -120,7 +120,7 @@ def mean_squared(square: Tensor, gradient: Tensor, beta: float, mean: Tensor) ->
 @mistake(
     "corrected",
     "mean not corrected for its start at zero",
-    symptom="The first steps are ten times too short.",
+    symptom="Steps are too short by the factor 1 − β₁**update, the first one most.",
     cause="Divide by 1 - β₁ to the number of the update.",
 )
 def uncorrected(mean: Tensor, update: int, beta: float) -> Tensor:
@@ -150,7 +150,7 @@ def corrected_for_ever(mean: Tensor, update: int, beta: float) -> Tensor:
 @mistake(
     "length",
     "ε inside the root of Adam",
-    symptom="With a large ε, the steps are of another size.",
+    symptom="Where ε is not small beside the squares, the steps are of another size.",
     cause="ε is added to the root: sqrt(v) + ε.",
 )
 def epsilon_inside(square: Tensor, epsilon: float) -> Tensor:
@@ -170,7 +170,7 @@ def root_forgotten(square: Tensor, epsilon: float) -> Tensor:
 @mistake(
     "step",
     "steps uphill",
-    symptom="The loss rises.",
+    symptom="Each number moves to the wrong side.",
     cause="The gradient points uphill: subtract the step.",
 )
 def uphill(parameter: Tensor, rate: float, direction: Tensor, length: Tensor) -> Tensor:
@@ -180,7 +180,7 @@ def uphill(parameter: Tensor, rate: float, direction: Tensor, length: Tensor) ->
 @mistake(
     "corrected",
     "multiplied by both corrections",
-    symptom="The first steps are of a wrong length; later ones are right.",
+    symptom="The first steps are of a wrong length; later ones are nearly right.",
     cause="The means begin at zero and are too small at first: divide both by 1 − β**update.",
     steps={"corrected_square": lambda square, update, beta: square * (1 - beta**update)},
     seen="Fix adam optimizer, https://github.com/karpathy/convnetjs/pull/70",
@@ -192,8 +192,9 @@ def multiplied(mean: Tensor, update: int, beta: float) -> Tensor:
 @mistake(
     "corrected",
     "one minus the correction in its place",
-    symptom="The means are divided by β**update: the later, the longer the steps.",
-    cause="1 − β**update is subtracted from 1 once more: divide both means by 1 − β**update.",
+    symptom="The means are divided by β**update: with the usual β₁ and β₂ steps grow with every "
+    "update.",
+    cause="Divide both means by 1 − β**update.",
     steps={"corrected_square": lambda square, update, beta: square / beta**update},
     seen="[Bugfix] Fix AdamG instability, https://github.com/kozistr/pytorch_optimizer/pull/308",
 )
@@ -204,7 +205,7 @@ def subtracted_twice(mean: Tensor, update: int, beta: float) -> Tensor:
 @mistake(
     "step",
     "learning rate forgotten",
-    symptom="Every step is about one.",
+    symptom="The argument learning_rate changes nothing.",
     cause="Multiply the step by the learning rate.",
 )
 def no_rate(parameter: Tensor, rate: float, direction: Tensor, length: Tensor) -> Tensor:

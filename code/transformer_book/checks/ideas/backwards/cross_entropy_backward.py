@@ -64,7 +64,7 @@ mistake = mistakes_in(CROSS_ENTROPY_BACKWARD)
 @mistake(
     "minus",
     "q − p in place of p − q",
-    symptom="The loss rises with every update.",
+    symptom="The gradient has the wrong sign: updates go uphill.",
     cause="The gradient points uphill: p - q. The update subtracts it.",
 )
 def turned(p: Tensor, q: Tensor, hot: Tensor) -> Tensor:
@@ -84,7 +84,7 @@ def right_only(p: Tensor, q: Tensor, hot: Tensor) -> Tensor:
 @mistake(
     "minus",
     "multiplied by the slope of a sigmoid",
-    symptom="The gradients of certain tokens are too small.",
+    symptom="All gradients are too small, most of all where p is near 0 or 1.",
     cause="p - q is the gradient of the logits already; p (1 - p) belongs to another loss.",
 )
 def sigmoid_slope(p: Tensor, q: Tensor, hot: Tensor) -> Tensor:
@@ -104,7 +104,7 @@ def no_softmax(logits: Tensor) -> Tensor:
 @mistake(
     "p",
     "log-probabilities in place of probabilities",
-    symptom="The first part is negative everywhere.",
+    symptom="log p stands in the place of p.",
     cause="softmax, not log_softmax: the gradient is p - q.",
 )
 def logarithms(logits: Tensor) -> Tensor:

@@ -232,8 +232,8 @@ def over_the_sentence(value: Tensor) -> Tensor:
     "first",
     "the norm's two means over the whole sentence",
     symptom="The gradient of a position depends on those of its sentence.",
-    cause="The input was taken for two axes, (B, T · D): the means run over the features alone, "
-    "dim=-1.",
+    cause="The means run over the positions, too, as if the input were (B, T · D): take them over "
+    "the features alone, dim=-1.",
     steps={"second": lambda normal, d_normal: over_the_sentence(normal * d_normal)},
     seen="layer_norm_backward assumes 2-D input: silently wrong gradients + out-of-bounds writes "
     "for rank ≥ 3 inputs, https://github.com/flagos-ai/FlagGems/issues/5392",

@@ -97,7 +97,7 @@ def averaged(d_output: Tensor, x: Tensor) -> Tensor:
     "weight",
     "gradient of the weight overwritten",
     symptom="Only the last row counts in the gradient of the weight.",
-    cause="The weight was used in every row: add, where a loop assigns.",
+    cause="The weight was used in every row: add up the gradients of all rows.",
 )
 def last_row(d_output: Tensor, x: Tensor) -> Tensor:
     return torch.outer(d_output[-1, -1], x[-1, -1])

@@ -78,7 +78,7 @@ def mean_of_products(d_output: Tensor, output: Tensor) -> Tensor:
 @mistake(
     "dot",
     "gradients averaged without the weights",
-    symptom="It is right only where all weights are equal.",
+    symptom="It is right where all weights of a row are equal.",
     cause="The mean is one under the weights: (output * d_output).sum(-1).",
 )
 def unweighted(d_output: Tensor, output: Tensor) -> Tensor:

@@ -77,7 +77,7 @@ mistake = mistakes_in(TIED_BACKWARD)
 @mistake(
     "read",
     "rows overwritten where a token comes twice",
-    symptom="Of a token's places only one counts.",
+    symptom="Of the places where a token was read only the last counts.",
     cause="Each place adds to the row: index_add, where an assignment overwrites.",
 )
 def overwritten(d_vectors: Tensor, tokens: Tensor, d_logits: Tensor) -> Tensor:
@@ -100,7 +100,7 @@ def averaged(d_vectors: Tensor, tokens: Tensor, d_logits: Tensor) -> Tensor:
 @mistake(
     "written",
     "logits' share averaged over the rows",
-    symptom="The share of the output projection is too small.",
+    symptom="The share of the output projection is too small, by the number of positions.",
     cause="The matrix was used at every position: the gradients add.",
 )
 def written_mean(d_logits: Tensor, vectors: Tensor) -> Tensor:

@@ -89,8 +89,7 @@ def first_row(x: Tensor, table: Tensor) -> Tensor:
     "one row for all positions",
     symptom="Every token gets the same row, the one after the sentence's last; for a sentence as "
     "long as the table there is none.",
-    cause="The colon is missing: table[x.size(1)] is a single row, table[:x.size(1)] is one row "
-    "for each position.",
+    cause="table[x.size(1)] is a single row; table[:x.size(1)] is one row for each position.",
     seen="Critical bug in the implementation of the PositionalEncoding class, "
     "https://github.com/DiffPoseTalk/DiffPoseTalk/issues/20",
 )
@@ -101,7 +100,7 @@ def one_row(x: Tensor, table: Tensor) -> Tensor:
 @mistake(
     "rows",
     "positions from the end",
-    symptom="The first token gets the last row.",
+    symptom="The positions run backwards: the first token gets the row of the last.",
     cause="Take the first rows of the table, in their order.",
 )
 def backwards(x: Tensor, table: Tensor) -> Tensor:
@@ -152,7 +151,8 @@ def multiplied(x: Tensor, rows: Tensor) -> Tensor:
 @mistake(
     "rows",
     "positions one row late",
-    symptom="The first token gets the second row of the table.",
+    symptom="Each token gets the row after its own; for a sentence as long as the table there are "
+    "too few.",
     cause="Position 0 has row 0: table[:x.size(1)], not table[1:x.size(1) + 1].",
 )
 def one_row_late(x: Tensor, table: Tensor) -> Tensor:
@@ -192,8 +192,8 @@ def subtracted(x: Tensor, rows: Tensor) -> Tensor:
 @mistake(
     "rows",
     "as many rows as sentences",
-    symptom="It stops where there are several sentences and another number of positions; in a "
-    "single sentence every token gets the vector of position 0.",
+    symptom="Where there are several sentences and another number of positions it mostly stops; in "
+    "a single sentence every token gets the vector of position 0.",
     cause="x.size(0) is the batch: take one row per position, table[:x.size(1)].",
     stops=True,
 )

@@ -121,7 +121,7 @@ def strictly_more(counts: Counter[str], least: int) -> list[str]:
     "keep",
     "frequency ignored",
     symptom="Rare words have ids of their own.",
-    cause="min_frequency is not used.",
+    cause="Keep only the words that come at least min_frequency times.",
 )
 def all_kept(counts: Counter[str], least: int) -> list[str]:
     return list(counts)
@@ -140,7 +140,7 @@ def rare_kept(counts: Counter[str], least: int) -> list[str]:
 @mistake(
     "keep",
     "at most in place of at least",
-    symptom="Frequent words have no ids.",
+    symptom="Words that come more often than min_frequency have no ids.",
     cause="The comparison is the wrong way round: >=, not <=.",
 )
 def at_most(counts: Counter[str], least: int) -> list[str]:

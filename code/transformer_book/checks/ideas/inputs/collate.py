@@ -100,7 +100,7 @@ def cut(rows: Rows) -> Tensor:
     "<eos> after the padding",
     met=("endless", 5),
     symptom="The end-of-sentence token stands behind the padding.",
-    cause="Append <eos> to the tokens first, then pad.",
+    cause="Pad behind <eos>, the last token of its row.",
     section="Break it: the end after the padding",
 )
 def end_after_padding(rows: Rows) -> Tensor:
@@ -147,7 +147,7 @@ def one_column_more(rows: Rows) -> Tensor:
 @mistake(
     "pad",
     "rows sorted by length",
-    symptom="The rows stand in another order: sources no longer stand beside their targets.",
+    symptom="The rows are sorted, the longest first: sources no longer stand beside their targets.",
     cause="Keep the order of the rows; sort whole pairs if you must, before the batch is made.",
 )
 def longest_first(rows: Rows) -> Tensor:
@@ -169,7 +169,7 @@ def last_token_repeated(rows: Rows) -> Tensor:
     "pad",
     "ids that are no whole numbers",
     symptom="The tensor holds numbers with a point: an embedding refuses them.",
-    cause="torch.zeros and np.zeros make floats: give them dtype=torch.long.",
+    cause="Give the tensor dtype=torch.long; torch.zeros and np.zeros alone make floats.",
 )
 def ids_as_floats(rows: Rows) -> Tensor:
     return padded(rows).float()

@@ -123,7 +123,8 @@ def scaled_by_vocabulary(x: Tensor, weight: Tensor) -> Tensor:
 @mistake(
     "scale",
     "half of d_model in place of its root",
-    symptom="The vectors are too long, but for d_model = 4.",
+    symptom="It is right for d_model = 4; for more features the vectors are too long, for fewer "
+    "too short.",
     cause="d_model ** 1 / 2 is (d_model ** 1) / 2: write d_model ** 0.5.",
 )
 def scaled_by_half(x: Tensor, weight: Tensor) -> Tensor:
@@ -133,8 +134,8 @@ def scaled_by_half(x: Tensor, weight: Tensor) -> Tensor:
 @mistake(
     "scale",
     "root of d_model cut to a whole number",
-    symptom="The vectors are a little too short, unless d_model is a square.",
-    cause="int() or // cuts the root to a whole number: leave it as it is.",
+    symptom="The vectors are too short, unless d_model is a square.",
+    cause="The root is cut to a whole number, as by int() or //: leave it as it is.",
 )
 def scaled_by_whole_root(x: Tensor, weight: Tensor) -> Tensor:
     return x * int(math.sqrt(weight.size(1)))

@@ -118,7 +118,7 @@ def with_start(ids: list[int]) -> list[int]:
     "finish",
     "<eos> behind every token",
     symptom="An end stands behind each token.",
-    cause="The line that appends <eos> is in the loop: it belongs behind it.",
+    cause="Append <eos> once, behind the loop over the tokens.",
 )
 def ends_everywhere(ids: list[int]) -> list[int]:
     return [part for i in ids for part in (i, 2)]

@@ -143,7 +143,7 @@ def across_words(pieces: Pieces, words: Mapping[str, int]) -> Counter[Pair]:
 @mistake(
     "best",
     "of equally frequent pairs the first met",
-    symptom="Ties are decided by the order of the words: another order gives other merges.",
+    symptom="Ties are decided by the order of the words: another order may give other merges.",
     cause="`max` keeps the first it meets: ask for the smallest pair among the most frequent.",
     kind="convention",
 )
@@ -166,7 +166,7 @@ def largest(counts: Mapping[Pair, int]) -> Pair:
 @mistake(
     "best",
     "the rarest pair first",
-    symptom="Rare words become whole, and frequent words stay letters.",
+    symptom="The rarest pair is joined first.",
     cause="Take the pair with the largest count.",
 )
 def rarest(counts: Mapping[Pair, int]) -> Pair:
@@ -186,7 +186,7 @@ def not_joined(parts: Sequence[str], pair: Pair) -> list[str]:
 @mistake(
     "join",
     "joined by replacing text",
-    symptom="A pair is joined that begins in the middle of a longer piece.",
+    symptom="A pair is also found where it begins or ends inside a longer piece.",
     cause="In `xa b` the text `a b` is found, and the piece is `xa`: compare pieces, not text, or "
     "ask for a space or the end on both sides.",
 )

@@ -64,8 +64,8 @@ mistake = mistakes_in(POSITIONS)
     "exponents",
     "doubled exponent",
     met=("worse", 12),
-    symptom="The wavelengths grow twice as fast: the slow half of the columns hardly moves.",
-    cause="arange(0, d_model, 2) is 2i already; it has been multiplied by 2 again.",
+    symptom="The exponents are doubled: where 2i/D is a half or more, the columns hardly move.",
+    cause="arange(0, d_model, 2) is 2i already: do not multiply it by 2 again.",
     section="Break it: the exponent doubled",
 )
 def doubled(d_model: int) -> Tensor:
@@ -75,7 +75,7 @@ def doubled(d_model: int) -> Tensor:
 @mistake(
     "exponents",
     "halved exponent",
-    symptom="The wavelengths grow half as fast as they should.",
+    symptom="The exponents are half of what they should be.",
     cause="The exponent is 2i/d_model with i = 0, 1, 2, …; the 2 is missing.",
     section="Break it: the exponent doubled",
 )
@@ -87,7 +87,7 @@ def halved(d_model: int) -> Tensor:
     "exponents",
     "integer frequencies",
     symptom="All pairs of columns turn equally fast.",
-    cause="2i // d_model is a whole number, and 0: divide with /.",
+    cause="The exponents are 0, as 2i // d_model is: divide with /.",
     section="Break it: the exponent doubled",
     seen="model/embedding/position.py, https://github.com/codertimo/BERT-pytorch/issues/18",
 )
@@ -99,8 +99,7 @@ def whole_numbers(d_model: int) -> Tensor:
     "exponents",
     "whole-number frequencies",
     symptom="All columns but the first two are constant.",
-    cause="The frequency, at most 1, is rounded down to 0, by // or by a tensor of whole numbers: "
-    "divide with /.",
+    cause="Frequencies below 1 become 0, as by // or in a tensor of whole numbers: divide with /.",
     section="Break it: the exponent doubled",
 )
 def frequencies_rounded_down(d_model: int) -> Tensor:
@@ -128,7 +127,8 @@ def every_column(d_model: int) -> Tensor:
 @mistake(
     "exponents",
     "doubled exponent per column",
-    symptom="The wavelengths grow twice as fast, and sine and cosine of a pair differ in theirs.",
+    symptom="From the second column on the exponents are too large, and those of a sine and its "
+    "cosine differ.",
     cause="2j/d_model with j the column: columns 2i and 2i + 1 share the exponent 2i/d_model.",
     section="Break it: the exponent doubled",
     steps={
@@ -145,7 +145,7 @@ def doubled_per_column(d_model: int) -> Tensor:
 @mistake(
     "base",
     "1000 in place of 10000",
-    symptom="The longest wavelength is too short.",
+    symptom="All wavelengths but the first are too short.",
     cause="The base is 10000.",
     seen="Position Encoding, https://github.com/maxjcohen/transformer/issues/62",
 )
@@ -156,7 +156,7 @@ def smaller_base() -> float:
 @mistake(
     "places",
     "positions from one",
-    symptom="The rows are one position late.",
+    symptom="Each row is that of the next position.",
     cause="Positions count from zero.",
 )
 def from_one(length: int) -> Tensor:
@@ -203,7 +203,8 @@ def sine_twice(angle: Tensor) -> Tensor:
 @mistake(
     "exponents",
     "exponent over d_model minus two",
-    symptom="The wavelengths grow a little too fast: the last one is 10000 · 2π itself.",
+    symptom="With several pairs of columns the exponents run up to 1: the longest wavelength is "
+    "10000 · 2π.",
     cause="The exponent is 2i / d_model, not 2i / (d_model − 2), as linspace(0, 1, …) has it.",
 )
 def up_to_one(d_model: int) -> Tensor:
@@ -214,7 +215,7 @@ def up_to_one(d_model: int) -> Tensor:
     "base",
     "angles multiplied in place of divided",
     symptom="The later columns turn faster and faster, not slower.",
-    cause="Divide the position by 10000^(2i/d_model); the minus of the exponent is missing.",
+    cause="Divide the position by 10000^(2i/d_model), do not multiply by it.",
 )
 def inverse_base() -> float:
     return 1 / 10000.0
@@ -238,7 +239,7 @@ def floored_per_column(d_model: int) -> Tensor:
 @mistake(
     "exponents",
     "−log(10000)/d_model rounded down",
-    symptom="The wavelengths grow far too fast.",
+    symptom="The wavelengths grow too fast, with many features far too fast.",
     cause="`-math.log(10000) / d_model // 1`, or `// d_model`, is a whole number, −1 or below: "
     "divide with / alone.",
     seen="Wrong usage in position encoding, https://github.com/zju3dv/LoFTR/issues/41",

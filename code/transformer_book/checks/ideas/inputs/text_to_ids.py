@@ -107,7 +107,7 @@ def lowered_first(text: str, tokenize: Callable[[str], list[str]]) -> list[str]:
 @mistake(
     "tokens",
     "letters in place of tokens",
-    symptom="Nearly every token is unknown: they are letters.",
+    symptom="The text is cut into letters, most of which a model of words does not know.",
     cause="A loop over a text gives its letters: call the tokenizer first.",
 )
 def letters_of(text: str, tokenize: object) -> list[str]:
@@ -161,7 +161,7 @@ def unknown_tokens_dropped(tokens: list[str], vocabulary: dict[str, int]) -> lis
     "look_up",
     "text ends at its first unknown token",
     symptom="Everything behind the first unknown token is lost.",
-    cause="The loop ends at an unknown token (break): give it the id of <unk>, 3, and go on.",
+    cause="Give an unknown token the id of <unk>, 3, and go on with the next.",
 )
 def until_the_unknown(tokens: list[str], vocabulary: dict[str, int]) -> list[int]:
     known = itertools.takewhile(lambda token: token in vocabulary, tokens)

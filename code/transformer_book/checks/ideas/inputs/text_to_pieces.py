@@ -87,7 +87,7 @@ mistake = mistakes_in(TEXT_TO_PIECES)
 @mistake(
     "words",
     "merged across words",
-    symptom="A piece holds the end of a word and the mark of the next.",
+    symptom="A piece may hold the end of a word and the mark of the next.",
     cause="Cut the text into words first (pre-tokens), and merge inside each of them.",
 )
 def one_row(text: str) -> list[str]:
@@ -108,8 +108,7 @@ def not_marked(text: str) -> list[str]:
     "words",
     "first word without its mark",
     symptom="The first word is cut otherwise than the same word later.",
-    cause="Only spaces became marks, and no space stands in front of the first word: put ▁ there, "
-    "too.",
+    cause="Put ▁ in front of the first word, too: where spaces become marks, it often has none.",
 )
 def first_not_marked(text: str) -> list[str]:
     first, *others = text.split() or [""]
@@ -119,7 +118,7 @@ def first_not_marked(text: str) -> list[str]:
 @mistake(
     "words",
     "mark behind the word",
-    symptom="The mark stands at the end of a word, where these merges do not know it.",
+    symptom="The mark stands at the end of a word, and not at its beginning.",
     cause="Some programs mark the end. These merges were learned with ▁ in front of each word.",
 )
 def marked_behind(text: str) -> list[str]:
@@ -129,7 +128,7 @@ def marked_behind(text: str) -> list[str]:
 @mistake(
     "merge",
     "merges from the last to the first",
-    symptom="Pieces of pieces never come up.",
+    symptom="A piece of pieces is looked for before its parts are joined.",
     cause="A merge needs the pieces of earlier ones: apply them in the order in which they were "
     "learned.",
 )
@@ -179,7 +178,7 @@ def each_once(parts: list[str], merges: Merges) -> list[str]:
 @mistake(
     "merge",
     "joined by replacing text",
-    symptom="A pair is joined that begins in the middle of a longer piece.",
+    symptom="A pair is also found where it begins or ends inside a longer piece.",
     cause="In `xca b` the text `a b` is found, and the piece is `xca`: compare pieces, not text.",
 )
 def as_text(parts: list[str], merges: Merges) -> list[str]:
@@ -190,7 +189,7 @@ def as_text(parts: list[str], merges: Merges) -> list[str]:
     "merge",
     "stopped after one merge",
     symptom="At most one merge is applied to a word.",
-    cause="The `return` stands inside the loop: go through all merges first.",
+    cause="Go through all merges: often a `return` or `break` stands in their loop.",
 )
 def one_merge(parts: list[str], merges: Merges) -> list[str]:
     return next((new for pair in merges if (new := joined(parts, pair)) != parts), parts)

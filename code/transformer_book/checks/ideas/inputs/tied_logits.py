@@ -49,7 +49,7 @@ mistake = mistakes_in(TIED_LOGITS)
     "product",
     "tied matrix not transposed",
     met=("sizes", 8),
-    symptom="Each logit is a product with a column of the embedding.",
+    symptom="Where V equals D, each logit is a product with a column of the embedding.",
     cause="x @ weight only fits if V equals D, and then means something else: x @ weight.T.",
 )
 def not_transposed(x: Tensor, weight: Tensor) -> Tensor:

@@ -67,7 +67,7 @@ mistake = mistakes_in(TRAINING_WORDS)
     "counted",
     "vocabulary built on test data",
     met=("score", 1),
-    symptom="Words are there that only the validation or the test set has.",
+    symptom="The words of the validation and the test set are counted, too.",
     cause="Count in the training sentences alone: the test tells us about new texts.",
     seen="Why use training, validation and test set to build vocabulary in build_data.py?, "
     "https://github.com/guillaumegenthial/sequence_tagging/issues/94",
@@ -79,7 +79,7 @@ def all_counted(splits: dict[str, list[list[str]]]) -> list[list[str]]:
 @mistake(
     "counted",
     "vocabulary built on training and test",
-    symptom="Words are there that only the test set has.",
+    symptom="The words of the test set are counted, too.",
     cause="Count in the training sentences alone: with the test's words in the vocabulary, the "
     "test cannot show what unknown words cost.",
     seen="Why we build tokenizer using both train and test set?, "
@@ -92,7 +92,7 @@ def test_counted(splits: dict[str, list[list[str]]]) -> list[list[str]]:
 @mistake(
     "counted",
     "vocabulary built on training and validation",
-    symptom="Words are there that only the validation set has.",
+    symptom="The words of the validation set are counted, too.",
     cause="Count in the training sentences alone: the model learns nothing about words that do "
     "not occur in them.",
     seen="Major Concern regarding Test/Val data, https://github.com/keras-team/keras/issues/7447",
@@ -116,7 +116,7 @@ def more_often(sentences: Sequence[Sequence[str]], least: int) -> set[str]:
     "keep",
     "frequency of the training words ignored",
     symptom="Rare words are there, too.",
-    cause="min_frequency is not used: keep the words that come at least so often.",
+    cause="Keep only the words that come at least min_frequency times.",
     section="Three captions, by hand",
 )
 def all_training_words(sentences: Sequence[Sequence[str]], least: int) -> set[str]:
@@ -126,7 +126,7 @@ def all_training_words(sentences: Sequence[Sequence[str]], least: int) -> set[st
 @mistake(
     "keep",
     "the n most frequent words",
-    symptom="The number of words is min_frequency, whatever they are.",
+    symptom="The min_frequency most frequent words are there, however often they come.",
     cause="min_frequency is how often a word must come, not how many words are kept.",
     section="Three captions, by hand",
 )

@@ -97,7 +97,8 @@ mistake = mistakes_in(ACCUMULATION)
     "after_part",
     "schedule stepped per micro-batch",
     met=("worse", 4),
-    symptom="The rate moves on with every part of the batch: warm-up is over too soon.",
+    symptom="The rate moves on with every part of the batch, before the step: a warm-up would be "
+    "over too soon.",
     cause="Call scheduler.step() once for the whole batch, behind optimizer.step().",
     section="Break it: counting from zero",
     chapter=15,
@@ -112,7 +113,7 @@ def schedule_per_part(optimizer: Optimizer, scheduler: Any, last: bool) -> None:
 @mistake(
     "after_part",
     "step per micro-batch",
-    symptom="Each part makes a step of its own, along all gradients so far.",
+    symptom="Each part makes a step of its own, along all of the batch's gradients so far.",
     cause="Call optimizer.step() once, after the last part.",
     steps={"after": lambda optimizer, scheduler: scheduler.step()},
 )
@@ -137,7 +138,7 @@ def parts_summed(loss: Tensor, parts: Sequence[Any], number: int) -> Tensor:
     "before_part",
     "gradients zeroed in every micro-batch",
     symptom="Only the last part counts.",
-    cause="Call zero_grad() once, before the first part.",
+    cause="Call backward() for every part, and zero_grad() once, before the first part.",
     seen="train.py: zero_grad is called per microbatch, breaking gradient accumulation, "
     "https://github.com/bytetriper/RAE/issues/67",
 )
@@ -204,7 +205,8 @@ of_a_fixed_number(8)
 @mistake(
     "share",
     "divided by the size of a part",
-    symptom="The gradient is too short, and shorter the larger the parts are.",
+    symptom="The larger the parts are, the shorter is the gradient: it is right only where a part "
+    "has as many examples as there are parts.",
     cause="The loss of a part is a mean already: divide it by the number of parts.",
     section="A mean of means is not the mean",
     chapter=15,
@@ -226,7 +228,8 @@ def step_forgotten(optimizer: Optimizer, scheduler: Any) -> None:
 @mistake(
     "after_part",
     "gradients clipped behind every part",
-    symptom="The gradient is too short, and the later parts count for more than the first.",
+    symptom="A sum of gradients longer than 1 is shortened, behind every part again: later parts "
+    "then count for more.",
     cause="What has been added up so far is clipped behind every backward(). Nothing is clipped "
     "here; where something is, clip once, behind the last part.",
     seen="Potential bug with gradient clipping when using gradient accumulation in examples, "
@@ -253,8 +256,8 @@ def by_its_own_number(loss: Tensor, parts: Sequence[Any], number: int) -> Tensor
     "after_part",
     "schedule stepped in the loop over the parts",
     symptom="There is one update for the batch, and the rate moves on once for each part.",
-    cause="scheduler.step() runs for every part: put it behind optimizer.step(), under the same "
-    "`if`.",
+    cause="scheduler.step() runs for every part: call it once for the batch, behind "
+    "optimizer.step().",
     section="The schedule",
     chapter=15,
     steps={"after": lambda optimizer, scheduler: None},

@@ -82,7 +82,7 @@ def checkpoints_summed(checkpoints: Sequence[Checkpoint]) -> Checkpoint:
 @mistake(
     "average",
     "running average of halves",
-    symptom="Later checkpoints count for more.",
+    symptom="From the second on, each checkpoint counts as much as all before it together.",
     cause="(average + next) / 2 halves the earlier ones each time: add all, then divide once.",
 )
 def halved_again_and_again(checkpoints: Sequence[Checkpoint]) -> Checkpoint:
@@ -117,8 +117,8 @@ def divided_by_two(checkpoints: Sequence[Checkpoint]) -> Checkpoint:
     "average",
     "first checkpoint counted twice",
     symptom="The first checkpoint counts for more.",
-    cause="The sum begins with the first checkpoint, and the loop adds it again: begin with the "
-    "second, or with zeros.",
+    cause="It is added twice, often in front of a loop and in it: begin with the second, or with "
+    "zeros.",
 )
 def first_twice(checkpoints: Sequence[Checkpoint]) -> Checkpoint:
     total = _summed([checkpoints[0], *checkpoints])
@@ -129,7 +129,8 @@ def first_twice(checkpoints: Sequence[Checkpoint]) -> Checkpoint:
     "average",
     "one number for each weight",
     symptom="Each weight has become a single number.",
-    cause="mean() without dim averages the entries, too: take the mean over dim=0 of the stack.",
+    cause="The entries are averaged, too, as by mean() without dim: take the mean over dim=0 of "
+    "the stack.",
 )
 def mean_over_all(checkpoints: Sequence[Checkpoint]) -> Checkpoint:
     return {name: torch.stack([c[name] for c in checkpoints]).mean() for name in checkpoints[0]}

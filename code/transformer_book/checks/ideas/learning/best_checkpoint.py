@@ -96,7 +96,7 @@ mistake = mistakes_in(BEST)
     "best checkpoint chosen on one batch",
     met=("bleu", 6),
     symptom="Only the first batch decides.",
-    cause="The loop ends, or returns, after the first batch: measure all of them.",
+    cause="Measure all batches: often a `return` or `break` stands in their loop.",
 )
 def first_batch(batches: Sequence[Any]) -> Sequence[Any]:
     return batches[:1]
@@ -106,7 +106,7 @@ def first_batch(batches: Sequence[Any]) -> Sequence[Any]:
     "measured",
     "best checkpoint chosen on the last batch",
     symptom="Only the last batch decides.",
-    cause="The loss is overwritten in the loop: add it up.",
+    cause="Add up over all batches: often the loss is overwritten in their loop.",
 )
 def last_batch(batches: Sequence[Any]) -> Sequence[Any]:
     return batches[-1:]
@@ -148,7 +148,7 @@ def largest(losses: Sequence[float]) -> int:
     "choose",
     "the last checkpoint taken for the best",
     symptom="The answer is always the last one.",
-    cause="Nothing is compared: keep the place of the smallest loss so far.",
+    cause="Keep the place of the smallest loss so far, together with that loss.",
 )
 def always_last(losses: Sequence[float]) -> int:
     return len(losses) - 1
@@ -189,7 +189,7 @@ def first_rise(losses: Sequence[float]) -> int:
     "choose",
     "the first checkpoint taken for the best",
     symptom="The answer is always 0.",
-    cause="A sum that is not set back for each checkpoint only grows: start it at 0 for each.",
+    cause="Compare the losses of all checkpoints; where a sum makes them, start it at 0 for each.",
 )
 def always_first(losses: Sequence[float]) -> int:
     return 0

@@ -128,13 +128,14 @@ Measure = Callable[[Sequence[Any], Sequence[Any]], float]
     "cut_reference",
     "references left as strings",
     met=("bleu", 0),
-    symptom="Hardly anything agrees: words are compared with letters.",
+    symptom="Words are compared with letters: only words of one letter can agree.",
     cause="Cut the references into words, too.",
 )
 @mistake(
     "cut",
     "letters compared, not words",
-    symptom="The score is far too high: letters agree more often than words.",
+    symptom="Letters are compared in place of words, and agree more often: the score is mostly far "
+    "too high.",
     cause="A string is a sequence of letters: hand over lists of words, `text.split()`.",
     steps={"cut_reference": str},
 )
@@ -146,8 +147,8 @@ def not_cut(text: str) -> str:
     "nest",
     "reference not in a list",
     met=("bleu", 0),
-    symptom="Each word of the reference is taken for a reference, and its letters for words: "
-    "hardly anything agrees.",
+    symptom="Each word of the first reference is taken for a reference, and its letters for words: "
+    "only words of one letter can agree.",
     cause="A translation has a list of references: `[reference.split()]`, even if there is one.",
 )
 def not_nested(several: list[Any]) -> Any:
@@ -158,7 +159,7 @@ def not_nested(several: list[Any]) -> Any:
     "nest",
     "only the first reference kept",
     met=("bleu", 0),
-    symptom="What agrees with another reference does not count.",
+    symptom="What agrees with another reference, and not with the first, does not count.",
     cause="Hand over all references of each translation.",
 )
 def first_reference(several: list[Any]) -> list[Any]:
@@ -168,7 +169,8 @@ def first_reference(several: list[Any]) -> list[Any]:
 @mistake(
     "measure",
     "mean of the sentences' BLEU",
-    symptom="It cannot be compared with published scores.",
+    symptom="Each translation gets a BLEU alone, and the mean of several cannot be compared with "
+    "published scores.",
     cause="BLEU is counted over the whole corpus: call it once, with all translations.",
 )
 def mean_of_sentences(corpus_bleu: Measure, mine: Sequence[Any], right: Sequence[Any]) -> float:
@@ -190,7 +192,7 @@ def exchanged(corpus_bleu: Measure, mine: Sequence[Any], right: Sequence[Any]) -
 @mistake(
     "measure",
     "all translations in one text",
-    symptom="Runs of words go from one sentence into the next.",
+    symptom="Runs of words go from one translation into the next, and only first references count.",
     cause="Each translation is a list of its own: do not add them up.",
 )
 def one_text(corpus_bleu: Measure, mine: Sequence[Any], right: Sequence[Any]) -> float:

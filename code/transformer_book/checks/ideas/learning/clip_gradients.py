@@ -78,7 +78,7 @@ mistake = mistakes_in(CLIP)
 @mistake(
     "shorten",
     "each tensor clipped on its own",
-    symptom="The direction of the step changes.",
+    symptom="With several tensors the direction of the step may change.",
     cause="Take the length of all gradients together, and shorten all by the same factor.",
 )
 def one_by_one(gradients: Sequence[Tensor], limit: float) -> list[Tensor]:
@@ -88,8 +88,8 @@ def one_by_one(gradients: Sequence[Tensor], limit: float) -> list[Tensor]:
 @mistake(
     "shorten",
     "values clipped in place of the length",
-    symptom="Each number is cut off at the limit, and the direction changes.",
-    cause="Shorten the whole gradient (clip_grad_norm_, not clip_grad_value_).",
+    symptom="Each number is cut off at the limit, and the direction may change.",
+    cause="Shorten the whole gradient, as clip_grad_norm_ does, and not clip_grad_value_.",
 )
 def values_clipped(gradients: Sequence[Tensor], limit: float) -> list[Tensor]:
     return [g.clamp(-limit, limit) for g in gradients]
@@ -108,7 +108,7 @@ def always_scaled(gradients: Sequence[Tensor], limit: float) -> list[Tensor]:
 @mistake(
     "shorten",
     "root forgotten in the length",
-    symptom="Gradients are shortened too much.",
+    symptom="Gradients longer than 1 may come out too short, and shorter ones too long.",
     cause="The length is the root of the sum of squares.",
 )
 def squared_length(gradients: Sequence[Tensor], limit: float) -> list[Tensor]:
@@ -134,7 +134,7 @@ def _clipped(gradients: Sequence[Tensor], size: Tensor, limit: float) -> list[Te
 @mistake(
     "shorten",
     "lengths of the tensors added up",
-    symptom="With several tensors the gradients are shortened too much.",
+    symptom="With several tensors the gradients may be shortened too much.",
     cause="The common length is the root of the sum of squares, not the sum of the lengths.",
 )
 def lengths_added(gradients: Sequence[Tensor], limit: float) -> list[Tensor]:
@@ -144,7 +144,7 @@ def lengths_added(gradients: Sequence[Tensor], limit: float) -> list[Tensor]:
 @mistake(
     "shorten",
     "longest tensor taken for the length",
-    symptom="With several tensors the gradients stay too long.",
+    symptom="With several tensors the gradients may stay too long.",
     cause="The common length is the root of the sum of squares over all tensors, not the largest.",
 )
 def longest_tensor(gradients: Sequence[Tensor], limit: float) -> list[Tensor]:
@@ -154,7 +154,7 @@ def longest_tensor(gradients: Sequence[Tensor], limit: float) -> list[Tensor]:
 @mistake(
     "shorten",
     "absolute values added up",
-    symptom="Gradients are shortened too much.",
+    symptom="With several numbers the gradients may be shortened too much.",
     cause="The length is the root of the sum of squares, not the sum of absolute values.",
 )
 def absolute_values(gradients: Sequence[Tensor], limit: float) -> list[Tensor]:
@@ -164,7 +164,7 @@ def absolute_values(gradients: Sequence[Tensor], limit: float) -> list[Tensor]:
 @mistake(
     "shorten",
     "largest entry taken for the length",
-    symptom="The gradients stay too long.",
+    symptom="With several numbers the gradients may stay too long.",
     cause="The length is the root of the sum of squares, not the largest absolute value.",
 )
 def largest_entry(gradients: Sequence[Tensor], limit: float) -> list[Tensor]:
@@ -175,7 +175,7 @@ def largest_entry(gradients: Sequence[Tensor], limit: float) -> list[Tensor]:
     "shorten",
     "limit fixed at one",
     symptom="The argument limit changes nothing.",
-    cause="1.0 is written into the function: use limit.",
+    cause="They are held against 1, whatever is asked for: use limit.",
 )
 def always_one(gradients: Sequence[Tensor], limit: float) -> list[Tensor]:
     return _clipped(gradients, length(gradients), 1.0)

@@ -202,7 +202,7 @@ def over_positions(logits: Tensor) -> Tensor:
     "log_p",
     "logits reshaped where two axes must be exchanged",
     met=("flat", 14),
-    symptom="A position's logits are a stretch of numbers of several positions.",
+    symptom="A position's logits are every T-th number of its sentence, from all positions.",
     cause="F.cross_entropy wants (B, V, T), and `reshape` or `view` to that shape moves no number: "
     "write logits.transpose(1, 2), or flatten the first two axes to (B · T, V).",
 )
@@ -216,7 +216,8 @@ def reshaped_over_words(logits: Tensor) -> Tensor:
     "log-softmax without dim",
     symptom="The probabilities sum to one over the sentences of the batch, not over the "
     "vocabulary.",
-    cause="Without dim, F.log_softmax takes axis 0 of three axes, the batch: write dim=-1.",
+    cause="dim=0 is the batch, which F.log_softmax takes where three axes come without dim: write "
+    "dim=-1.",
     seen="UserWarning: Implicit dimension choice for log_softmax has been deprecated., "
     "https://github.com/benatorc/OTGNN/issues/2",
 )
@@ -262,7 +263,7 @@ def end_left_out(target: Tensor) -> Tensor:
     "real",
     "all special tokens left out of the loss",
     symptom="<eos> and <unk> are left out with the padding.",
-    cause="target > 3 leaves out four tokens: leave out padding alone, target != 0.",
+    cause="Four ids are left out, as by target > 3: leave out padding alone, target != 0.",
     section="Break it: two wrong averages",
 )
 def specials_left_out(target: Tensor) -> Tensor:
@@ -286,8 +287,8 @@ def last_left_out(target: Tensor) -> Tensor:
 @mistake(
     "average",
     "loss with the wrong sign",
-    symptom="The loss is negative, and falls as the model gets worse.",
-    cause="The loss is −log p: the minus is missing.",
+    symptom="The loss has the wrong sign: it falls as the model gets worse.",
+    cause="The loss is −log p, not log p: mind the minus.",
 )
 def wrong_sign(losses: Tensor, real: Tensor) -> Tensor:
     return -losses[real].mean()
@@ -310,7 +311,7 @@ def logarithm_twice(logits: Tensor) -> Tensor:
     "log_p",
     "binary cross-entropy of every word",
     met=("score", 0),
-    symptom="The loss is too large: it is paid for the probability of all other words, too.",
+    symptom="The loss is paid for the probability of all other words, too.",
     cause="One word of V is asked for, and the softmax makes them compete: take −log p of the "
     "right one alone. Yours adds −log(1 − p) of all others.",
     seen="cross entropy is correct?, https://github.com/eriklindernoren/ML-From-Scratch/issues/98",

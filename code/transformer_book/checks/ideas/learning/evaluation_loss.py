@@ -105,9 +105,9 @@ mistake = mistakes_in(EVALUATION)
     "enter",
     "evaluated in training mode",
     met=("random", 5),
-    symptom="The loss is that of a model with dropout: it changes from call to call, and is too "
-    "large.",
-    cause="model.eval() is never called: `torch.no_grad()` leaves dropout on.",
+    symptom="A model in training mode is measured with dropout: its loss changes from call to "
+    "call, and is mostly too large.",
+    cause="Call model.eval() before the loop: `torch.no_grad()` leaves dropout on.",
     section="One update, line by line",
     chapter=16,
 )
@@ -143,7 +143,7 @@ def always_training(model: nn.Module, was: bool) -> None:
 @mistake(
     "guard",
     "gradients recorded while evaluating",
-    symptom="Evaluation takes as much memory as training: a graph is kept for every batch.",
+    symptom="A graph is recorded for every batch, which costs time and memory.",
     cause="eval() changes layers and not autograd: put the loop into `with torch.no_grad():`.",
     section="One update, line by line",
     chapter=16,
@@ -166,7 +166,7 @@ def mean_of_batches(measured: Measured) -> float:
     "average",
     "loss of the last batch",
     symptom="Only the last batch counts.",
-    cause="The loss is overwritten in each pass: add up over all batches.",
+    cause="Add up over all batches: often the loss is overwritten in each pass.",
 )
 def last_batch(measured: Measured) -> float:
     return measured[-1][0]

@@ -70,7 +70,7 @@ def no_warmup(update: int, warmup: int) -> float:
 @mistake(
     "time",
     "maximum in place of minimum",
-    symptom="The rate is largest at both ends.",
+    symptom="The rate falls until the end of the warm-up, and rises behind it.",
     cause="Take the smaller of the two.",
 )
 def larger_of_both(update: int, warmup: int) -> float:
@@ -136,8 +136,8 @@ def one_update_early(update: int, warmup: int) -> float:
 @mistake(
     "time",
     "warm-up to the power of minus one",
-    symptom="The warm-up rises too steeply, towards 1, so that the rate begins to fall before the "
-    "warm-up is over.",
+    symptom="The warm-up rises too steeply: in a long one the rate begins to fall before it is "
+    "over.",
     cause="The exponent of warmup is −1.5: then both parts meet at the end of the warm-up.",
 )
 def power_of_minus_one(update: int, warmup: int) -> float:
@@ -147,7 +147,7 @@ def power_of_minus_one(update: int, warmup: int) -> float:
 @mistake(
     "time",
     "warm-up to the power of minus a half",
-    symptom="The warm-up is over after a few updates.",
+    symptom="The warm-up is over after as many updates as the cube root of warmup.",
     cause="The exponent of warmup is −1.5, not −0.5.",
 )
 def power_of_minus_half(update: int, warmup: int) -> float:
@@ -167,7 +167,7 @@ def no_decay(update: int, warmup: int) -> float:
 @mistake(
     "time",
     "updates counted anew after the warm-up",
-    symptom="Behind the warm-up the rate jumps upwards.",
+    symptom="Behind a warm-up of several updates the rate jumps upwards.",
     cause="The root is that of update, not of update − warmup.",
 )
 def counted_anew(update: int, warmup: int) -> float:
@@ -178,7 +178,7 @@ def counted_anew(update: int, warmup: int) -> float:
     "time",
     "warm-up fixed at 4000",
     symptom="The argument warmup changes nothing.",
-    cause="4000 is written into the function: use warmup.",
+    cause="The warm-up has 4000 updates, whatever is asked for: use warmup.",
 )
 def always_four_thousand(update: int, warmup: int) -> float:
     return min(update**-0.5, update * 4000**-1.5)
@@ -187,7 +187,8 @@ def always_four_thousand(update: int, warmup: int) -> float:
 @mistake(
     "time",
     "warm-up one update too long",
-    symptom="In the warm-up the rate is a little too small, and at its end it jumps.",
+    symptom="In the warm-up the rate is too small by the factor warmup / (warmup + 1), and at its "
+    "end it jumps.",
     cause="Updates count from 1: the rate is n / warmup of the highest, not n / (warmup + 1).",
     seen="fix: ensure non-zero learning rate during warmup at iteration 0, "
     "https://github.com/karpathy/nanoGPT/pull/578",
@@ -214,7 +215,7 @@ def as_a_share(rate: float, warmup: int) -> float:
     "time",
     "first two updates alike",
     symptom="From the second update on, the rate is one update late.",
-    cause="The counter begins at 0 and max(1, n) hides it: hand over n + 1.",
+    cause="Updates count from 1 here: take update as it is, not max(1, update − 1).",
     seen="About `NoamLR`, https://github.com/tugstugi/pytorch-saltnet/issues/7",
 )
 def late_but_for_the_first(update: int, warmup: int) -> float:

@@ -90,10 +90,9 @@ def among_all_but_two(log_p: Tensor, nll: Tensor) -> Tensor:
     "entropy",
     "divergence in place of the smoothed loss",
     met=("score", 0),
-    symptom="The loss is smaller, by a number that depends on ε and V alone.",
-    cause="KLDivLoss subtracts the entropy of the smoothed target. The gradients are the same, but "
-    "the value cannot be compared with a cross-entropy: add the entropy, or take the mean of "
-    "−log p.",
+    symptom="The loss is too small by a number that depends on ε and V alone, and is 0 for ε = 0.",
+    cause="The entropy of the smoothed target is subtracted, as KLDivLoss does. The gradients are "
+    "the same, but the value cannot be compared with a cross-entropy: take the mean of −log p.",
 )
 def divergence(losses: Tensor, log_p: Tensor, epsilon: float) -> Tensor:
     return less_the_smoothed_target(losses, log_p, epsilon)
@@ -115,8 +114,7 @@ def all_but_two(log_p: Tensor, nll: Tensor) -> Tensor:
     "entropy",
     "divergence from a distribution over V − 2 words",
     met=("score", 9),
-    symptom="The loss is smaller: it is the divergence from a smoothed target that leaves padding "
-    "out.",
+    symptom="The loss is the divergence from a smoothed target that leaves padding out.",
     cause="This is the Annotated Transformer's loss: ε is shared among V − 2 words, and KLDivLoss "
     "subtracts the target's entropy. Share ε among all V, and take the mean of −log p.",
     steps={"spread": among_all_but_two},
@@ -130,7 +128,7 @@ def divergence_from_all_but_two(losses: Tensor, log_p: Tensor, epsilon: float) -
     "spread",
     "smoothing summed, not averaged",
     met=("score", 7),
-    symptom="The loss is far too large, and more so the more words there are.",
+    symptom="The smoothing is too large by a factor of V, the number of words.",
     cause="Each token gets ε / V: divide the sum by V.",
 )
 def not_divided(log_p: Tensor, nll: Tensor) -> Tensor:
@@ -140,7 +138,7 @@ def not_divided(log_p: Tensor, nll: Tensor) -> Tensor:
 @mistake(
     "mix",
     "the right token's share not reduced",
-    symptom="The weights sum to more than one.",
+    symptom="The weights sum to 1 + ε.",
     cause="The right token keeps 1 − ε.",
 )
 def share_not_reduced(nll: Tensor, spread: Tensor, epsilon: float) -> Tensor:
@@ -162,7 +160,7 @@ def epsilon_forgotten(nll: Tensor, spread: Tensor, epsilon: float) -> Tensor:
     "mix",
     "ε and 1 − ε exchanged",
     met=("flat", 11),
-    symptom="The right token hardly counts.",
+    symptom="The right token counts for ε, and the smoothing for 1 − ε.",
     cause="The right token keeps 1 − ε, the rest share ε.",
 )
 def shares_exchanged(nll: Tensor, spread: Tensor, epsilon: float) -> Tensor:
@@ -253,7 +251,7 @@ def smoothed_logarithm_of_softmax(logits: Tensor) -> Tensor:
     "mix",
     "smoothing fixed at a tenth",
     symptom="The argument smoothing changes nothing: it is 0.1 always.",
-    cause="0.1 is written into the function: use smoothing.",
+    cause="Use smoothing where a tenth is used.",
 )
 def always_a_tenth(nll: Tensor, spread: Tensor, epsilon: float) -> Tensor:
     return 0.9 * nll + 0.1 * spread

@@ -71,7 +71,7 @@ def mean_of_means(losses: Sequence[float], counts: Sequence[int]) -> float:
 @mistake(
     "average",
     "mean of the perplexities",
-    symptom="The result is too large.",
+    symptom="Where the batches' losses differ, the result is too large.",
     cause="Average the losses first, then exponentiate.",
     seen="Fix perplexity calculation., https://github.com/magenta/magenta/pull/239",
 )
@@ -83,7 +83,8 @@ def mean_of_exponentials(losses: Sequence[float], counts: Sequence[int]) -> floa
 @mistake(
     "average",
     "plain mean of the batches' perplexities",
-    symptom="The result is too large, and a small batch counts as much as a large one.",
+    symptom="Perplexities are averaged in place of losses, and a small batch counts as much as a "
+    "large one.",
     cause="Average the losses first, weighted by their tokens, then exponentiate.",
 )
 def plain_mean_of_exponentials(losses: Sequence[float], counts: Sequence[int]) -> float:
@@ -93,7 +94,7 @@ def plain_mean_of_exponentials(losses: Sequence[float], counts: Sequence[int]) -
 @mistake(
     "average",
     "losses summed",
-    symptom="The result explodes with the number of batches.",
+    symptom="The result is the product of the batches' perplexities.",
     cause="Divide by the number of tokens.",
 )
 def losses_summed(losses: Sequence[float], counts: Sequence[int]) -> float:
@@ -104,7 +105,7 @@ def losses_summed(losses: Sequence[float], counts: Sequence[int]) -> float:
     "power",
     "two to the power of nats",
     met=("score", 2),
-    symptom="The result is too small.",
+    symptom="The result is too small, unless the loss is 0.",
     cause="2 ** loss is for a loss in bits; this one is in nats: exp.",
 )
 def power_of_two(loss: float) -> float:
@@ -124,9 +125,8 @@ def no_power(loss: float) -> float:
 @mistake(
     "average",
     "the running sum divided in every pass",
-    symptom="The earlier a batch comes, the less it counts: the result is too small.",
-    cause="The division stands inside of the loop, so what was added before is divided again and "
-    "again: divide once, behind the loop.",
+    symptom="The earlier a batch comes, the less it counts.",
+    cause="What was added before is divided again in every pass: divide once, behind the loop.",
 )
 def divided_in_the_loop(losses: Sequence[float], counts: Sequence[int]) -> float:
     total = 0.0
@@ -138,7 +138,7 @@ def divided_in_the_loop(losses: Sequence[float], counts: Sequence[int]) -> float
 @mistake(
     "average",
     "sums divided by the number of batches",
-    symptom="The result is far too large, and grows with the batches' size.",
+    symptom="The larger the batches, the larger the result: it is right where each has one token.",
     cause="The losses were multiplied by their tokens: divide by the number of tokens.",
 )
 def divided_by_batches(losses: Sequence[float], counts: Sequence[int]) -> float:
@@ -148,7 +148,7 @@ def divided_by_batches(losses: Sequence[float], counts: Sequence[int]) -> float:
 @mistake(
     "average",
     "means not multiplied by their tokens",
-    symptom="The result is close to one.",
+    symptom="The larger the batches, the closer to one is the result.",
     cause="Each loss is a mean: multiply it by its number of tokens before you divide by all.",
 )
 def not_weighted(losses: Sequence[float], counts: Sequence[int]) -> float:
@@ -182,7 +182,7 @@ def as_large_as_the_first(losses: Sequence[float], counts: Sequence[int]) -> flo
 @mistake(
     "power",
     "root in place of exp",
-    symptom="The result lies near 1 or 2, below every perplexity of the literature.",
+    symptom="For mean losses from 1 to 4 the result lies between 1 and 2.",
     cause="Perplexity is exp of the mean loss, not its square root: math.exp.",
     seen="Perplexity Calculation, https://github.com/SocialComplexityLab/life2vec/issues/8",
 )

@@ -116,8 +116,8 @@ def mean_of_parts(measured: Measured, n: int) -> Tensor:
 @mistake(
     "average",
     "each mean divided by n",
-    symptom="A token of a short part counts for more, and in the last window, which is not full, "
-    "the gradient is too short.",
+    symptom="A token of a short part counts for more, and a last window that is not full is "
+    "divided by too much.",
     cause="Divide by the tokens of the parts that are there, not by the length of a window.",
 )
 def divided_by_n(measured: Measured, n: int) -> Tensor:
@@ -148,7 +148,7 @@ def tokens_added(measured: Measured, n: int) -> Tensor:
     "windows",
     "last window dropped",
     symptom="There is no update for the parts that are left at the end of an epoch.",
-    cause="`(i + 1) % n == 0` alone misses them: make an update behind the last part, too.",
+    cause="Make an update behind the last part, too: `(i + 1) % n == 0` alone misses it.",
 )
 def full_windows(parts: Sequence[Any], n: int) -> Windows:
     return [parts[i : i + n] for i in range(0, len(parts) - n + 1, n)]
@@ -157,7 +157,7 @@ def full_windows(parts: Sequence[Any], n: int) -> Windows:
 @mistake(
     "windows",
     "first update after one part",
-    symptom="The first window has one part, and every other window begins one part too late.",
+    symptom="The first window has one part, and those of n parts begin behind it.",
     cause="`i % n == 0` is true for i = 0: count from one, `(i + 1) % n == 0`.",
 )
 def counted_from_zero(parts: Sequence[Any], n: int) -> Windows:
@@ -168,7 +168,7 @@ def counted_from_zero(parts: Sequence[Any], n: int) -> Windows:
     "windows",
     "update after every part",
     symptom="Nothing is accumulated: each part has its own update.",
-    cause="step() stands inside the loop over the parts: call it once for each window.",
+    cause="Call step() once for each window, not for each part.",
 )
 def one_by_one(parts: Sequence[Any], n: int) -> Windows:
     return [[part] for part in parts]
@@ -178,7 +178,7 @@ def one_by_one(parts: Sequence[Any], n: int) -> Windows:
     "windows",
     "the whole epoch in one window",
     symptom="There is one update in an epoch.",
-    cause="step() stands behind the loop over all parts: call it after every n parts.",
+    cause="Call step() after every n parts, not only behind the last.",
 )
 def one_window(parts: Sequence[Any], n: int) -> Windows:
     return [parts]
@@ -210,7 +210,7 @@ def divided_twice(measured: Measured, n: int) -> Tensor:
 @mistake(
     "average",
     "means divided by all tokens",
-    symptom="The gradient is too short, and shorter the more tokens a part has.",
+    symptom="Each part counts as one token, and the sum is divided by all tokens.",
     cause="Each loss is a mean already: multiply it by its tokens before dividing by all of them.",
     seen="Incorrect normalization, https://github.com/OpenNMT/OpenNMT-py/issues/2209",
 )

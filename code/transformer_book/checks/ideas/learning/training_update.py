@@ -149,8 +149,8 @@ def clipped_too_late(loss: Tensor, optimizer: Optimizer, model: nn.Module) -> No
     "steps",
     "step before backward",
     met=("flat", 2),
-    symptom="The weights never change: step() finds no gradient.",
-    cause="backward() first, then step().",
+    symptom="The weights never change.",
+    cause="step() finds no gradient, or is missing: backward() first, then step().",
 )
 def stepped_too_early(loss: Tensor, optimizer: Optimizer, model: nn.Module) -> None:
     optimizer.step()
@@ -191,7 +191,7 @@ def zeroed_too_late(loss: Tensor, optimizer: Optimizer, model: nn.Module) -> Non
     "steps",
     "two steps in one update",
     symptom="Each update moves twice as far.",
-    cause="step() is called twice.",
+    cause="Call step() once in an update.",
 )
 def two_steps(loss: Tensor, optimizer: Optimizer, model: nn.Module) -> None:
     backward_then_step(loss, optimizer, model)
@@ -201,7 +201,7 @@ def two_steps(loss: Tensor, optimizer: Optimizer, model: nn.Module) -> None:
 @mistake(
     "steps",
     "each parameter clipped on its own",
-    symptom="The direction of the step changes.",
+    symptom="The direction of the step may change.",
     cause="Hand all parameters to clip_grad_norm_ at once: their common length is to be at most 1.",
 )
 def parameters_clipped_singly(loss: Tensor, optimizer: Optimizer, model: nn.Module) -> None:
@@ -214,7 +214,7 @@ def parameters_clipped_singly(loss: Tensor, optimizer: Optimizer, model: nn.Modu
 @mistake(
     "steps",
     "entries clipped in place of the length",
-    symptom="Each entry of the gradients is cut off at 1, and the direction changes.",
+    symptom="Each entry of the gradients is cut off at 1, and the direction may change.",
     cause="clip_grad_norm_, not clip_grad_value_.",
 )
 def entries_clipped(loss: Tensor, optimizer: Optimizer, model: nn.Module) -> None:

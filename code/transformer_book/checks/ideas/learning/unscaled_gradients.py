@@ -101,7 +101,7 @@ def clipped_too_early(gradients: Gradients, scale: float, limit: float) -> Gradi
 @mistake(
     "unscale",
     "scale never taken off",
-    symptom="Gradients are `scale` times too long, or all have the length of the limit.",
+    symptom="Before they are clipped, gradients are `scale` times what they should be.",
     cause="The loss was multiplied by the scale: divide its gradients by it.",
 )
 def left_scaled(gradients: Gradients, scale: float) -> Gradients:
@@ -111,8 +111,8 @@ def left_scaled(gradients: Gradients, scale: float) -> Gradients:
 @mistake(
     "unscale",
     "scale taken off twice",
-    symptom="Gradients are too short by the factor `scale`.",
-    cause="They are divided by the scale in two places: divide once.",
+    symptom="Before they are clipped, gradients are 1 / `scale` times what they should be.",
+    cause="The scale is taken off twice: divide by it once.",
 )
 def unscaled_twice(gradients: Gradients, scale: float) -> Gradients:
     return [gradient / scale**2 for gradient in gradients]
@@ -121,7 +121,7 @@ def unscaled_twice(gradients: Gradients, scale: float) -> Gradients:
 @mistake(
     "unscale",
     "multiplied by the scale once more",
-    symptom="Gradients are too long by the square of the scale, or all have the limit's length.",
+    symptom="Before they are clipped, gradients are `scale` ** 2 times what they should be.",
     cause="The gradients hold the scale already: divide by it.",
 )
 def scaled_again(gradients: Gradients, scale: float) -> Gradients:
@@ -142,7 +142,7 @@ def unclipped(gradients: Gradients, scale: float, limit: float) -> Gradients:
     "overflown",
     "a step with inf or nan",
     met=("nan", 0),
-    symptom="One overflow, and all weights are nan from then on.",
+    symptom="A gradient of inf or nan makes a step: weights become nan.",
     cause="Before the step ask whether all numbers are finite; if not, skip the update.",
 )
 def never_skipped(gradients: Gradients) -> bool:
@@ -164,7 +164,7 @@ def only_nan(gradients: Gradients) -> bool:
     "overflown",
     "inf looked for, and not nan",
     met=("nan", 0),
-    symptom="A gradient of nan makes a step, and all weights are nan from then on.",
+    symptom="A gradient of nan makes a step: weights become nan.",
     cause="inf − inf and 0 · inf are nan: ask isfinite(), which sees inf and nan.",
 )
 def only_inf(gradients: Gradients) -> bool:
@@ -185,7 +185,8 @@ def first_only(gradients: Gradients) -> bool:
 @mistake(
     "skipped",
     "zeros in place of a skipped update",
-    symptom="The update is made with zeros: momentum and weight decay move the weights.",
+    symptom="The update is made with zeros: momentum and weight decay, where there are any, move "
+    "the weights.",
     cause="Do not step at all: return an empty list.",
 )
 def zeros(gradients: Gradients) -> Gradients:

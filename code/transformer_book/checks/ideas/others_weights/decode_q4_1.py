@@ -74,7 +74,7 @@ mistake = mistakes_in(DECODE_Q4_1)
 @mistake(
     "header",
     "step and least number exchanged",
-    symptom="All blocks are wrong, and those with small steps are nearly constant times q.",
+    symptom="q is multiplied by the least number, and the step is added.",
     cause="Bytes 0 and 1 are the step, bytes 2 and 3 the least number.",
 )
 def exchanged(blocks: Tensor) -> tuple[Tensor, Tensor]:
@@ -85,7 +85,7 @@ def exchanged(blocks: Tensor) -> tuple[Tensor, Tensor]:
 @mistake(
     "header",
     "half precision read as bfloat16",
-    symptom="The steps are off by many powers of two.",
+    symptom="Steps and least numbers are mostly far off.",
     cause="Both numbers are float16, with five bits of exponent; bfloat16 has eight.",
 )
 def as_bfloat16(blocks: Tensor) -> tuple[Tensor, Tensor]:
@@ -96,7 +96,7 @@ def as_bfloat16(blocks: Tensor) -> tuple[Tensor, Tensor]:
 @mistake(
     "header",
     "bytes of the header the wrong way round",
-    symptom="Steps and least numbers have nothing to do with the right ones.",
+    symptom="Steps and least numbers are mostly quite other ones.",
     cause="The least significant byte comes first: do not turn the bytes round.",
 )
 def big_endian(blocks: Tensor) -> tuple[Tensor, Tensor]:
@@ -106,7 +106,7 @@ def big_endian(blocks: Tensor) -> tuple[Tensor, Tensor]:
 @mistake(
     "header",
     "header read as whole numbers",
-    symptom="Numbers in the thousands come out.",
+    symptom="The numbers that come out are mostly far beyond a thousand.",
     cause="The two bytes are a number in half precision, not a whole number of 16 bits.",
 )
 def as_integers(blocks: Tensor) -> tuple[Tensor, Tensor]:
@@ -138,7 +138,7 @@ def as_neighbours(packed: Tensor) -> Tensor:
 @mistake(
     "unpacked",
     "upper four bits not shifted",
-    symptom="The second half of each block is far too large.",
+    symptom="In the second half of each block q is 16 times what it should be.",
     cause="After the mask the upper bits still count 16, 32, …: shift them by four.",
 )
 def not_shifted(packed: Tensor) -> Tensor:
@@ -148,7 +148,7 @@ def not_shifted(packed: Tensor) -> Tensor:
 @mistake(
     "unpacked",
     "lower four bits not cut out",
-    symptom="The first half of each block is far too large.",
+    symptom="In the first half of each block q is larger by 16 times the number in the upper bits.",
     cause="The whole byte holds both numbers: keep its lower four bits, `& 15`.",
 )
 def not_masked(packed: Tensor) -> Tensor:
@@ -158,7 +158,7 @@ def not_masked(packed: Tensor) -> Tensor:
 @mistake(
     "scaled",
     "least number forgotten",
-    symptom="No number has the right sign: all are on one side of zero.",
+    symptom="A block's numbers are all off by its least number, and lie on one side of zero.",
     cause="Add the least number of the block after the step.",
 )
 def no_least(step: Tensor, least: Tensor, numbers: Tensor) -> Tensor:
@@ -198,7 +198,7 @@ def centred(step: Tensor, least: Tensor, numbers: Tensor) -> Tensor:
 @mistake(
     "scaled",
     "four bits taken for a signed number",
-    symptom="Numbers from 8 on come out 16 steps too small.",
+    symptom="Where q is 8 or more, it comes out 16 too small.",
     cause="The four bits count from 0 to 15: there is no sign in them.",
 )
 def signed(step: Tensor, least: Tensor, numbers: Tensor) -> Tensor:

@@ -116,7 +116,8 @@ mistake = mistakes_in(LOAD_TIED)
 @mistake(
     "tie",
     "loaded, and not tied",
-    symptom="It is right until the first update: then embedding and output go different ways.",
+    symptom="The logits are right until the first update: then embedding and output go different "
+    "ways.",
     cause="Two parameters hold the same numbers. After loading say `model.output.weight = "
     "model.embedding.weight`.",
 )
@@ -129,8 +130,8 @@ def not_tied(model: Tied) -> None:
     "output left as it was drawn",
     met=("nonsense", 0),
     symptom="Where the file holds the matrix once, the model says nonsense.",
-    cause="strict=False passes over `output.weight`, which the file lacks: tie it to the "
-    "embedding after loading.",
+    cause="`output.weight`, where the file lacks it, keeps its drawn numbers, as with "
+    "strict=False: tie it to the embedding after loading.",
     steps={"tie": not_tied},
 )
 def not_strict(model: Tied, state: Mapping[str, Tensor]) -> None:

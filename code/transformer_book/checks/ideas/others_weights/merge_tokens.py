@@ -85,7 +85,7 @@ mistake = mistakes_in(MERGE_TOKENS)
 @mistake(
     "lowest",
     "the last learned merge first",
-    symptom="Words are cut where a later merge was possible before an earlier one.",
+    symptom="Of the possible merges, the one learned last is done first.",
     cause="The merges are done in the order in which they were learned: lowest rank first.",
 )
 def highest(tokens: list[str], ranks: Ranks) -> Pair | None:
@@ -139,7 +139,7 @@ def no_zero(tokens: list[str], ranks: Ranks) -> Pair | None:
 @mistake(
     "lowest",
     "pairs of single letters only",
-    symptom="Tokens of three letters and more never come.",
+    symptom="What was joined is never joined again.",
     cause="What was merged is a token like others, and may be merged again.",
 )
 def letters_only(tokens: list[str], ranks: Ranks) -> Pair | None:

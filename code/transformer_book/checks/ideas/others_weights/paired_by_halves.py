@@ -79,7 +79,7 @@ def way_back(weight: Tensor, n_heads: int) -> Tensor:
 @mistake(
     "unfold",
     "all heads taken for one",
-    symptom="Rows have left their head.",
+    symptom="With several heads, rows have left theirs.",
     cause="The even rows of the whole matrix come first: do it within each head.",
 )
 def one_head(weight: Tensor, n_heads: int) -> Tensor:

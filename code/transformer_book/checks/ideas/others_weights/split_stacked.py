@@ -73,7 +73,7 @@ def not_turned(columns: Tensor) -> Tensor:
 @mistake(
     "cut",
     "stacked matrix reshaped, not cut",
-    symptom="Each matrix holds pieces of queries, keys and values.",
+    symptom="With several features, each matrix mixes pieces of queries, keys or values.",
     cause="reshape(3, D, D) reads row by row; the three stand side by side: chunk(3, dim=1).",
 )
 def reshaped(weight: Tensor) -> Parts:

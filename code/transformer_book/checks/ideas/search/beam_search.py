@@ -137,7 +137,7 @@ Hypotheses = Sequence[Hypothesis]
     "enough",
     "stops at the first finished hypothesis",
     met=("bleu", 5),
-    symptom="Short sentences win that are not the likeliest.",
+    symptom="The first to end wins, though a longer one may be likelier.",
     cause="A living hypothesis may still be better: stop when none can be.",
     section="When may it stop?",
     steps={"candidates": lambda finished, alive: finished or alive},
@@ -149,7 +149,7 @@ def first_finished(finished: Hypotheses, alive: Hypotheses, beam_size: int) -> b
 @mistake(
     "enough",
     "stops when beam_size hypotheses are finished",
-    symptom="Short sentences win: the first beam_size that end are taken, not the best.",
+    symptom="The best of the first beam_size that end wins, though a longer one may be likelier.",
     cause="A living hypothesis may still be better: stop when none can be.",
     section="When may it stop?",
     steps={"candidates": lambda finished, alive: finished or alive},
@@ -172,7 +172,7 @@ def last_score_only(score: float, log_p: float, token: int) -> float:
 @mistake(
     "add",
     "probabilities added",
-    symptom="Long sentences win: probabilities are added.",
+    symptom="Every token adds to the score, so that long sentences gain.",
     cause="Add logarithms, or multiply probabilities.",
 )
 def probabilities_added(score: float, log_p: float, token: int) -> float:
@@ -206,7 +206,7 @@ def one_more(beam_size: int) -> int:
     "candidates",
     "finished hypotheses forgotten",
     met=("bleu", 9),
-    symptom="A sentence that ended early is lost.",
+    symptom="A sentence that ended is lost where others are alive to the last.",
     cause="Choose among the finished hypotheses and those alive.",
     section="When may it stop?",
 )
@@ -337,7 +337,8 @@ def cut_at_the_end(tokens: list[int]) -> list[int]:
 @mistake(
     "living",
     "hypotheses go on behind <eos>, and all of it is given back",
-    symptom="The answer has words behind its end: every hypothesis grows to max_length.",
+    symptom="Every hypothesis grows to max_length, and what it says behind its end is given back, "
+    "too.",
     cause="A hypothesis that ends with <eos> is finished: put it aside with its score, and let "
     "only the others grow.",
     section="When may it stop?",
@@ -393,7 +394,7 @@ def finished_only(finished: Hypotheses, alive: Hypotheses) -> Hypotheses:
 @mistake(
     "rank",
     "normalised by length",
-    symptom="Long hypotheses win: the score is divided by the number of tokens.",
+    symptom="Long hypotheses gain: the score is divided by the number of tokens.",
     cause="The sum of the log-probabilities is asked for; to divide it is another score, with a "
     "name of its own.",
     section="The length penalty",
@@ -406,7 +407,7 @@ def by_mean(score: float, length: int) -> float:
 @mistake(
     "rank",
     "normalised by length, <sos> counted",
-    symptom="Long hypotheses win: the score is divided by the number of tokens and one more.",
+    symptom="Long hypotheses gain: the score is divided by the number of tokens and one more.",
     cause="The sum of the log-probabilities is asked for; to divide it is another score, with a "
     "name of its own.",
     section="The length penalty",
@@ -419,7 +420,7 @@ def by_mean_with_start(score: float, length: int) -> float:
 @mistake(
     "without_end",
     "<eos> left in the best hypothesis",
-    symptom="The answer ends with <eos>.",
+    symptom="A hypothesis that ended keeps its <eos>.",
     cause="Take it off.",
 )
 def best_with_end(tokens: list[int]) -> list[int]:

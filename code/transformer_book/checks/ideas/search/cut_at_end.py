@@ -75,7 +75,7 @@ mistake = mistakes_in(CUT)
     "cut",
     "last id stripped blindly",
     met=("bleu", 2),
-    symptom="A sentence that was cut off loses its last word; padding stays.",
+    symptom="The last id is taken off, whatever it is, and no other.",
     cause="Look for the first <eos>, and cut there.",
 )
 def blindly(ids: Sequence[int]) -> list[int]:
@@ -85,7 +85,7 @@ def blindly(ids: Sequence[int]) -> list[int]:
 @mistake(
     "cut",
     "only the special tokens removed",
-    symptom="What stands behind the end stays.",
+    symptom="Words behind the end stay.",
     cause="Cut at the first <eos>; what comes after it is not part of the sentence.",
 )
 def specials_removed(ids: Sequence[int]) -> list[int]:
@@ -105,7 +105,7 @@ def end_kept(ids: Sequence[int]) -> list[int]:
 @mistake(
     "cut",
     "cut at the last <eos>",
-    symptom="Words behind the first end stay.",
+    symptom="Where there are several ends, what stands behind the first one stays.",
     cause="Cut at the first <eos>.",
 )
 def last_end(ids: Sequence[int]) -> list[int]:
@@ -117,8 +117,7 @@ def last_end(ids: Sequence[int]) -> list[int]:
     "cut",
     "last word lost where there is no end",
     symptom="A sentence without <eos> loses its last word.",
-    cause="−1 for “not found” makes ids[:-1], which leaves the last one out: ask "
-    "first whether there is an <eos>.",
+    cause="Often −1 for “not found” makes ids[:-1]: ask first whether there is an <eos>.",
 )
 def last_lost(ids: Sequence[int]) -> list[int]:
     return list(ids[: ids.index(EOS)]) if EOS in ids else list(ids[:-1])
@@ -168,7 +167,7 @@ def ends_removed(ids: Sequence[int]) -> list[int]:
 @mistake(
     "cut",
     "end looked for at the last place only",
-    symptom="An <eos> with padding behind it is not found.",
+    symptom="An <eos> with anything behind it is not found.",
     cause="Look for the first <eos> anywhere, and cut there.",
 )
 def end_at_last_place(ids: Sequence[int]) -> list[int]:

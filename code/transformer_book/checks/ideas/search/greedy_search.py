@@ -166,7 +166,7 @@ def never_stops(tokens: list[int]) -> bool:
     "without_end",
     "<eos> left in",
     met=("bleu", 3),
-    symptom="The answer ends with <eos>.",
+    symptom="A sentence that ended keeps its <eos>.",
     cause="Take it off.",
 )
 @mistake(
@@ -266,8 +266,7 @@ def stops_at_unknown(tokens: list[int]) -> bool:
     "choose",
     "<eos> never chosen",
     symptom="No sentence ends before the limit.",
-    cause="The special tokens are left out of the choice, and <eos> with them: leave it in, for "
-    "it ends the sentence.",
+    cause="<eos> is left out of the choice: leave it in, for it ends the sentence.",
 )
 def never_the_end(log_p: Tensor) -> int:
     return int(log_p.index_fill(-1, torch.tensor(EOS), -torch.inf).argmax())

@@ -58,7 +58,7 @@ mistake = mistakes_in(NEXT_TOKEN)
     "place",
     "greedy takes the first position",
     met=("nonsense", 4),
-    symptom="The answer never changes as the sentence grows.",
+    symptom="The answer is that of the first position, however long the sentence is.",
     cause="The next token follows the last position: logits[:, -1], not logits[:, 0].",
 )
 def first_position(logits: Tensor) -> Tensor:
@@ -90,7 +90,7 @@ def least(last: Tensor) -> Tensor:
     "choose",
     "largest over the batch",
     met=("batch", 14),
-    symptom="The answer of one sentence depends on the others.",
+    symptom="There is an answer for each token of the vocabulary, the number of a sentence.",
     cause="argmax over dim=-1, the vocabulary.",
 )
 def over_batch(last: Tensor) -> Tensor:
@@ -100,7 +100,7 @@ def over_batch(last: Tensor) -> Tensor:
 @mistake(
     "choose",
     "probability in place of the token",
-    symptom="The answer is the largest value, not the id of its token.",
+    symptom="The answer is the largest probability, not the id of its token.",
     cause="max gives the value; argmax gives its place.",
 )
 def value(last: Tensor) -> Tensor:

@@ -123,7 +123,7 @@ def scattered(keys: Tensor, rows: Tensor, layer: int) -> Tensor:
 @mistake(
     "key_rows",
     "rows sorted before the cache is taken",
-    symptom="The order of the beams is lost.",
+    symptom="The beams' rows come in ascending order.",
     cause="Beam i continues row rows[i]: take the rows as they come, do not sort them.",
     steps={"value_rows": lambda values, rows, layer: values[rows.sort().values]},
 )
@@ -134,7 +134,7 @@ def rows_sorted(keys: Tensor, rows: Tensor, layer: int) -> Tensor:
 @mistake(
     "key_rows",
     "each row taken once",
-    symptom="A beam that is continued twice is there once.",
+    symptom="Each row is there once, in ascending order, however often it is continued.",
     cause="A row may come several times: keys[rows], without unique() or a set.",
     steps={"value_rows": lambda values, rows, layer: values[rows.unique()]},
 )
@@ -155,7 +155,8 @@ def keys_again(keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
 @mistake(
     "key_rows",
     "cache sorted the other way",
-    symptom="Row i has gone to place rows[i]; it should have come from there.",
+    symptom="Where no row comes twice, row i has gone to place rows[i]; it should have come from "
+    "there.",
     cause="Take keys[rows], not keys[rows.argsort()], which goes the other way.",
     steps={"value_rows": lambda values, rows, layer: values[rows.argsort()]},
 )
@@ -166,7 +167,7 @@ def the_way_back(keys: Tensor, rows: Tensor, layer: int) -> Tensor:
 @mistake(
     "key_rows",
     "positions picked in place of rows",
-    symptom="It stops, or the cache becomes shorter: places of the text are picked.",
+    symptom="Places of the text are picked, not beams; where there are too few it stops.",
     cause="The indices are those of the beams: pick them along axis 0.",
     steps={"value_rows": lambda values, rows, layer: values.index_select(2, rows)},
 )
@@ -177,7 +178,7 @@ def along_the_positions(keys: Tensor, rows: Tensor, layer: int) -> Tensor:
 @mistake(
     "key_rows",
     "cache overwritten while it is read",
-    symptom="A row that a later beam continues has been overwritten before it is read.",
+    symptom="A later beam may read a row that has been overwritten already.",
     cause="`cache[i] = cache[rows[i]]` in a loop reads rows that it has already written: read all "
     "rows first, keys[rows].",
     steps={"value_rows": lambda values, rows, layer: overwritten(values, rows, layer)},

@@ -70,7 +70,7 @@ def tiled(x: Tensor, n: int) -> Tensor:
 mistake(
     "memory_rows",
     "whole batch repeated, not each sentence",
-    symptom="With two sentences and more, beams read the source of another sentence.",
+    symptom="With several sentences and beams, beams read the source of another sentence.",
     cause="`repeat` gives a, b, a, b: a sentence's beams lie side by side, a, a, b, b, as "
     "`repeat_interleave` lays them.",
     steps={"mask_rows": tiled},
@@ -79,15 +79,16 @@ mistake(
 mistake(
     "memory_rows",
     "memory repeated in the other order",
-    symptom="With two sentences and more, beams read the source of another sentence, under the "
-    "mask of their own.",
+    symptom="With several sentences and beams, beams read the source of another sentence, under "
+    "the mask of their own.",
     cause="`repeat` gives a, b, a, b: use `repeat_interleave` for the memory, as for the mask.",
 )(tiled)
 
 mistake(
     "mask_rows",
     "mask repeated in the other order",
-    symptom="With two sentences and more, beams read their source under another sentence's mask.",
+    symptom="With several sentences and beams, beams read their source under another sentence's "
+    "mask.",
     cause="`repeat` gives a, b, a, b: use `repeat_interleave` for the mask, as for the memory.",
 )(tiled)
 
@@ -96,7 +97,7 @@ mistake(
     "mask_rows",
     "mask not repeated for the beams",
     met=("sizes", 0),
-    symptom="With two sentences and more, the mask has too few rows; with one it is stretched, "
+    symptom="With several beams the mask has too few rows; that of a single sentence is stretched, "
     "and nothing is seen.",
     cause="Each beam needs the mask of its sentence: repeat it as the memory.",
 )

@@ -66,7 +66,7 @@ def heated_the_wrong_way(logits: Tensor, temperature: float) -> Tensor:
 @mistake(
     "heat",
     "temperature after the softmax",
-    symptom="The probabilities do not sum to one.",
+    symptom="The probabilities sum to 1 / temperature, not to one.",
     cause="Divide the logits, before the softmax.",
 )
 def heated_too_late(logits: Tensor, temperature: float) -> Tensor:
@@ -77,7 +77,7 @@ def heated_too_late(logits: Tensor, temperature: float) -> Tensor:
     "heat",
     "divided by the temperature twice",
     symptom="A temperature of 0.5 works like one of 0.25.",
-    cause="Two places divide by the temperature: one is enough.",
+    cause="The logits are divided by the temperature twice: once is enough.",
     seen="[BUG] Temperature applied twice in FlashInfer sampling path, "
     "https://github.com/RL-Align/RL-Kernel/issues/81",
 )
@@ -109,8 +109,9 @@ def softmax_twice(logits: Tensor, temperature: float) -> Tensor:
 @mistake(
     "heat",
     "softmax over the whole batch",
-    symptom="The probabilities of one sentence do not sum to one: those of all together do.",
-    cause="The sum has no dim and runs over the whole tensor: use dim=-1 and keepdim=True.",
+    symptom="With several sentences, the probabilities of one do not sum to one: those of all "
+    "together do.",
+    cause="One sum runs over the whole tensor, as without dim: use dim=-1 and keepdim=True.",
 )
 def over_the_batch(logits: Tensor, temperature: float) -> Tensor:
     return (logits / temperature).flatten().softmax(dim=0).reshape(logits.shape)
@@ -129,7 +130,7 @@ def logarithms(logits: Tensor, temperature: float) -> Tensor:
 @mistake(
     "heat",
     "exponentials that overflow at a low temperature",
-    symptom="A low temperature gives nan.",
+    symptom="A low temperature may give nan.",
     cause="The exponential overflows: use torch.softmax, or subtract the largest logit first.",
     section="A softmax that survives large scores",
     chapter=7,
@@ -142,7 +143,7 @@ def overflowing(logits: Tensor, temperature: float) -> Tensor:
 @mistake(
     "heat",
     "softmax over the sentences",
-    symptom="The probabilities of one sentence change with the others.",
+    symptom="The probabilities of a token sum to one over the sentences, not those of a sentence.",
     cause="The softmax runs over dim=0: use dim=-1, the vocabulary.",
 )
 def over_the_sentences(logits: Tensor, temperature: float) -> Tensor:
@@ -152,9 +153,9 @@ def over_the_sentences(logits: Tensor, temperature: float) -> Tensor:
 @mistake(
     "heat",
     "divided by the temperature behind the softmax",
-    symptom="The probabilities of a row do not sum to one.",
-    cause="exp(log_softmax(logits) / T) is not normalised: divide the logits first, then take the "
-    "softmax.",
+    symptom="Unless the temperature is 1, the probabilities of a row do not sum to one.",
+    cause="Probabilities to the power of 1 / T are not normalised: divide the logits first, then "
+    "take the softmax.",
 )
 def not_normalised_again(logits: Tensor, temperature: float) -> Tensor:
     return (logits.log_softmax(dim=-1) / temperature).exp()

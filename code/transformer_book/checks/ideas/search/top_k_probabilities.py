@@ -95,7 +95,7 @@ def one_too_few(logits: Tensor, k: int) -> Tensor:
 @mistake(
     "keep",
     "one token too many",
-    symptom="k + 1 tokens can be drawn.",
+    symptom="k + 1 tokens can be drawn, where there are so many.",
     cause="Drop what lies below the k-th logit; the place k, counted from zero, is one further.",
     seen="top-k sampling off by 1 bug, "
     "https://github.com/kingoflolz/mesh-transformer-jax/issues/164",
@@ -109,7 +109,7 @@ def one_too_many(logits: Tensor, k: int) -> Tensor:
 @mistake(
     "share",
     "not shared out anew",
-    symptom="The probabilities of the kept tokens do not sum to one.",
+    symptom="Where tokens are dropped, the probabilities of the others do not sum to one.",
     cause="Take the softmax after dropping the others.",
     steps={"keep": lambda logits, k: (logits, k)},
 )
