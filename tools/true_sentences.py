@@ -43,6 +43,9 @@ ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "
 # What a symptom says of the rows, the signs and the axes of an answer.
 NUMBERS: dict[str, Callable[[torch.Tensor], Any]] = {
     r"^Each row sums to less than one": lambda x: x.sum(-1) < 1 - 1e-4,
+    r"^The (?:probabilities|rows)\b(?: of [\w ]+)? do not sum to one": lambda x: (
+        (x.sum(-1) - 1).abs() > 1e-5
+    ),
     r"^The columns sum to one": lambda x: (
         (x.sum(-2) - 1).abs() < 1e-4 if x.dim() > 1 else torch.tensor(False)
     ),
@@ -51,6 +54,12 @@ NUMBERS: dict[str, Callable[[torch.Tensor], Any]] = {
     r"^Every number is negative or zero": lambda x: x <= 0,
     r"holds 0 and 1 as numbers": lambda x: (x == 0) | (x == 1) if x.dtype != torch.bool else x < x,
 }
+# What it says of the size of all that is returned.
+SIZE = (
+    r"(?:The (?:result|loss|score|vectors|weights|logits|gradients)|(?:All )?[Gg]radients) "
+    r"(?:is|are|stay) (?:far |shortened )?too (?:(large|long|high)|small|short|low|much)\b"
+    r"(?!.*unless)"
+)
 SHAPE = r"shape(?: is)? \(([^()]*)\)"
 IDLE = (
     r"(?:The (?:arguments? )?)?(.+?)(?: and (.+?))? "
@@ -91,6 +100,24 @@ def true_numbers(symptom: str, answer: Any) -> bool:
     return (not axes or answer.dim() == len(axes[1].split(", "))) and all(
         bool(holds(answer).all()) for holds in claims
     )
+
+
+def true_size(symptom: str, mine: Any, right: Any) -> bool:
+    """Whether an answer is too large, or too small, if a symptom says so without a condition.
+
+    What is too large by a factor may have the right size, for the factor may be 1.
+    """
+    if not (said := re.match(SIZE, symptom)):
+        return True
+    own, other = _size(mine), _size(right)
+    return (own > other if said[1] else own < other) or (own == other and " by " in symptom)
+
+
+def _size(answer: Any) -> float:
+    if isinstance(answer, (dict, list, tuple)):
+        parts = answer.values() if isinstance(answer, dict) else answer
+        return sum(map(_size, parts))
+    return float(torch.as_tensor(answer).double().square().nansum())
 
 
 def truly_idle(checks: Any, attempt: Any, symptom: str) -> bool:
@@ -579,6 +606,7 @@ class Told:
         symptom, wrong = group[0].symptom, [trial for trial in self.trials if trial.wrong]
         return len(group) > 1 or (
             all(true_numbers(symptom, t.mine) for t in wrong if not t.stops)
+            and all(true_size(symptom, t.mine, t.right) for t in self.trials if not t.stops)
             and truly_idle(self.checks, self.attempt, symptom)
         )
 

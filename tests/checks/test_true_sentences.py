@@ -8,7 +8,15 @@ from typing import Any
 
 import pytest
 import torch
-from true_sentences import IDLE, Told, true_numbers, truly_idle, untrue, versions
+from true_sentences import (
+    IDLE,
+    Told,
+    true_numbers,
+    true_size,
+    truly_idle,
+    untrue,
+    versions,
+)
 
 from tests.checks.judged import checks
 
@@ -66,13 +74,17 @@ def test_a_name_that_is_not_that_of_the_numbers_is_found() -> None:
     assert found.startswith(wrong.name)
 
 
-def test_what_symptoms_say_of_rows_signs_axes_and_idle_arguments_is_true_on_every_input() -> None:
+def test_what_symptoms_say_of_rows_signs_axes_sizes_and_idle_arguments_is_true_on_every_input() -> (
+    None
+):
     read = 0
     for mistake in checks.MISTAKES:
         component, said = checks.COMPONENTS[mistake.component], mistake.symptom
         found = checks.explaining.known_outcomes(component, (mistake,))
-        for outcome, case in zip(found, component.cases(), strict=True):
+        expected = checks.explaining.known_outcomes(component, ())
+        for outcome, right, case in zip(found, expected, component.cases(), strict=True):
             assert outcome.trouble or true_numbers(said, outcome.answer), (said, case.name)
+            assert outcome.trouble or true_size(said, outcome.answer, right.answer), (said, case)
         version = component.version(mistake.steps)
         attempt = checks.attempt.Attempt.of(component, version, 5.0)
         assert truly_idle(checks, attempt, said), (component.name, mistake.name, said)
@@ -86,6 +98,7 @@ def test_what_symptoms_say_of_rows_signs_axes_and_idle_arguments_is_true_on_ever
         ("The columns sum to one instead of the rows.", [0.2, 0.8]),
         ("Each row sums to less than one; all rows together sum to one.", [[0.2, 0.8]]),
         ("The numbers sum to one, and some of them are negative.", [0.25, 0.75]),
+        ("The probabilities do not sum to one.", [0.25, 0.75]),
         ("No output is negative.", [0.0, -1.0]),
         ("Every number is negative or zero.", [0.0, 1.0]),
         ("The mask holds 0 and 1 as numbers.", [True, False]),
@@ -94,6 +107,22 @@ def test_what_symptoms_say_of_rows_signs_axes_and_idle_arguments_is_true_on_ever
 )
 def test_a_symptom_that_an_answer_contradicts_is_found(symptom: str, rows: list[Any]) -> None:
     assert not true_numbers(symptom, torch.tensor(rows))
+
+
+@pytest.mark.parametrize(
+    ("symptom", "mine", "right", "true"),
+    [
+        ("The result is too large.", 3.0, 2.0, True),
+        ("The result is too large.", 2.0, 2.0, False),
+        ("The result is too small, unless the loss is 0.", 1.0, 1.0, True),
+        ("The vectors are too short by a factor of d_model.", torch.ones(1), torch.ones(1), True),
+        ("Gradients are shortened too much.", [torch.ones(2)], [torch.ones(2) / 2], False),
+    ],
+)
+def test_a_size_that_an_answer_does_not_have_is_found(
+    symptom: str, mine: Any, right: Any, true: bool
+) -> None:
+    assert true_size(symptom, mine, right) == true
 
 
 def cleaned_and_not_masked(query, key, value, mask=None):
