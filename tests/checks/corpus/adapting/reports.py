@@ -97,7 +97,7 @@ def over_the_rank_twice(x, weight, down, up, alpha):
     return x @ weight.T + scaling * lora_out
 
 
-@version("lora_start", "wrong")
+@version("lora_start", "wrong: B not zero")
 def both_matrices_random(weight, rank, draw):
     out_features, in_features = weight.shape
     return draw(rank, in_features) / rank**0.5, draw(out_features, rank)
@@ -125,3 +125,13 @@ def factor_multiplied_into_down(weight, down, up, alpha):
     with torch.no_grad():
         down.mul_(alpha / down.shape[0])
     return weight + up @ down
+
+
+@version("top_p_probabilities", "wrong")
+def first_probability_taken_off_everywhere(logits, top_p):
+    ordered, order = torch.sort(logits.softmax(-1), dim=-1, descending=True)
+    sum_before = ordered.cumsum(-1) - ordered[:, [0]]
+    ordered = torch.where(sum_before < top_p, ordered, 0.0)
+    ordered = ordered / ordered.sum(-1, keepdim=True)
+    result = torch.zeros_like(ordered)
+    return result.scatter(-1, order, ordered)

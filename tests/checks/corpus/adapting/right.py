@@ -183,3 +183,9 @@ def penalty_by_sign(logits, tokens, penalty):
     said[torch.arange(len(tokens))[:, None], tokens] = True
     said[:, 0] = False
     return logits * penalty ** -(logits.sign() * said)
+
+
+@version("lora_start", "right", "drawn numbers divided by the root of the width")
+def start_scaled(weight, rank, draw):
+    rows, columns = weight.shape
+    return draw(rank, columns) / columns**0.5, torch.zeros(rows, rank)

@@ -78,7 +78,7 @@ def softmax_b(scores):
 
 # keepdim is forgotten: the sums are broadcast along the wrong axis; it runs only where it happens
 # to fit (square).
-@version("softmax", "wrong", by=(1, 13))
+@version("softmax", "wrong: sum of each row without its axis", by=(1, 13))
 def softmax_c(scores):
     e = torch.exp(scores - scores.max(dim=-1, keepdim=True).values)
     return e / e.sum(dim=-1)

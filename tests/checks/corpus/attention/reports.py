@@ -290,3 +290,23 @@ def both_real_or_both_padding(tokens):
     T = tokens.size(1)
     causal = torch.ones(T, T, dtype=torch.bool).tril()
     return same.unsqueeze(1) & causal
+
+
+@version("padding_mask", "wrong")
+def padding_closed_in_rows_too(tokens):
+    real = tokens != 0
+    return (real.unsqueeze(2) & real.unsqueeze(1)).unsqueeze(1)
+
+
+@version("softmax", "wrong: axis of the rows' numbers put back in the wrong place")
+def rows_numbers_over_the_columns(scores):
+    top = torch.amax(scores, dim=-1).unsqueeze(-2)
+    z = torch.exp(scores - top)
+    total = torch.sum(z, dim=-1).unsqueeze(-2)
+    return z / total
+
+
+@version("softmax", "wrong")
+def divided_by_the_sum_of_all(scores):
+    e = (scores - scores.amax(-1, keepdim=True)).exp()
+    return e / e.sum()

@@ -1018,3 +1018,15 @@ def attention_with_a_log_softmax(query, key, value, mask=None):
     if mask is not None:
         scores = scores.masked_fill(~mask, -1e9)
     return F.log_softmax(scores, -1) @ value
+
+
+@version("softmax", "wrong: largest of each row without its axis")
+def less_the_largest_without_an_axis(scores):
+    e = (scores - scores.max(-1)[0]).exp()
+    return e / e.sum(-1, keepdim=True)
+
+
+@version("softmax", "wrong: largest and sum of each row without their axis")
+def neither_axis_kept(scores):
+    e = torch.exp(scores - torch.max(scores, dim=-1).values)
+    return e / torch.sum(e, dim=-1)

@@ -292,3 +292,36 @@ def gradient_where_the_weight_belongs(d_output, x, weight):
     grad_w = flat_d.T @ x.flatten(0, 1)
     grad_x = d_output @ grad_w
     return grad_x, grad_w, flat_d.sum(0)
+
+
+@version("attention_backward", "wrong")
+def scale_of_the_padded_width(d_output, query, key, value, weights):
+    K = query.shape[-1]
+    padded = (K + 15) // 16 * 16
+    scale = 1 / padded**0.5
+    d_value = weights.transpose(-2, -1) @ d_output
+    d_weights = d_output @ value.transpose(-2, -1)
+    d_scores = weights * (d_weights - (weights * d_weights).sum(-1, keepdim=True))
+    d_query = d_scores @ key * scale
+    d_key = d_scores.transpose(-2, -1) @ query * scale
+    return d_query, d_key, d_value
+
+
+@version("layer_norm_backward", "wrong")
+def weight_and_bias_in_each_others_place(d_output, x, weight, eps=1e-5):
+    mean = x.mean(-1, keepdim=True)
+    rstd = 1 / torch.sqrt(x.var(-1, unbiased=False, keepdim=True) + eps)
+    x_hat = (x - mean) * rstd
+    g = d_output * weight
+    d_x = rstd * (g - g.mean(-1, keepdim=True) - x_hat * (g * x_hat).mean(-1, keepdim=True))
+    d_gamma = (d_output * x_hat).sum(dim=(0, 1))
+    d_beta = d_output.sum(dim=(0, 1))
+    return d_x, d_beta, d_gamma
+
+
+@version("linear_backward", "wrong")
+def weight_transposed_once_more(d_output, x, weight):
+    d_x = torch.matmul(d_output, weight.t())
+    d_weight = torch.einsum("btn,btm->nm", d_output, x)
+    d_bias = d_output.sum(dim=(0, 1))
+    return d_x, d_weight, d_bias

@@ -50,7 +50,7 @@ def number_of_targets_b(vocab_size, length):
 
 
 # math.pow gives a float: for large numbers the last digits are wrong, even after int().
-@version("number_of_targets", "wrong", by=(1, 2, 7, 12))
+@version("number_of_targets", "wrong: a power of floats", by=(1, 2, 7, 12))
 def number_of_targets_d(vocab_size, length):
     return int(math.pow(vocab_size, length))
 
@@ -596,7 +596,7 @@ def training_words_a_3(splits, min_frequency):
 
 # The frequencies come from all splits, though the words are of the training set: a word rare in
 # training gets in by way of the test set.
-@version("training_words", "wrong", by=(5, 10, 13))
+@version("training_words", "wrong: how often: counted in all three sets", by=(5, 10, 13))
 def training_words_b_3(splits, min_frequency):
     c = Counter(w for sents in splits.values() for s in sents for w in s)
     return {w for s in splits["train"] for w in s if c[w] >= min_frequency}

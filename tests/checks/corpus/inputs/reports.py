@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import heapq
 import math
+import re
 from collections import Counter
 from itertools import pairwise
 
@@ -327,7 +328,7 @@ def dataset_item(sample):
     return sample[:, :-1], sample[:, 1:]
 
 
-@version("shift", "wrong")
+@version("shift", "wrong: shifted twice")
 def shifted_in_the_data_and_once_more(target):
     x, labels = dataset_item(target)
     shifted_inputs = x[..., :-1].contiguous()
@@ -390,3 +391,57 @@ def single_letters_without_a_mark(text, merges):
                 i += 1
         pieces += symbols
     return pieces
+
+
+@version("build_vocabulary", "wrong: a known word numbered once more")
+def a_word_met_again_numbered_again(sentences, min_frequency):
+    counts = Counter(word for sentence in sentences for word in sentence)
+    vocabulary = {"<pad>": 0, "<sos>": 1, "<eos>": 2, "<unk>": 3}
+    index = len(vocabulary)
+    for sentence in sentences:
+        for word in sentence:
+            if counts[word] >= min_frequency:
+                vocabulary[word] = index
+                index += 1
+    return vocabulary
+
+
+@version("encode", "wrong: begun and not ended")
+def start_in_front_and_no_end(tokens, vocabulary):
+    ids = [vocabulary["<sos>"]]
+    for token in tokens:
+        ids.append(vocabulary.get(token, vocabulary["<unk>"]))
+    return ids
+
+
+@version("learn_merges", "wrong")
+def joined_pair_as_a_template(words, n):
+    spaced = {word: " ".join(word) for word in words}
+    merges = []
+    for _ in range(n):
+        pairs = Counter()
+        for word, text in spaced.items():
+            symbols = text.split(" ")
+            for pair in zip(symbols, symbols[1:]):
+                pairs[pair] += words[word]
+        if not pairs:
+            break
+        best = sorted(pairs, key=lambda p: (-pairs[p], p))[0]
+        merges.append(best)
+        pattern = re.compile(r"(?<!\S)" + re.escape(" ".join(best)) + r"(?!\S)")
+        for word in spaced:
+            spaced[word] = pattern.sub("".join(best), spaced[word])
+    return merges
+
+
+@version("number_of_targets", "wrong")
+def length_fixed_at_one(vocab_size, length):
+    first_length = 1
+    return vocab_size**first_length
+
+
+@version("shift", "wrong")
+def first_sentence_alone(target):
+    reads = target[0, :-1]
+    says = target[0, 1:]
+    return reads, says

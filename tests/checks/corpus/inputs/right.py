@@ -4,6 +4,7 @@ import collections
 import itertools
 import math
 import operator
+import re
 from collections import Counter, OrderedDict, defaultdict
 from functools import reduce
 
@@ -560,3 +561,15 @@ def pieces_word_by_word(text, merges):
         return pieces
 
     return [piece for word in text.split() for piece in split(word)]
+
+
+@version("text_to_pieces", "right", "with an escaped pattern and a function for what is put in")
+def pieces_joined_by_patterns(text, merges):
+    pieces = []
+    for word in text.split():
+        spaced = " ".join("▁" + word)
+        for left, right in merges:
+            pattern = r"(?<!\S)" + re.escape(f"{left} {right}") + r"(?!\S)"
+            spaced = re.sub(pattern, lambda _, new=left + right: new, spaced)
+        pieces += spaced.split(" ")
+    return pieces

@@ -590,3 +590,44 @@ def sinusoids_by_another_logarithm(length, d_model):
     table[:, 0::2] = (position * speed).sin()
     table[:, 1::2] = (position * speed).cos()
     return table
+
+
+@version("build_vocabulary", "wrong: a known word numbered by the size of the dictionary")
+def every_occurrence_numbered(sentences, min_frequency):
+    counts = Counter(word for sentence in sentences for word in sentence)
+    vocabulary = {"<pad>": 0, "<sos>": 1, "<eos>": 2, "<unk>": 3}
+    for sentence in sentences:
+        for word in sentence:
+            if counts[word] >= min_frequency:
+                vocabulary[word] = len(vocabulary)
+    return vocabulary
+
+
+@version("learn_merges", "wrong")
+def merges_by_a_pattern_that_is_not_escaped(words, n):
+    spaced, merges = {word: " ".join(word) for word in words}, []
+    while len(merges) < n:
+        counts = Counter()
+        for word, text in spaced.items():
+            letters = text.split(" ")
+            for pair in zip(letters, letters[1:]):
+                counts[pair] += words[word]
+        if not counts:
+            break
+        best = min(counts, key=lambda pair: (-counts[pair], pair))
+        merges.append(best)
+        pattern = re.compile(r"(?<!\S)" + " ".join(best) + r"(?!\S)")
+        spaced = {w: pattern.sub(lambda _: "".join(best), text) for w, text in spaced.items()}
+    return merges
+
+
+@version("text_to_pieces", "wrong")
+def pieces_joined_by_a_template(text, merges):
+    pieces = []
+    for word in text.split():
+        spaced = " ".join("▁" + word)
+        for left, right in merges:
+            pattern = r"(?<!\S)" + re.escape(f"{left} {right}") + r"(?!\S)"
+            spaced = re.sub(pattern, left + right, spaced)
+        pieces += spaced.split(" ")
+    return pieces

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import OrderedDict
 
 import torch
 import torch.nn.functional as F
@@ -192,3 +193,52 @@ def dropout_of_the_wrong_variable(x, sublayer, norm, dropout):
     z_ = sublayer(z)
     z_ = dropout(z)
     return x + z_
+
+
+@version("feed_forward", "wrong: activation after the second layer")
+class ReLUBehindBoth(nn.Module):
+    def __init__(self, d_model, d_ff):
+        super().__init__()
+        self.linear1 = nn.Linear(d_model, d_ff)
+        self.linear2 = nn.Linear(d_ff, d_model)
+        self.activation = nn.ReLU()
+
+    def forward(self, x):
+        x = self.linear1(x)
+        x = self.linear2(x)
+        return self.activation(x)
+
+
+@version("post_norm", "wrong")
+def own_output_added_again(x, sublayer, norm):
+    out = sublayer(x)
+    residual = out
+    for step in "an":
+        if step == "a":
+            out = out + residual
+        else:
+            out = norm(out)
+    return out
+
+
+class Stack(nn.Module):
+    def __init__(self, layers):
+        super().__init__()
+        self.layers = nn.ModuleList(layers)
+        self.last = self.layers[len(layers) - 1]
+
+    def forward(self, x):
+        for layer in self.layers[:-1]:
+            x = layer(x)
+        return self.last(x)
+
+
+@version("registered_layers", "wrong: a layer registered twice")
+def LastLayerOnceMore(layers):
+    return Stack(layers)
+
+
+@version("registered_layers", "wrong: all layers under one name")
+def named_by_their_class(layers):
+    named = OrderedDict((type(layer).__name__.lower(), layer) for layer in layers)
+    return nn.Sequential(named)

@@ -420,7 +420,7 @@ def one_token_too_many(losses, counts):
     return math.exp(total / length)
 
 
-@version("token_weighted_updates", "wrong")
+@version("token_weighted_updates", "wrong: rest of an epoch carried into the next")
 def remainder_into_the_next_epoch(optimizer, parts, n, compute_loss):
     for start in range(0, len(parts), n):
         window = parts[start : start + n]
@@ -431,3 +431,50 @@ def remainder_into_the_next_epoch(optimizer, parts, n, compute_loss):
         if len(window) == n:
             optimizer.step()
             optimizer.zero_grad()
+
+
+@version("clip_gradients", "wrong")
+def sums_of_squares_squared_again(gradients, limit):
+    total = 0.0
+    for g in gradients:
+        norm = g.pow(2).sum()
+        total = total + norm * norm
+    total = torch.sqrt(total)
+    if total > limit:
+        return [g * (limit / total) for g in gradients]
+    return [g.clone() for g in gradients]
+
+
+@version("inverse_sqrt_schedule", "wrong")
+def width_768_in_the_formula(update, d_model, warmup):
+    return 768**-0.5 * min(update**-0.5, update * warmup**-1.5)
+
+
+@version("label_smoothed_loss", "wrong: ε divided by V − 2 and given to V − 1 words")
+def epsilon_over_two_words_fewer(logits, target, smoothing):
+    V = logits.size(-1)
+    log_p = torch.log_softmax(logits, dim=-1).view(-1, V)
+    flat = target.reshape(-1)
+    wanted = torch.full_like(log_p, smoothing / (V - 2)).detach()
+    wanted.scatter_(1, flat.unsqueeze(1), 1 - smoothing)
+    loss = -(wanted * log_p).sum(dim=1)
+    return loss[flat != 0].mean()
+
+
+@version(
+    "token_weighted_updates", "wrong: rest of an epoch carried, and divided by the next tokens"
+)
+def leftovers_kept_for_the_next_epoch(optimizer, parts, n, compute_loss):
+    tokens = 0
+    for number, part in enumerate(parts, start=1):
+        loss, count = compute_loss(part)
+        (loss * count).backward()
+        tokens += count
+        if number % n == 0:
+            for group in optimizer.param_groups:
+                for p in group["params"]:
+                    if p.grad is not None:
+                        p.grad /= tokens
+            optimizer.step()
+            optimizer.zero_grad()
+            tokens = 0

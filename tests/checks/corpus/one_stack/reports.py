@@ -97,3 +97,26 @@ def positions_of_the_longest_row(tokens):
     row = real.sum(dim=1).argmax()
     position = (real[row].long().cumsum(0) - 1).clamp(min=0)
     return position.expand_as(tokens)
+
+
+@version("prefix_mask", "wrong")
+def padding_hidden_from_the_last_place(real, prefix):
+    N = real.size(1)
+    i = torch.arange(N, device=real.device)
+    seen = (i[None, :] <= i[:, None]) | (i[None, :] < prefix)
+    mask = seen.repeat(real.size(0), 1, 1, 1)
+    mask[:, 0, -1] &= real
+    return mask
+
+
+@version("real_positions", "wrong: counted from behind the padding's id")
+def counted_from_the_padding_id_plus_one(tokens):
+    pad = 0
+    positions = torch.full_like(tokens, pad)
+    for b, row in enumerate(tokens.tolist()):
+        position = pad + 1
+        for t, token in enumerate(row):
+            if token != pad:
+                positions[b, t] = position
+                position += 1
+    return positions

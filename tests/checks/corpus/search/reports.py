@@ -256,3 +256,19 @@ def temperature_kept_in_a_loop(logits, temperature):
         logits = logits / temperature
         rows.append(torch.softmax(logits[i], dim=-1))
     return torch.stack(rows)
+
+
+@version("length_normalised", "wrong")
+def length_less_one_and_a_millionth(score, length, alpha):
+    return score / float(length - 1 + 1e-6) ** alpha
+
+
+@version("reorder_cache", "wrong")
+def old_cache_overwritten(cache, rows):
+    rows = torch.as_tensor(rows)
+    new_cache = []
+    for keys, values in cache:
+        keys.data.copy_(keys.data.index_select(0, rows))
+        values.data.copy_(values.data.index_select(0, rows))
+        new_cache.append((keys, values))
+    return new_cache

@@ -296,3 +296,31 @@ def cosines_of_as_many_as_sentences(x, positions, base=10000.0):
     cos, sin = idx_theta2.cos()[: x.shape[0]], idx_theta2.sin()[: x.shape[0]]
     neg_half = torch.cat([-x[..., K // 2 :], x[..., : K // 2]], dim=-1)
     return x * cos + neg_half * sin
+
+
+def repeat_kv(states, n_rep):
+    b, slen, heads, dim = states.shape
+    states = states[:, :, :, None, :].expand(b, slen, heads, n_rep, dim)
+    return states.reshape(b, slen * n_rep, heads, dim)
+
+
+@version("grouped_query_attention", "wrong: heads and positions taken for each other")
+def copies_of_the_wrong_axis(query, key, value, mask=None):
+    n_rep = query.shape[1] // key.shape[1]
+    key = repeat_kv(key, n_rep)
+    value = repeat_kv(value, n_rep)
+    scores = query @ key.transpose(2, 3) / query.shape[-1] ** 0.5
+    if mask is not None:
+        scores = scores.masked_fill(~mask, float("-inf"))
+    return scores.softmax(dim=-1) @ value
+
+
+@version("rotary", "wrong")
+def positions_in_bfloat16(x, positions, base=10000.0):
+    half = x.shape[-1] // 2
+    inv_freq = 1.0 / base ** (torch.arange(half).float() / half)
+    t = positions.to(torch.bfloat16)
+    angles = torch.einsum("i,j->ij", t.float(), inv_freq)
+    cos, sin = angles.cos(), angles.sin()
+    a, b = x[..., :half], x[..., half:]
+    return torch.cat((a * cos - b * sin, b * cos + a * sin), dim=-1)

@@ -403,3 +403,13 @@ def rotary_of_half_a_head(x, positions, base=10000.0):
     a, b, rest = x[..., :n], x[..., n : 2 * n], x[..., 2 * n :]
     cos, sin = angle.cos(), angle.sin()
     return torch.cat([a * cos - b * sin, b * cos + a * sin, rest], dim=-1)
+
+
+@version("rotary", "wrong")
+def table_of_2048_positions(x, positions, base=10000.0):
+    half = x.size(-1) // 2
+    table = torch.outer(torch.arange(2048.0), base ** -(torch.arange(half) / half))
+    angles = table[positions]
+    a, b = x.chunk(2, dim=-1)
+    cos, sin = angles.cos(), angles.sin()
+    return torch.cat([a * cos - b * sin, b * cos + a * sin], dim=-1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -25,6 +26,18 @@ def start_cases() -> Sequence[Case]:
     )
 
 
+def observe_start(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The pair, each with its largest number brought to one: how large a start is is free."""
+
+    def observed(weight: Tensor, rank: int, draw: Callable[..., Tensor]) -> Any:
+        pair = function(weight, rank, draw)
+        if not isinstance(pair, (tuple, list)) or not all(isinstance(x, Tensor) for x in pair):
+            return pair
+        return tuple(x / x.abs().max() if x.any() else x for x in pair)
+
+    return observed
+
+
 LORA_START = Component(
     name="lora_start",
     chapter=27,
@@ -41,8 +54,10 @@ LORA_START = Component(
     },
     cases=start_cases,
     returns="the pair `down` (r, I), random, and `up` (O, r), so that at first nothing changes; "
-    "`draw(*shape)` gives random numbers",
+    "`draw(*shape)` gives random numbers, which may be scaled. Each is judged with its largest "
+    "number brought to 1",
     differentiable=False,
+    observe=observe_start,
     done_by="LoRA",
     met="worse",
 )

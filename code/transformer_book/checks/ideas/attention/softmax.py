@@ -222,3 +222,52 @@ def shifted_by_clamped_maximum(scores: Tensor) -> Tensor:
 )
 def no_exponential(exponentials: Tensor, scores: Tensor) -> Tensor:
     return scores / scores.sum(dim=-1, keepdim=True)
+
+
+@mistake(
+    "normalise",
+    "sum of each row without its axis",
+    symptom="With several rows it stops, or the sums of the rows divide the columns.",
+    cause="sum(dim=-1) takes the last axis away, and (rows,) lines up with the columns: "
+    "sum(dim=-1, keepdim=True).",
+    stops=True,
+)
+def sums_without_axis(exponentials: Tensor, scores: Tensor) -> Tensor:
+    return exponentials / exponentials.sum(dim=-1)
+
+
+@mistake(
+    "shift",
+    "largest of each row without its axis",
+    symptom="With several rows it stops, or the largest of the rows are taken from the columns.",
+    cause="max and amax take the last axis away, and (rows,) lines up with the columns: "
+    "amax(dim=-1, keepdim=True).",
+    stops=True,
+)
+def largest_without_axis(scores: Tensor) -> Tensor:
+    return scores - scores.amax(dim=-1)
+
+
+@mistake(
+    "shift",
+    "largest and sum of each row without their axis",
+    symptom="With several rows it stops, or lines up the rows' numbers with the columns.",
+    cause="amax(dim=-1) and sum(dim=-1) take the last axis away: give both keepdim=True.",
+    steps={"normalise": sums_without_axis},
+    stops=True,
+)
+def both_without_axis(scores: Tensor) -> Tensor:
+    return scores - scores.amax(dim=-1)
+
+
+@mistake(
+    "shift",
+    "axis of the rows' numbers put back in the wrong place",
+    symptom="It stops, or lines up the rows' numbers with the columns.",
+    cause="unsqueeze(-2) makes (…, 1, rows): the numbers of the rows need (…, rows, 1), "
+    "unsqueeze(-1), or keepdim=True.",
+    steps={"normalise": lambda e, scores: e / e.sum(dim=-1).unsqueeze(-2)},
+    stops=True,
+)
+def axis_in_the_wrong_place(scores: Tensor) -> Tensor:
+    return scores - scores.amax(dim=-1).unsqueeze(-2)

@@ -66,8 +66,8 @@ BUILD_VOCABULARY = Component(
     },
     cases=corpus_cases,
     returns="a dictionary from token to id, without gaps; `sentences` are lists of words: `<pad>` "
-    "0, `<sos>` 1, `<eos>` 2, `<unk>` 3, then the words that come at least `min_frequency` times, "
-    "in any order; none of the four is a word",
+    "0, `<sos>` 1, `<eos>` 2, `<unk>` 3, then the words that come at least `min_frequency` times "
+    "(1 or more), in any order; none of the four is a word",
     differentiable=False,
     observe=observe_vocabulary,
     done_by="Vocabulary",
@@ -201,3 +201,37 @@ def words_from_five(specials: Sequence[str], words: Sequence[str], texts: object
 )
 def wrong_way_round(specials: Sequence[str], words: Sequence[str], texts: object) -> object:
     return enumerate((*specials, *sorted(set(words))))
+
+
+Texts = Sequence[Sequence[str]]
+
+
+def met_again(words: Sequence[str], texts: Texts) -> list[str]:
+    """The words in the order of the texts, each as often as it comes."""
+    return [word for sentence in texts for word in sentence if word in set(words)]
+
+
+@mistake(
+    "number",
+    "a known word numbered once more",
+    symptom="A word that comes again gets the next number, and its first one is left out.",
+    cause="The line that numbers runs for every word of the text: only for one that is not in the "
+    "dictionary yet.",
+)
+def numbered_once_more(specials: Sequence[str], words: Sequence[str], texts: Texts) -> object:
+    return ((word, i) for i, word in enumerate((*specials, *met_again(words, texts))))
+
+
+@mistake(
+    "number",
+    "a known word numbered by the size of the dictionary",
+    symptom="A word that comes again gets another id, the number of tokens so far, which a second "
+    "word may get, too.",
+    cause="The line vocabulary[word] = len(vocabulary) runs for every word of the text: only for "
+    "one that is not in the dictionary yet.",
+)
+def numbered_by_size(specials: Sequence[str], words: Sequence[str], texts: Texts) -> object:
+    vocabulary = dict(zip(specials, range(4), strict=True))
+    for word in met_again(words, texts):
+        vocabulary[word] = len(vocabulary)
+    return vocabulary.items()

@@ -116,6 +116,17 @@ def with_start(ids: list[int]) -> list[int]:
 
 @mistake(
     "finish",
+    "begun and not ended",
+    symptom="<sos> is put in front, and no <eos> behind.",
+    cause="The book's sources are the tokens and <eos> behind them: append 2, and leave <sos> to "
+    "the target.",
+)
+def begun_not_ended(ids: list[int]) -> list[int]:
+    return [1, *ids]
+
+
+@mistake(
+    "finish",
     "<eos> behind every token",
     symptom="An end stands behind each token.",
     cause="Append <eos> once, behind the loop over the tokens.",

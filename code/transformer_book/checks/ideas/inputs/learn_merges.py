@@ -37,6 +37,8 @@ def learned_cases() -> Sequence[Case]:
         Case("five alike beside a pair", (corpus("aaaaa:2 bc:6"), 2)),
         Case("three alike beside a pair", (corpus("ooo:3 xy:5"), 2)),
         Case("two words of alike", (corpus("zzz:2 zz:1 ab:4"), 2)),
+        Case("marks, and a backslash", (corpus(r"a.b:5 acb:2 x\d:6 x\1:4 (c|:3 c|+:3 **:2"), 9)),
+        Case("no merge", (corpus("ab:3 abc:2"), 0)),
     )
 
 
@@ -95,6 +97,9 @@ LEARN_MERGES = Component(
     boundaries={
         "one word": lambda words: len(words) == 1,
         "one merge": lambda n: n == 1,
+        "no merge": lambda n: n == 0,
+        "a backslash": lambda words: any("\\" in word for word in words),
+        "a mark": lambda words: any(not word.replace("_", "").isalnum() for word in words),
         "a letter alone": lambda words: any(len(word) == 1 for word in words),
         "more merges than pairs": lambda words, n: n >= sum(len(word) - 1 for word in words) > 1,
     },

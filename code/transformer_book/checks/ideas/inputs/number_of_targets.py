@@ -16,8 +16,8 @@ NUMBER_OF_TARGETS = Component(
     steps={"count": lambda vocab_size, length: vocab_size**length},
     cases=lambda: tuple(
         Case(f"{v} words, {n} places", (v, n))
-        # The last but one is too large for 64 bits, the last for a float.
-        for v, n in ((2, 3), (3, 2), (10, 4), (5, 1), (1, 6), (2000, 10), (28, 200))
+        # The last but two is too large for a float's digits, the next for 64 bits, too.
+        for v, n in ((2, 3), (3, 2), (10, 4), (5, 1), (1, 6), (7, 20), (2000, 10), (28, 200))
     ),
     returns="the number of different sequences of `length` tokens, a whole number",
     differentiable=False,
@@ -25,7 +25,8 @@ NUMBER_OF_TARGETS = Component(
     boundaries={
         "one word": lambda vocab_size, length: length == 1 or vocab_size == 1,
         "beyond 64 bits": lambda vocab_size, length: vocab_size**length > 2**64,
-        "beyond a float's digits": lambda vocab_size, length: vocab_size**length > 2**200,
+        "beyond a float's digits": lambda vocab_size, length: vocab_size**length > 2**53,
+        "beyond 200 bits": lambda vocab_size, length: vocab_size**length > 2**200,
     },
 )
 
@@ -74,3 +75,14 @@ def without_repetition(vocab_size: int, length: int) -> int:
 )
 def up_to_that_length(vocab_size: int, length: int) -> int:
     return sum(vocab_size**n for n in range(1, length + 1))
+
+
+@mistake(
+    "count",
+    "a power of floats",
+    symptom="Most numbers of more than 16 digits have wrong digits at their end.",
+    cause="math.pow, NumPy and tensors compute with 53 or 24 bits; `**` of two whole numbers has "
+    "all digits: vocab_size ** length.",
+)
+def of_floats(vocab_size: int, length: int) -> int:
+    return int(math.pow(vocab_size, length))

@@ -132,3 +132,15 @@ def whole_goes_in(target: Tensor) -> Tensor:
 )
 def two_places(target: Tensor) -> Tensor:
     return target[:, 2:]
+
+
+@mistake(
+    "goes_in",
+    "shifted twice",
+    symptom="Both are one place too short, and what is to be said is the token after the next.",
+    cause="What is shifted already is shifted once more, as by a loss that shifts for itself: once "
+    "is enough, target[:, :-1] and target[:, 1:].",
+    steps={"comes_out": two_places},
+)
+def two_taken_off(target: Tensor) -> Tensor:
+    return target[:, :-2]

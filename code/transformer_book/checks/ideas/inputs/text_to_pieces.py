@@ -43,6 +43,10 @@ def pieces_cases() -> Sequence[Case]:
         Case("the same in the middle", ("dcab cab", merges("a b", "c ab", "c a"))),
         Case("the same beside a rival", ("xyzw yzw", merges("z w", "y zw", "y z", "x y"))),
         Case("several spaces", (" sing  sing ", chapter)),
+        Case(
+            "marks, and a backslash",
+            (r"a.b acb x\d (c|", merges("a .", r"x \ ", r"x\ d", "( c", "(c |")),
+        ),
         Case("no merges", ("ab c", [])),
         Case("no text", ("", chapter)),
     )
@@ -75,6 +79,8 @@ TEXT_TO_PIECES = Component(
         "no text": lambda text: not text,
         "one word": lambda text: len(text.split()) == 1,
         "no merges": lambda merges: not merges,
+        "a backslash": lambda text: "\\" in text,
+        "a mark": lambda text: any(mark in text for mark in ".*+?|()[]"),
         "several spaces": lambda text: "  " in text,
     },
 )

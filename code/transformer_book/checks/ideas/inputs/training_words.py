@@ -46,12 +46,16 @@ TRAINING_WORDS = Component(
     order=4,
     section="Break it: the test set in the vocabulary",
     signature="splits, min_frequency",
-    pipeline=lambda s, splits, least: sorted(s.keep(s.counted(splits), least)),
-    steps={"counted": lambda splits: splits["train"], "keep": frequent},
+    pipeline=lambda s, splits, least: sorted(s.known(s.keep(s.counted(splits), least), splits)),
+    steps={
+        "counted": lambda splits: splits["train"],
+        "keep": frequent,
+        "known": lambda words, splits: words,
+    },
     cases=split_cases,
     returns="the words that a vocabulary may hold, as a set or a list, in any order: those that "
-    "come at least `min_frequency` times where a model may learn from; `splits` is a dictionary "
-    "with the sentences, lists of words, of `train`, `validation` and `test`",
+    "come at least `min_frequency` times (1 or more) where a model may learn from; `splits` is a "
+    "dictionary with the sentences, lists of words, of `train`, `validation` and `test`",
     differentiable=False,
     observe=lambda function: lambda splits, least: sorted(set(function(splits, least))),
     done_by="read_lines",
@@ -99,6 +103,19 @@ def test_counted(splits: dict[str, list[list[str]]]) -> list[list[str]]:
 )
 def validation_counted(splits: dict[str, list[list[str]]]) -> list[list[str]]:
     return splits["train"] + splits["validation"]
+
+
+@mistake(
+    "known",
+    "how often: counted in all three sets",
+    symptom="A word of the training sentences that is rare there is kept if it comes in the other "
+    "sets often enough.",
+    cause="All words are from the training sentences, but their number is that of all sets: count "
+    "in the training sentences alone.",
+    steps={"counted": all_counted},
+)
+def words_of_training(words: set[str], splits: dict[str, list[list[str]]]) -> set[str]:
+    return words & {word for sentence in splits["train"] for word in sentence}
 
 
 @mistake(

@@ -148,3 +148,26 @@ def first_again(layers: Layers) -> Layers:
 )
 def last_left_out(layers: Layers) -> Layers:
     return layers[:-1]
+
+
+@mistake(
+    "keep",
+    "a layer registered twice",
+    symptom="The last layer's tensors are saved twice, under two names.",
+    cause="A second attribute that holds a layer registers it once more: take it out of the list "
+    "where you need it, self.layers[-1].",
+)
+def last_registered_twice(layers: Layers) -> nn.Module:
+    return nn.ModuleList([*layers, layers[-1]])
+
+
+@mistake(
+    "order",
+    "all layers under one name",
+    symptom="Only the last layer is applied, trained and saved.",
+    cause="Each layer takes the place of the one before it, since all have one name: give each a "
+    "name, or use nn.ModuleList.",
+    steps={"keep": last_registered},
+)
+def last_alone(layers: Layers) -> Layers:
+    return layers[-1:]

@@ -111,6 +111,17 @@ def all_but_two(log_p: Tensor, nll: Tensor) -> Tensor:
 
 
 @mistake(
+    "spread",
+    "ε divided by V − 2 and given to V − 1 words",
+    symptom="Each wrong word gets ε / (V − 2), padding too: the shares add up to more than one.",
+    cause="V − 2 is the number of words where the right one and the padding get nothing: here all "
+    "V share ε, so divide by V.",
+)
+def divided_by_two_less(log_p: Tensor, nll: Tensor) -> Tensor:
+    return (-log_p.sum(dim=-1) - nll) / (log_p.size(-1) - 2)
+
+
+@mistake(
     "entropy",
     "divergence from a distribution over V − 2 words",
     met=("score", 9),

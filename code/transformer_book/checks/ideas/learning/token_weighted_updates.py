@@ -42,7 +42,7 @@ def weighted_pipeline(s, optimizer, parts, n, compute_loss):
         s.before(optimizer)
         measured = [compute_loss(part) for part in window]
         s.average(measured, n).backward()
-        optimizer.step()
+        s.move(optimizer, measured, n)
 
 
 def windows_cases() -> Sequence[Case]:
@@ -80,6 +80,7 @@ WEIGHTED = Component(
         "average": lambda measured, n: (
             sum(loss * tokens for loss, tokens in measured) / sum(tokens for _, tokens in measured)
         ),
+        "move": lambda optimizer, measured, n: optimizer.step(),
     },
     cases=windows_cases,
     returns="nothing that is looked at: one epoch, with an update for every `n` of the `parts` in "
@@ -216,3 +217,34 @@ def divided_twice(measured: Measured, n: int) -> Tensor:
 )
 def means_by_tokens(measured: Measured, n: int) -> Tensor:
     return means_added(measured, n) / sum(tokens for _, tokens in measured)
+
+
+@mistake(
+    "move",
+    "rest of an epoch carried into the next",
+    symptom="The parts that are left at the end have no update: their gradients stay for the next "
+    "one.",
+    cause="`(i + 1) % n == 0` alone misses them: make an update behind the last part, too, and "
+    "call zero_grad() after it.",
+    steps={"before": kept},
+)
+def full_windows_update(optimizer: Any, measured: Measured, n: int) -> None:
+    if len(measured) == n:
+        optimizer.step()
+        optimizer.zero_grad()
+
+
+@mistake(
+    "move",
+    "rest of an epoch carried, and divided by the next tokens",
+    symptom="The parts that are left at the end have no update: their gradients stay for the next "
+    "one, and are divided by its tokens.",
+    cause="`(i + 1) % n == 0` alone misses them: make an update behind the last part, too, and "
+    "begin each epoch with gradients and a count of zero.",
+    steps={"before": kept, "average": tokens_added},
+)
+def full_windows_divide(optimizer: Any, measured: Measured, n: int) -> None:
+    if len(measured) == n:
+        for weight in optimizer.param_groups[0]["params"]:
+            weight.grad /= sum(tokens for _, tokens in measured)
+        full_windows_update(optimizer, measured, n)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from transformer_book.checks.boundaries import longer_than, on
 from transformer_book.checks.components import Case, Component, mistakes_in
 
 
@@ -27,6 +28,7 @@ def position_cases() -> Sequence[Case]:
         Case("twice", rows([7, 0, 2, 1, 0, 0, 3], [0, 4, 0, 5, 6, 0, 2])),
         Case("no padding", rows([4, 5, 6, 2], [9, 8, 7, 2])),
         Case("one token", rows([5], [0])),
+        Case("three hundred tokens", rows([0] * 20 + [5, 7, 9, 2] * 75)),
     )
 
 
@@ -58,6 +60,7 @@ POSITIONS = Component(
         "no padding": lambda tokens: bool((tokens != 0).all()),
         "one token": lambda tokens: tokens.size(1) == 1,
         "one sentence": lambda tokens: len(tokens) == 1,
+        **on("tokens", longer_than((10, 100, 256), lambda tokens: tokens.size(1))),
     },
 )
 
@@ -85,6 +88,17 @@ def all_real(tokens: Tensor) -> Tensor:
 )
 def from_one(count: Tensor, real: Tensor) -> Tensor:
     return count
+
+
+@mistake(
+    "start",
+    "counted from behind the padding's id",
+    symptom="The first real token has position 1, and padding 0 wherever it stands.",
+    cause="That is for a table whose row 0 belongs to padding, as fairseq's do: here real tokens "
+    "are counted from 0, and padding keeps the position before it.",
+)
+def behind_the_padding(count: Tensor, real: Tensor) -> Tensor:
+    return torch.where(real, count, 0)
 
 
 @mistake(

@@ -28,6 +28,10 @@ def merge_cases() -> Sequence[Case]:
         Case("five alike, merged twice", ([*"aaaaa"], ranks("a a", "aa aa"))),
         Case("the pair twice in a word", ([*"abxab"], ranks("x a", "a b"))),
         Case("a frequent pair of a high rank", ([*"ababc"], ranks("b c", "a b"))),
+        Case(
+            "marks, and a backslash",
+            ([*r"acb.x\d(|"], ranks("c .", r"x \ ", "b .", r"x\ d", "( |")),
+        ),
         Case("a space is a letter", (["Ġ", *"dog"], ranks("o g", "Ġ d", "Ġd og"))),
         Case("second and first", ([*"ba"], ranks("a b"))),
         Case("a long pair of a high rank", ([*"abcd"], ranks("a b", "b c", "c d", "ab cd"))),
@@ -75,6 +79,10 @@ MERGE_TOKENS = Component(
     differentiable=False,
     done_by="SubwordTokenizer",
     met="nonsense",
+    boundaries={
+        "a backslash": lambda tokens: any("\\" in token for token in tokens),
+        "a mark": lambda tokens: any(token in set(".*+?|()[]") for token in tokens),
+    },
 )
 
 # --- known mistakes ------------------------------------------------------------------------------

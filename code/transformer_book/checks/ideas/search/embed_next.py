@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from transformer_book.checks.boundaries import PAD
+from transformer_book.checks.boundaries import PAD, longer_than, on
 from transformer_book.checks.components import Case, Component, mistakes_in
 from transformer_book.checks.given import normal
 
 
 def embed_cases() -> Sequence[Case]:
-    table = normal(12, 4, seed=2)
+    table, long = normal(12, 4, seed=2), normal(2060, 4, seed=3)
 
     def tokens(batch: int, length: int, seed: int) -> Tensor:
         least = 4 if seed else 0  # at the beginning special tokens, too
@@ -22,11 +22,12 @@ def embed_cases() -> Sequence[Case]:
 
     return tuple(
         Case(
-            f"{t} new tokens after {past}", (tokens(b, t, past), past, normal(9, 4, seed=1), table)
+            f"{t} new tokens after {past}",
+            (tokens(b, t, past), past, normal(9, 4, seed=1), table if past < 12 else long),
         )
         for b, t, past in (
             *((1, 1, 3), (2, 1, 5), (3, 1, 1), (2, 1, 0), (2, 2, 4), (1, 3, 2)),
-            *((1, 2, 6), (2, 3, 0), (1, 1, 11)),
+            *((1, 2, 6), (2, 3, 0), (1, 1, 11), (2, 1, 257), (1, 2, 2051)),
         )
     )
 
@@ -59,6 +60,7 @@ EMBED_NEXT = Component(
         "the last row of the table": lambda tokens, past, table: (
             past + tokens.size(1) == len(table)
         ),
+        **on("past", longer_than((256, 1024, 2048), int)),
     },
 )
 

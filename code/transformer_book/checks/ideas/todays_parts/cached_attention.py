@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
+from transformer_book.checks.boundaries import longer_than, on
 from transformer_book.checks.components import Case, Component, mistakes_in
 from transformer_book.checks.given import normal
 from transformer_book.checks.ideas.todays_parts.rotary import pairs_of_halves, turned
@@ -63,6 +64,7 @@ def cached_cases() -> Sequence[Case]:
         Case("four new tokens after four", inputs(2, 4, 4, 4, 4, 50)),
         Case("nothing kept yet: three tokens", inputs(2, 2, 0, 3, 4, 60)),
         Case("two after five, quarter turns", inputs(1, 2, 5, 2, 2, 70, quarter_turns)),
+        Case("two new tokens after 257", inputs(1, 1, 257, 2, 2, 80)),
     )
 
 
@@ -97,6 +99,13 @@ CACHED = Component(
     "up to itself",
     done_by="KeysAndValues",
     met="worse",
+    boundaries={
+        "nothing kept": lambda kept_keys: kept_keys.size(2) == 0,
+        "several new tokens after some": lambda query, kept_keys: (
+            query.size(2) > 1 and kept_keys.size(2) > 0
+        ),
+        **on("kept_keys", longer_than((64, 256), lambda kept: kept.size(2))),
+    },
 )
 
 # --- known mistakes ------------------------------------------------------------------------------

@@ -215,3 +215,21 @@ def features_repeated(x: Tensor, n_heads: int) -> Tensor:
 )
 def unmasked(scores: Tensor, mask: Tensor, value: Tensor) -> Tensor:
     return scores
+
+
+def unfolded(x: Tensor, n_heads: int) -> Tensor:
+    copies = x.repeat_interleave(n_heads // x.size(1), dim=2)  # (B, G, S · H/G, K)
+    return copies.reshape(x.size(0), n_heads, x.size(2), x.size(3))
+
+
+@mistake(
+    "share_keys",
+    "heads and positions taken for each other",
+    met=("nonsense", 0),
+    symptom="A query head sees some positions of its group several times, and others not at all.",
+    cause="A helper for (B, S, G, K) is given (B, G, S, K) and copies each position: copy each "
+    "head, along dim=1.",
+    steps={"share_values": unfolded},
+)
+def positions_for_heads(x: Tensor, n_heads: int) -> Tensor:
+    return unfolded(x, n_heads)

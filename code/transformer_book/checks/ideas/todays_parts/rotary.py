@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from transformer_book.checks.boundaries import longer_than, on
 from transformer_book.checks.components import Case, Component, mistakes_in
 from transformer_book.checks.given import normal
 
@@ -34,6 +35,9 @@ def rotary_cases() -> Sequence[Case]:
         Case("later positions", random(2, 2, 3, 8, first=30, seed=6)),
         Case("every third position", random(1, 2, 4, 6, first=2, seed=7, step=3)),
         Case("positions in another order", (normal(1, 2, 3, 8, seed=8), torch.tensor([5, 1, 9]))),
+        Case(
+            "far on in a long text", (normal(1, 2, 3, 4, seed=12), torch.tensor([257, 2051, 4099]))
+        ),
         Case("base 100", random(2, 2, 4, 8, seed=9), {"base": 100.0}),
         Case("base 500000", random(1, 2, 6, 16, first=11, seed=10), {"base": 500000.0}),
         Case("base 2", random(1, 3, 4, 6, first=1, seed=11), {"base": 2.0}),
@@ -70,6 +74,11 @@ ROTARY = Component(
     "t, turned by `positions[t] * base ** (-2 * i / K)`, anticlockwise",
     done_by="rotate",
     met="worse",
+    boundaries={
+        "one position": lambda positions: len(positions) == 1,
+        "as many heads as positions": lambda x: x.size(1) == x.size(2),
+        **on("positions", longer_than((256, 1024, 2048, 4096), max)),
+    },
 )
 
 # --- known mistakes ------------------------------------------------------------------------------
