@@ -1,6 +1,7 @@
 """Wrong versions of learning: each makes the mistake that is named."""
 
 import math
+import re
 
 import torch
 import torch.nn.functional as F
@@ -757,3 +758,17 @@ def step_after_every_n_parts_only(optimizer, parts, n, compute_loss):
         if (i + 1) % n == 0:
             optimizer.step()
             optimizer.zero_grad()
+
+
+@version("bleu_of_strings", "wrong")
+def bleu_of_words_and_marks(translations, references, corpus_bleu):
+    def cut(text):
+        return re.findall(r"\w+|[^\w\s]", text)
+
+    return corpus_bleu([*map(cut, translations)], [[*map(cut, several)] for several in references])
+
+
+@version("bleu_of_strings", "wrong")
+def bleu_of_small_letters(translations, references, corpus_bleu):
+    mine = [text.lower().split() for text in translations]
+    return corpus_bleu(mine, [[text.lower().split() for text in s] for s in references])

@@ -86,6 +86,13 @@ def bleu_cases() -> Sequence[Case]:
         ),
         Case("one word", (["snow"], [["the snow"]])),
         Case("the second reference", ([man], [[dog, "a man rides his bike"]])),
+        Case(
+            "marks and capital letters",
+            (
+                ["A dog , isn't it?", "The end."],
+                [["a dog, isn't it ?"], ["the end .", "The end ."]],
+            ),
+        ),
     )
 
 
@@ -113,6 +120,8 @@ BLEU = Component(
     boundaries={
         "one translation": lambda translations: len(translations) == 1,
         "several references": lambda references: len(references[0]) > 1,
+        "a mark": lambda translations: any("?" in text for text in translations),
+        "a capital letter": lambda translations: any(text != text.lower() for text in translations),
         "one reference": lambda references: all(len(several) == 1 for several in references),
     },
 )
