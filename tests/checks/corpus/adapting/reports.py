@@ -97,12 +97,6 @@ def over_the_rank_twice(x, weight, down, up, alpha):
     return x @ weight.T + scaling * lora_out
 
 
-@version("lora_start", "wrong: B not zero")
-def both_matrices_random(weight, rank, draw):
-    out_features, in_features = weight.shape
-    return draw(rank, in_features) / rank**0.5, draw(out_features, rank)
-
-
 @version("merged_weight", "wrong")
 def scale_folded_in_and_applied(weight, down, up, alpha):
     scaling = alpha / down.shape[0]
