@@ -603,24 +603,6 @@ def every_occurrence_numbered(sentences, min_frequency):
     return vocabulary
 
 
-@version("learn_merges", "wrong")
-def merges_by_a_pattern_that_is_not_escaped(words, n):
-    spaced, merges = {word: " ".join(word) for word in words}, []
-    while len(merges) < n:
-        counts = Counter()
-        for word, text in spaced.items():
-            letters = text.split(" ")
-            for pair in zip(letters, letters[1:]):
-                counts[pair] += words[word]
-        if not counts:
-            break
-        best = min(counts, key=lambda pair: (-counts[pair], pair))
-        merges.append(best)
-        pattern = re.compile(r"(?<!\S)" + " ".join(best) + r"(?!\S)")
-        spaced = {w: pattern.sub(lambda _: "".join(best), text) for w, text in spaced.items()}
-    return merges
-
-
 @version("text_to_pieces", "wrong")
 def pieces_joined_by_a_template(text, merges):
     pieces = []
