@@ -107,12 +107,12 @@ STRUCTURES: dict[str, tuple[str, Callable[..., Any], str]] = {
         lambda gradients, limit: [
             g * min(1.0, limit / sum(h.norm() for h in gradients)) for g in gradients
         ],
-        "times one number, another one for each input",
+        "times one number, not the same for all inputs",
     ),
     "one factor for each tensor": (
         "clip_gradients",
         lambda gradients, limit: [g * min(1.0, limit / float(g.norm())) for g in gradients],
-        "times one number, another one for each of its tensors and each input",
+        "times one number, not the same for all its tensors or all inputs",
     ),
     "one factor for each row": (
         "softmax",

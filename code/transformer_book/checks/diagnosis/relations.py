@@ -145,8 +145,8 @@ def _of_tensors(leaves: Sequence[Leaf]) -> Iterator[Relation]:
         yield Relation(f"{start} {text}.", _where_apart(function), plain=constant)
     if every(leaves, _is_float):
         yield Relation(
-            "Yours is the right answer times one number, another one for each "
-            f"{'' if _one_factor_an_input(leaves) else 'of its tensors and each '}input.",
+            "On each input yours is the right answer times one number, not the same for all "
+            f"{'' if _one_factor_an_input(leaves) else 'its tensors or all '}inputs.",
             _by_one_factor_alone,
             lambda leaf: leaf.right.numel() >= ENOUGH,
             loose=True,
