@@ -296,7 +296,11 @@ def _nowhere(leaves: Sequence[Leaf]) -> str | None:
     if all(bool(o.all()) for o in odd):
         return "All of yours is nan."
     rows = all(bool((o.all(-1) == o.any(-1)).all()) for o in odd if o.dim())
-    return f"Yours holds nan{', in whole rows' if rows else ''}: 0 / 0, or infinite minus infinite."
+    where = ", in whole rows" if rows else ""
+    return (
+        f"Yours holds nan{where}: often 0 / 0, infinite minus infinite, "
+        "or the root or logarithm of a negative number."
+    )
 
 
 def slopes(pairs: Sequence[tuple[Tensor, Tensor]]) -> str:

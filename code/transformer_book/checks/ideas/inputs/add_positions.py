@@ -151,8 +151,7 @@ def multiplied(x: Tensor, rows: Tensor) -> Tensor:
 @mistake(
     "rows",
     "positions one row late",
-    symptom="Each token gets the row after its own; for a sentence as long as the table there are "
-    "too few.",
+    symptom="Each token gets the row after its own.",
     cause="Position 0 has row 0: table[:x.size(1)], not table[1:x.size(1) + 1].",
 )
 def one_row_late(x: Tensor, table: Tensor) -> Tensor:

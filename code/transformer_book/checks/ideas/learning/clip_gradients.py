@@ -175,7 +175,7 @@ def largest_entry(gradients: Sequence[Tensor], limit: float) -> list[Tensor]:
     "shorten",
     "limit fixed at one",
     symptom="The argument limit changes nothing.",
-    cause="They are held against 1, whatever is asked for: use limit.",
+    cause="Gradients are held against 1, whatever is asked for: use limit.",
 )
 def always_one(gradients: Sequence[Tensor], limit: float) -> list[Tensor]:
     return _clipped(gradients, length(gradients), 1.0)

@@ -273,7 +273,7 @@ def specials_left_out(target: Tensor) -> Tensor:
 @mistake(
     "real",
     "last position left out of the loss",
-    symptom="The last position is never counted.",
+    symptom="The last of several positions is never counted.",
     cause="The target has been shifted already: take all positions that are not padding.",
     section="One place to the right",
     chapter=3,
