@@ -22,7 +22,7 @@ Program = tuple[str, Callable[..., Any]]
 class Rules:
     """What a beam search decides. The right rules are the first of each."""
 
-    places: str = "aside"  # shrinking, kept, filled, own best, only if first
+    places: str = "aside"  # shrinking, kept, go on, filled, own best, only if first
     stop: str = "nothing better"  # first, enough, beam's best, never
     winner: str = "all"  # finished, alive, last finished
     score: str = "sum"  # last, half, end free, start counted
@@ -101,6 +101,8 @@ def divided(
     elif rules.places == "kept":
         kept = sorted(done + grown, key=lambda hypothesis: -hypothesis[0])[:size]
         return [h for h in kept if ended(h)], [h for h in kept if not ended(h)]
+    elif rules.places == "go on":
+        return done + [h for h in grown[:size] if ended(h)], grown[:size]
     elif rules.places == "filled":
         alive = [h for h in grown if not ended(h)][:size]
         last = alive[-1][0] if alive else -math.inf
@@ -161,6 +163,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "places": (
         "shrinking",
         "kept",
+        "go on",
         "filled",
         "filled from twice as many",
         "finished from the best only",
@@ -176,6 +179,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "steps": (-1, 1),
     "ends": ((EOS, UNK), (EOS, PAD)),
 }
+HARMLESS = ("go on", "filled", "finished from the best only")  # scores only fall
 SINGLE = [replace(RIGHT, **{rule: value}) for rule, values in CHOICES.items() for value in values]
 PAIRS = [
     replace(RIGHT, **{a: x, b: y})
@@ -260,7 +264,7 @@ def sizes(n: int) -> Iterator[Size]:
 def agreement(checks: Any, n: int) -> str:
     """Whether the references agree with these searches, and these with brute force."""
     search = checks.ideas.search
-    counts = {"greedy": 0, "beam": 0, "brute force": 0, "batch": 0}
+    counts = {"greedy": 0, "beam": 0, "brute force": 0, "batch": 0, "what is harmless": 0}
     for seed, end, padding, beams, length in sizes(n):
         step = search.greedy_search.automaton(seed, end=end, padding=padding)
         model = asked(step)
@@ -269,6 +273,10 @@ def agreement(checks: Any, n: int) -> str:
         )
         found = search.beam_search.BEAM.reference(step, beams, length)
         counts["beam"] += found == beam(model, beams, length, RIGHT)
+        counts["what is harmless"] += all(
+            beam(model, beams, length, replace(RIGHT, places=places)) == found
+            for places in HARMLESS
+        )
         small = min(length, 4)
         wide = search.beam_search.BEAM.reference(step, 6**small, small)
         counts["brute force"] += wide == best_of_all(model, small)

@@ -272,3 +272,19 @@ def old_cache_overwritten(cache, rows):
         values.data.copy_(values.data.index_select(0, rows))
         new_cache.append((keys, values))
     return new_cache
+
+
+@version("beam_search", "right", "what has ended is kept and grows on, reported as wrong")
+def kept_and_grown_on(step, beam_size, max_length):
+    beam, ended = [((1,), 0.0)], []
+    for _ in range(max_length):
+        rows = step(torch.tensor([tokens for tokens, _ in beam])).tolist()
+        grown = [
+            ((*tokens, word), score + log_p)
+            for (tokens, score), row in zip(beam, rows, strict=True)
+            for word, log_p in enumerate(row)
+        ]
+        beam = sorted(grown, key=lambda pair: pair[1], reverse=True)[:beam_size]
+        ended += [pair for pair in beam if pair[0][-1] == 2]
+    best = max([*ended, *beam], key=lambda pair: pair[1])[0]
+    return [word for word in best[1:] if word != 2]

@@ -463,3 +463,16 @@ def filled_up(grown: list[Hypothesis], width: int, finished: Hypotheses) -> list
     living = [h for h in grown if h[0][-1] != EOS][:width]
     worst = living[-1][1] if living else -math.inf
     return [h for h in grown if h[0][-1] == EOS and h[1] >= worst] + living
+
+
+@mistake(
+    "living",
+    "finished hypotheses put aside, and grown all the same",
+    symptom="Nothing changes but the work: what stands behind <eos> is searched, too.",
+    cause="What grows out of a finished hypothesis scores less than it did, so it crowds out only "
+    "what cannot win any more. (With a length penalty it may.)",
+    section="When may it stop?",
+    kind="harmless",
+)
+def grown_all_the_same(kept: list[Hypothesis]) -> list[Hypothesis]:
+    return kept
