@@ -21,7 +21,7 @@ checks = import_fresh("transformer_book.checks")
 SECONDS = {False: 20.0, True: 5.0}  # of processor time, for one input: of ours, of a blind one
 VERSIONS = corpus.load()
 OURS = [version for version in VERSIONS if not version.by]
-ONCE_OPEN = 8  # meant as wrong, called right
+ONCE_OPEN = 9  # meant as wrong, called right
 
 
 def id_of(version: corpus.Version) -> str:

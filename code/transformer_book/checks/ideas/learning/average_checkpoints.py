@@ -43,8 +43,8 @@ AVERAGE = Component(
     pipeline=lambda s, checkpoints: s.average(checkpoints),
     steps={"average": mean_of},
     cases=checkpoint_cases,
-    returns="a dictionary of tensors: the mean of each weight, a tensor of floating-point "
-    "numbers, over the checkpoints",
+    returns="a dictionary of tensors: the mean of each weight, a float32 tensor in all of the "
+    "checkpoints",
     differentiable=False,
     done_by="average",
     met="bleu",
