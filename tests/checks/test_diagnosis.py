@@ -373,9 +373,11 @@ STRUCTURES: dict[str, tuple[str, Callable[..., Any], str]] = {
         "exactly on the inputs where the number of axes of `scores` is more than 2",
     ),
     "from a length on": (
-        "length_normalised",
-        lambda score, length, alpha: score / min(length, 5) ** alpha,
-        "exactly on the inputs",
+        "causal_mask",
+        lambda length: (
+            torch.ones(length, length, dtype=torch.bool).tril() | (torch.arange(length) >= 6)
+        ),
+        "exactly on the inputs where `length` is more than 6",
     ),
     "from call to call": (
         "softmax",
@@ -592,6 +594,28 @@ def test_where_it_stops_is_told_by_the_inputs() -> None:
 
     text = judge(checks.COMPONENTS["multi_head_attention"], stops).text()
     assert "no masks here" in text and "exactly on the inputs with `mask`" in text
+
+
+def test_what_may_be_so_by_chance_is_not_told() -> None:
+    """Seven inputs have much in common; the positions of one row stand in all of them."""
+
+    def of_the_longest(tokens):
+        real = tokens != 0
+        positions = (real[real.sum(dim=1).argmax()].cumsum(0) - 1).clamp(min=0)
+        return positions.expand_as(tokens)
+
+    text = " ".join(told("real_positions", of_the_longest))
+    assert "Yours is the same at every sentence; the right answer is not." in text
+    assert "exactly on the inputs" not in text
+
+
+def test_an_input_of_a_model_of_ours_is_called_what_it_is() -> None:
+    def smaller_in_training(model, batches, compute_loss):
+        loss = right("evaluation_loss")(model, batches, compute_loss)
+        return loss / 2 if model.training else loss
+
+    text = " ".join(told("evaluation_loss", smaller_in_training))
+    assert "exactly on the inputs with training=True" in text and "compute_loss" not in text
 
 
 # --- mutants -------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ from transformer_book.checks.diagnosis.asif import (
     telling,
     versions_of,
 )
-from transformer_book.checks.diagnosis.conditions import condition, exact
+from transformer_book.checks.diagnosis.conditions import CHANCE, condition, exact
 from transformer_book.checks.diagnosis.places import extent, parts, placed, unmoved
 from transformer_book.checks.diagnosis.relations import by_arguments, related
 from transformer_book.checks.diagnosis.trials import Leaf, Trial, axes_of, every
@@ -58,8 +58,28 @@ def of_outcomes(
     """
     trials = _trials(component, cases, found, expected)
     versions = [(text, _version(component, steps)) for text, steps in versions_of(component.steps)]
-    kinds = ("number",) if _by_its_effect(component) else ()
-    return diagnose(trials, _version(component, {}), versions, kinds)
+    return diagnose(trials, _version(component, {}), versions, _kinds_of(component))
+
+
+def simpler(
+    component: Component,
+    cases: Sequence[Case],
+    found: Sequence[Outcome],
+    expected: Sequence[Outcome],
+) -> bool:
+    """Whether one other way to call the right version, or one other step, explains every input."""
+    trials = _trials(component, cases, found, expected)
+    if any(trial.stops for trial in trials):
+        return False
+    calls = changes(trials, _version(component, {}), _kinds_of(component))
+    versions = [(text, _version(component, steps)) for text, steps in versions_of(component.steps)]
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what is tried here may be odd
+        return bool(
+            tried(unchanged, trials)
+            or tried(as_if, trials, calls)
+            or tried(as_if, trials, others(versions), least=STEPS)
+        )
 
 
 def _trials(
@@ -117,7 +137,7 @@ def exactly_where(
     wrong = [trial for trial in trials if trial.wrong and not trial.stops]
     if not telling(wrong, STEPS):
         return ""
-    return tried(exact, [trials[i] for i in among]) or ""
+    return tried(exact, [trials[i] for i in among], CHANCE) or ""
 
 
 def _version(component: Component, steps: dict[str, Any]) -> Callable[[dict[str, Any]], Any]:
@@ -131,16 +151,24 @@ def _version(component: Component, steps: dict[str, Any]) -> Callable[[dict[str,
     return answer
 
 
-def _by_its_effect(component: Component) -> bool:
-    """Whether a component returns nothing, and is judged by what it does to a model of ours."""
-    return component.returns.startswith("nothing")
+def _kinds_of(component: Component) -> tuple[str, ...]:
+    """The kinds of arguments that may be changed: of what is made of a model of ours, numbers."""
+    return ("number",) if _of_ours(component) else ()
+
+
+def _of_ours(component: Component) -> list[str]:
+    """The names of what inputs are made of, if it is not what the learner's function is called on.
+
+    So it is where a function is judged by what it does to a model of ours.
+    """
+    called = inspect.signature(component.observe(component.reference)).parameters.values()
+    names = [one.name for one in called if one.kind is one.POSITIONAL_OR_KEYWORD]
+    return [] if {*names} <= {*inspect.signature(component.pipeline).parameters} else names
 
 
 def _arguments(component: Component) -> dict[str, Any]:
     """The names of the arguments, with what they are if they are not given."""
-    names = component.signature.split(", ")
-    if _by_its_effect(component):
-        names = list(inspect.signature(component.observe(component.reference)).parameters)
+    names = _of_ours(component) or component.signature.split(", ")
     split = [name.partition("=") for name in names]
     return {name: ast.literal_eval(default or "None") for name, _, default in split}
 

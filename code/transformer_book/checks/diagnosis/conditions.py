@@ -16,6 +16,8 @@ from transformer_book.checks.comparing import same
 from transformer_book.checks.diagnosis.trials import Trial, is_number
 
 THRESHOLD = re.compile(r"more than -?\d|or less")
+CHANCE = 0.25  # how often all wrong inputs may have by chance what likely tells them apart
+BY_CHANCE = 0.05  # how often as many inputs may share by chance what is not likely
 
 
 @dataclass(frozen=True)
@@ -23,15 +25,22 @@ class Condition:
     """A property of inputs, and of those that do not have it, in words.
 
     `holds` gives `None` where the question makes no sense. `enough` inputs of each kind are needed
-    before it is said: a threshold found among a handful of numbers may be a coincidence. `loose`:
-    it may be said, too, if some inputs that have the property are right.
+    before it is said. `likely`: inputs differ in it on purpose, so that it is not met by chance, as
+    a threshold among a handful of numbers is. `loose`: it may be said, too, if some inputs that
+    have it are right.
     """
 
     text: str
     opposite: str
     holds: Callable[[Trial], bool | None]
     enough: int = 2
+    likely: bool = True
     loose: bool = True
+
+    @property
+    def about(self) -> set[str]:
+        """The arguments it is about, or what else."""
+        return set(re.findall(r"`(\w+)`", self.text)) or {self.text}
 
 
 def condition(trials: Sequence[Trial]) -> str | None:
@@ -40,26 +49,35 @@ def condition(trials: Sequence[Trial]) -> str | None:
     A property that some right inputs have, too, is told if it is hardly by chance that all wrong
     ones have it: if of as many inputs, drawn at random, all had it one time in four or less.
     """
-    loosely, wrong = None, sum(trial.wrong for trial in trials)
+    if said := exact(trials):
+        return f"It is wrong exactly on the inputs {said}."
+    wrong = sum(trial.wrong for trial in trials)
     for each, values, said, other in _that_hold(trials):
-        if values == [trial.wrong for trial in trials]:
-            return f"It is wrong exactly on the inputs {said}."
         outside = len(values) - sum(values)
         among = all(v for v, t in zip(values, trials, strict=True) if t.wrong)
         chance = math.comb(sum(values), wrong) / math.comb(len(values), wrong)
-        if each.loose and loosely is None and among and outside >= 2 and chance <= 0.25:
-            loosely = f"It is wrong only on inputs {said}; right on all {outside} {other}."
-    return loosely
+        if each.likely and each.loose and among and outside >= 2 and chance <= CHANCE:
+            return f"It is wrong only on inputs {said}; right on all {outside} {other}."
+    return None
 
 
-def exact(trials: Sequence[Trial]) -> str | None:
+def exact(trials: Sequence[Trial], by_chance: float = BY_CHANCE) -> str | None:
     """The property that all wrong inputs have, and no other: `where … is 1`; or `None`.
 
+    One that is not likely is told only if as many inputs, drawn at random, share one of those that
+    were tried as seldom as is said; and not if another one holds that is about something else.
     A threshold, which a handful of numbers may have by chance, comes behind all others.
     """
     wrong = [trial.wrong for trial in trials]
-    found = [said for _, values, said, _ in _that_hold(trials) if values == wrong]
-    return min(found, key=lambda said: bool(THRESHOLD.search(said)), default=None)
+    held = list(_that_hold(trials))
+    found = [(each, said) for each, values, said, _ in held if values == wrong]
+    alike = {tuple(values) for _, values, _, _ in held if sum(values) == sum(wrong)}
+    if likely := [said for each, said in found if each.likely]:
+        return likely[0]
+    often = len(alike) / math.comb(len(wrong), sum(wrong)) > by_chance
+    if not found or often or not set.intersection(*(each.about for each, _ in found)):
+        return None
+    return min((said for _, said in found), key=lambda said: bool(THRESHOLD.search(said)))
 
 
 def _that_hold(trials: Sequence[Trial]) -> Iterator[tuple[Condition, list[bool], str, str]]:
@@ -99,6 +117,7 @@ def conditions(trials: Sequence[Trial]) -> Iterator[Condition]:
     for name in names:
         if name not in numbers:
             yield from _of_number(trials, name, lambda t, n=name: t.sizes.get(n), size=True)
+    names = [name for name in names if "number of axes" not in name]
     for i, a in enumerate(names):
         for b in names[:i]:
             yield from _of_two(a, b)
@@ -123,14 +142,14 @@ def _of_number(
             f"where {name} is a power of two",
             lambda t: int(value(t)).bit_count() != 1,
             enough=3,
-            loose=False,
+            likely=False,
         )
     if {0, 1} <= set(known):
         yield Condition(
             f"where {name} is neither 0 nor 1",
             f"where {name} is 0 or 1",
             lambda t: value(t) not in (0, 1),
-            loose=False,
+            likely=False,
         )
     for x in known:
         if size and x > 1:
@@ -140,7 +159,8 @@ def _of_number(
             f"where {name} is not {x:.4g}",
             lambda t, x=x: value(t) == x,
             enough=2 if x in (0, 1) else 3,
-            loose=x in (0, 1) and not size,
+            likely=x in (0, 1),
+            loose=not size,
         )
     for x in known[1:-1]:
         yield Condition(
@@ -148,7 +168,7 @@ def _of_number(
             f"where {name} is {x:.4g} or less",
             lambda t, x=x: value(t) > x,
             enough=3,
-            loose=False,
+            likely=False,
         )
     if low < known[1] < high:
         yield Condition(
@@ -156,7 +176,7 @@ def _of_number(
             f"where {name} is {low:.4g}",
             lambda t: value(t) > low,
             enough=3,
-            loose=False,
+            likely=False,
         )
 
 
@@ -170,7 +190,7 @@ def _of_tensor(name: str, first: Tensor) -> Iterator[Condition]:
             f"without a row of `{name}` that is False throughout",
             lambda t: of(t) is not None and bool((~of(t).any(-1)).any()),
         )
-    elif not first.dtype.is_floating_point:
+    elif not first.dtype.is_floating_point and first.dim() == 2:
         for token, said in (
             (0, "padding (0)"),
             (1, "<sos> (1)"),
@@ -182,21 +202,21 @@ def _of_tensor(name: str, first: Tensor) -> Iterator[Condition]:
                 f"without {said} in `{name}`",
                 lambda t, i=token: bool((of(t) == i).any()),
                 enough=3 if token else 2,
-                loose=token == 0,
+                likely=token == 0,
             )
-    else:
+    elif first.dtype.is_floating_point:
         yield Condition(
             f"with numbers beyond 100 in `{name}`",
             f"without numbers beyond 100 in `{name}`",
             lambda t: of(t) is not None and bool((of(t).abs() > 100).any()),
-            loose=False,
+            likely=False,
         )
         yield Condition(
             f"with negative numbers in `{name}`",
             f"without negative numbers in `{name}`",
             lambda t: of(t) is not None and bool((of(t) < 0).any()),
             enough=3,
-            loose=False,
+            likely=False,
         )
 
 
@@ -215,17 +235,20 @@ def _of_answers(trials: Sequence[Trial]) -> Iterator[Condition]:
             "with <unk> (3) in the right answer",
             "without <unk> (3) in the right answer",
             lambda t: 3 in t.right,
+            likely=False,
         )
     yield Condition(
         "whose right answer is empty",
         "whose right answer is not empty",
         lambda t: not t.right,
+        likely=False,
     )
     if all("max_length" in trial.given for trial in trials):
         yield Condition(
             "that are cut off at `max_length`",
             "that end before `max_length`",
             lambda t: len(t.right) >= t.given["max_length"],
+            likely=False,
         )
 
 
@@ -248,5 +271,5 @@ def _of_two(a: str, b: str) -> Iterator[Condition]:
             f"where {a} is not {text}{b}",
             lambda t, c=compare: compared(t, c),
             enough=3,
-            loose=False,
+            likely=False,
         )

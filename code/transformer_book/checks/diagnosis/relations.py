@@ -234,6 +234,12 @@ def _rearranged(leaves: Sequence[Leaf], dim: int) -> Iterator[Relation]:
             f"Yours adds up along {along}: each is the sum of all up to there.",
             lambda leaf, x=axis: leaf.right.cumsum(x),
         )
+        yield Relation(
+            f"Yours is the same at every {first.word(axis)}; the right answer is not.",
+            lambda leaf, x=axis: _first_for_all(leaf.mine, x),
+            lambda leaf, x=axis: not same(leaf.right, _first_for_all(leaf.right, x)),
+            loose=True,
+        )
         for place, word in ((0, "first"), (-1, "last")):
             yield Relation(
                 f"Yours repeats the right answer's {word} {first.word(axis)} at every "
@@ -265,6 +271,11 @@ def _rearranged(leaves: Sequence[Leaf], dim: int) -> Iterator[Relation]:
             lambda leaf: leaf.right.unique().numel() >= 2 * ENOUGH,
             loose=True,
         )
+
+
+def _first_for_all(x: Tensor, axis: int) -> Tensor:
+    """The first along an axis, repeated all along it."""
+    return x.narrow(axis, 0, 1).expand(x.shape)
 
 
 def _shifted(leaf: Leaf, axis: int, step: int) -> Tensor:

@@ -17,7 +17,7 @@ from transformer_book.checks.given import normal
 def observe_evaluation(function: Callable[..., Any]) -> Callable[..., Any]:
     """What is measured of a small model with dropout, and what becomes of the model."""
 
-    def observed(x: Tensor, counts: Sequence[int], training: bool) -> dict[str, Any]:
+    def observed(x: Tensor, batches: Sequence[int], training: bool) -> dict[str, Any]:
         model = nn.Sequential(nn.Linear(x.size(-1), 4), nn.Dropout(0.5), nn.Linear(4, 1))
         with torch.no_grad():
             for i, weight in enumerate(model.parameters()):
@@ -29,7 +29,7 @@ def observe_evaluation(function: Callable[..., Any]) -> Callable[..., Any]:
             recorded.append(torch.is_grad_enabled())
             return model(batch).square().mean(), len(batch)
 
-        loss = float(plain(function(model, list(x.split(list(counts))), compute_loss)))
+        loss = float(plain(function(model, list(x.split(list(batches))), compute_loss)))
         return {"the loss": loss, "gradients recorded": any(recorded), "training": model.training}
 
     return observed
