@@ -17,9 +17,7 @@ def once_more_by_the_gradient(d_output, output):
     return grad * d_output
 
 
-@version(
-    "softmax_backward", "wrong: dot product of the row forgotten + not multiplied by the weights"
-)
+@version("softmax_backward", "wrong")
 def handed_through(d_output, output):
     return d_output.clone()
 
@@ -150,7 +148,7 @@ def correction_in_the_step(
 # --- rebuilt on 2026-11-29 -----------------------------------------------------------------------
 
 
-@version("adam_update", "wrong")
+@version("adam_update", "wrong: ε beside the uncorrected root")
 def epsilon_beside_the_uncorrected_root(
     parameter, gradient, mean, square, update, learning_rate, beta1, beta2, epsilon
 ):
@@ -210,7 +208,7 @@ def corrected_means_given_back(
 
 @version(
     "adam_update",
-    "wrong: mean not corrected for its start at zero + square not corrected for its start at zero",
+    "wrong: neither mean corrected for its start at zero",
 )
 def no_correction_of_either_mean(
     parameter, gradient, mean, square, update, learning_rate, beta1, beta2, epsilon

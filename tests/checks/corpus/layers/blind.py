@@ -2328,7 +2328,7 @@ def _tm(tokens):
 # (a padded source).
 @version(
     "transformer_forward",
-    "wrong: source padding read by the decoder + source padding read by the encoder",
+    "wrong: source padding read by the encoder and the decoder",
     by=13,
 )
 def transformer_forward_g_3(source, target, embed_source, embed_target, encoder, decoder, output):

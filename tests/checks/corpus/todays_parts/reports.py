@@ -92,7 +92,7 @@ def past_counted_in_heads(query, key, value, kept_keys, kept_values, turn):
     return scores.masked_fill(~seen, -1e9).softmax(-1) @ values, keys, values
 
 
-@version("rms_norm_in_half", "wrong: RMSNorm computed in two bytes / squared before .float()")
+@version("rms_norm_in_half", "wrong: RMSNorm computed in two bytes")
 def half_all_the_way(x, weight, eps=1e-5):
     mean = (x * x).sum(-1, keepdim=True) / x.size(-1)
     return x * torch.rsqrt(mean + eps) * weight
@@ -106,7 +106,7 @@ def multiplied_in_place(x, weight, eps=1e-5):
     return x.to(kind).mul_(weight)
 
 
-@version("swiglu", "wrong: sigmoid in place of SiLU + one matrix for gate and value")
+@version("swiglu", "wrong: no value for the gate to open")
 def plain_silu(x, w_gate, w_value, w_output):
     return F.silu(x @ w_gate.T) @ w_output.T
 
@@ -256,7 +256,7 @@ def epsilon_fixed_in_the_norm(x, weight, eps=1e-5):
     return weight * x * torch.rsqrt(x.pow(2).mean(dim=-1, keepdim=True) + EPSILON)
 
 
-@version("rms_norm", "wrong")
+@version("rms_norm", "wrong: ε of RMSNorm beside the squares of scaled numbers")
 def divided_by_the_largest_first(x, weight, eps=1e-5):
     m = x.abs().amax(dim=-1, keepdim=True)
     scaled = x / m

@@ -17,7 +17,7 @@ def adam_update_pipeline(
     m = s.first(mean, gradient, beta1)
     v = s.second(square, gradient, beta2, m)
     direction = s.corrected(m, update, beta1)
-    length = s.length(s.corrected_square(v, update, beta2), epsilon)
+    length = s.length(s.corrected_square(v, update, beta2), epsilon, update, beta2)
     return s.step(parameter, learning_rate, direction, length), m, v
 
 
@@ -52,7 +52,7 @@ ADAM_UPDATE = Component(
         "second": lambda square, gradient, beta, mean: beta * square + (1 - beta) * gradient**2,
         "corrected": lambda mean, update, beta: mean / (1 - beta**update),
         "corrected_square": lambda square, update, beta: square / (1 - beta**update),
-        "length": lambda square, epsilon: square.sqrt() + epsilon,
+        "length": lambda square, epsilon, update, beta: square.sqrt() + epsilon,
         "step": lambda parameter, rate, direction, length: parameter - rate * direction / length,
     },
     cases=adam_update_cases,
@@ -139,6 +139,17 @@ def square_uncorrected(square: Tensor, update: int, beta: float) -> Tensor:
 
 @mistake(
     "corrected",
+    "neither mean corrected for its start at zero",
+    symptom="The first steps are of a wrong length; later ones are right.",
+    cause="Both means begin at zero and are too small at first: divide each by 1 − β**update.",
+    steps={"corrected_square": lambda square, update, beta: square},
+)
+def none_corrected(mean: Tensor, update: int, beta: float) -> Tensor:
+    return mean
+
+
+@mistake(
+    "corrected",
     "correction of the first update for ever",
     symptom="From the second update on, the mean is too large.",
     cause="The power is the number of the update: 1 - β₁**update.",
@@ -153,8 +164,19 @@ def corrected_for_ever(mean: Tensor, update: int, beta: float) -> Tensor:
     symptom="Where ε is not small beside the squares, the steps are of another size.",
     cause="ε is added to the root: sqrt(v) + ε.",
 )
-def epsilon_inside(square: Tensor, epsilon: float) -> Tensor:
+def epsilon_inside(square: Tensor, epsilon: float, update: int, beta: float) -> Tensor:
     return (square + epsilon).sqrt()
+
+
+@mistake(
+    "length",
+    "ε beside the uncorrected root",
+    symptom="With a large ε, the first steps are too short.",
+    cause="ε is added to the root of the uncorrected mean square, and grows with its correction: "
+    "correct first, then add ε.",
+)
+def epsilon_corrected(square: Tensor, epsilon: float, update: int, beta: float) -> Tensor:
+    return square.sqrt() + epsilon / (1 - beta**update) ** 0.5
 
 
 @mistake(
@@ -163,7 +185,7 @@ def epsilon_inside(square: Tensor, epsilon: float) -> Tensor:
     symptom="The step depends on the size of the gradient.",
     cause="Divide by the root of the mean square.",
 )
-def root_forgotten(square: Tensor, epsilon: float) -> Tensor:
+def root_forgotten(square: Tensor, epsilon: float, update: int, beta: float) -> Tensor:
     return square + epsilon
 
 

@@ -265,6 +265,17 @@ def encoder_unmasked(x: Tensor, mask: Tensor, encoder: Callable[..., Tensor]) ->
 
 @mistake(
     "encode",
+    "source padding read by the encoder and the decoder",
+    symptom="A sentence's logits change with the padding of its source.",
+    cause="Hand the source's mask to both: to the encoder, and to the decoder as memory_mask.",
+    steps={"memory_mask": memory_unmasked},
+)
+def source_unmasked(x: Tensor, mask: Tensor, encoder: Callable[..., Tensor]) -> Tensor:
+    return encoder(x, None)
+
+
+@mistake(
+    "encode",
     "encoder left out",
     met=("frequencies", 2),
     symptom="The decoder reads the embedded source, not the memory.",

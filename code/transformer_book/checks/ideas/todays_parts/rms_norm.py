@@ -116,6 +116,19 @@ def no_epsilon(x: Tensor, mean_square: Tensor, eps: float) -> Tensor:
 
 @mistake(
     "divide",
+    "ε of RMSNorm beside the squares of scaled numbers",
+    met=("nan", 0),
+    symptom="A row of zeros becomes nan, and the smaller a vector, the less its ε counts.",
+    cause="The row is divided by its largest entry first, and ε added afterwards: that multiplies "
+    "ε by the square of the entry. Divide ε by it, and leave rows of zeros as they are.",
+)
+def scaled_by_the_largest(x: Tensor, mean_square: Tensor, eps: float) -> Tensor:
+    scaled = x / x.abs().amax(dim=-1, keepdim=True)
+    return scaled / torch.sqrt(scaled.square().mean(dim=-1, keepdim=True) + eps)
+
+
+@mistake(
+    "divide",
     "root of RMSNorm forgotten",
     symptom="Vectors whose mean square is above 1 come out too small.",
     cause="The vectors are divided by the mean of the squares: take its root.",

@@ -146,6 +146,16 @@ def value_activated(value: Tensor, gate: Tensor) -> Tensor:
 
 @mistake(
     "value",
+    "no value for the gate to open",
+    symptom="`w_value` has no effect: this is a network of two matrices, with SiLU between them.",
+    cause="There is one product, silu(x @ w_gate.T): multiply it by the value, x @ w_value.T.",
+)
+def without_value(x: Tensor, w_value: Tensor, w_gate: Tensor) -> Tensor:
+    return torch.ones_like(x @ w_gate.T)
+
+
+@mistake(
+    "value",
     "one matrix for gate and value",
     symptom="`w_value` has no effect.",
     cause="Gate and value both come from `w_gate`: the value is x @ w_value.T.",
