@@ -34,7 +34,8 @@ QUOTED = r"('.*?'|\".*?\")"  # the name of an input, in double quotes if it has 
 STEP = r"(comes out of|goes into) the step “(.*?)”(?:, the (\w+) time)?"
 MENDED = (
     r"(?:With that, l|L)ine (\d+) of your cell or file: (.*) yours would be (?:right on "
-    r"(?:all (\d+) inputs|(\d+) of \d+ inputs, not (\d+))|the convention “(.*)”)\."
+    r"(?:all (\d+) inputs|(\d+) of \d+ inputs, not (\d+); the cause may be another)|"
+    r"the convention “(.*)”)\."
 )
 SECONDS = 5.0  # of processor time, for one input
 ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"] + [
@@ -326,7 +327,7 @@ class Told:
         asif, plain = self.checks.diagnosis.asif, self.attempt.plain
         version = self.checks.diagnosis._version
         given = [t for t in self.trials if not (t.stops and where.startswith("Wherever"))]
-        kinds = ("number",) if self.checks.diagnosis._by_its_effect(plain) else ()
+        kinds = self.checks.diagnosis._kinds_of(plain)
         options = [
             *asif.changes(self.trials, version(plain, {}), kinds),
             *asif.others(
@@ -456,8 +457,8 @@ class Told:
         return True
 
     @reads(
-        rf"One value explains your answer: line (\d+) of your cell or file gives something else "
-        rf"than what {STEP} in the right version: (.*\.)"
+        rf"One value explains your answer: line (\d+) of your cell or file, or what goes into it, "
+        rf"gives something else than what {STEP} in the right version: (.*\.)"
     )
     def all_but_one(self, line: str, way: str, step: str, time: str | None, relation: str) -> bool:
         inside = self.checks.inside
@@ -622,6 +623,10 @@ class Told:
             r"Made in the right version, .*?; yours (stops|holds nan) on (\d+) of", text
         )
         less = re.search(r"On (\d+) of \d+ inputs, where yours gives an answer, the mistake", text)
+        agreeing = sum(self.checks.explaining._agreeing(self.found, theirs))
+        share = re.search(r"Yours does what a known \w+ does, (?:exactly on (\d+)|nearly)", text)
+        if not only and agreeing != (int(share[1] or 0) if share else len(self.found)):
+            return False
         counted = {"stops": 0, "holds nan": 0, "theirs stops": 0}
         for case, mine, right, other in zip(
             self.cases, self.found, self.expected, theirs, strict=True

@@ -40,6 +40,27 @@ def test_a_known_mistake_is_named(mistake: Any) -> None:
     assert f"chapter {mistake.chapter or component.chapter}" in found.text()
 
 
+def test_what_is_nearly_a_known_mistake_is_told_as_that() -> None:
+    """All in two bytes, rounded otherwise than ours: of two known mistakes the nearer one."""
+
+    def in_two_bytes(x, weight, eps=1e-5):
+        return x * ((x * x).mean(-1, keepdim=True) + eps).rsqrt() * weight.to(x.dtype)
+
+    found = verdict("rms_norm_in_half", in_two_bytes)
+    assert [mistake.name for mistake in found.mistakes] == ["RMSNorm computed in two bytes"]
+    share = (
+        "Yours does what a known mistake does, exactly on 7 of 13 inputs, and nearly on the rest:"
+    )
+    assert found.sentences[:2] == (share, found.mistakes[0].symptom)
+
+
+def test_two_mistakes_are_not_named_where_one_other_step_explains_all() -> None:
+    found = verdict(
+        "lora", lambda x, w, down, up, alpha: x @ w.T + x @ down.T @ up.T * alpha**2 / down.size(0)
+    )
+    assert not found.mistakes and "with `alpha` squared" in found.text()
+
+
 # One takes too many steps, the other takes off what came last.
 MENDED = [("greedy_search", "last token stripped blindly", "loop one step too long")]
 
@@ -56,7 +77,7 @@ def some_of(pairs: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
 
 
 def test_two_mistakes_at_once_are_both_named_or_one_hides_the_other() -> None:
-    """Of the pairs, those that are not named give the numbers of a single known mistake."""
+    """Of the pairs, those that are not named give the numbers of something simpler."""
     named = hidden = 0
     for component in checks.COMPONENTS.values():
         known = [mistake for mistake in WRONG if mistake.component == component.name]
@@ -75,9 +96,10 @@ def test_two_mistakes_at_once_are_both_named_or_one_hides_the_other() -> None:
             if found.together and {m.name for m in found.mistakes} == {a.name, b.name}:
                 named += 1
             else:
-                assert found.mistakes, (component.name, a.name, b.name, found.text())
+                one = found.mistakes or "On every input your answer is" in found.text()
+                assert one, (component.name, a.name, b.name, found.text())
                 hidden += 1
-    print(f"pairs named: {named}; pairs that another known mistake gives as well: {hidden}")
+    print(f"pairs named: {named}; pairs that something simpler gives as well: {hidden}")
     assert named > 9 * hidden
 
 

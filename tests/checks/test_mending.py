@@ -74,7 +74,9 @@ def test_two_changes_are_told_one_after_the_other() -> None:
         return e / e.sum(dim=-1)
 
     first, second = told("softmax", twice_wrong)
-    assert first.endswith("yours would be right on 12 of 15 inputs, not 5.")
+    assert first.endswith(
+        "yours would be right on 12 of 15 inputs, not 5; the cause may be another."
+    )
     assert second.startswith(f"With that, l{line(twice_wrong, 1)}")
 
 
@@ -144,18 +146,32 @@ def test_a_constant_of_the_file_is_changed() -> None:
 
 
 def test_one_change_is_told_beside_two_known_mistakes() -> None:
-    def gate_switched_off(x, w_gate, w_value, w_output, gated=False):
-        hidden = torch.nn.functional.silu(x @ w_gate.T)
-        if gated:
-            hidden = hidden * (x @ w_value.T)
-        return hidden @ w_output.T
+    def by_the_deviation(x, weight, bias, eps=1e-5, exact=False):
+        scale = x.std(-1, keepdim=True) + eps
+        if exact:
+            scale = (x.var(-1, keepdim=True, unbiased=False) + eps).sqrt()
+        return (x - x.mean(-1, keepdim=True)) / scale * weight + bias
 
-    (found,) = told("swiglu", gate_switched_off)
+    (found,) = told("layer_norm", by_the_deviation)
     assert "with `True` in the place of `False`" in found
-    verdict = checks.judging.judge(checks.COMPONENTS["swiglu"], gate_switched_off, checks.MISTAKES)
+    verdict = checks.judging.judge(
+        checks.COMPONENTS["layer_norm"], by_the_deviation, checks.MISTAKES
+    )
     assert verdict.together
     assert verdict.sentences[0] == found
-    assert "what is said of each is true of it alone" in verdict.sentences[1]
+    for mistake in verdict.mistakes:  # a symptom is that of one alone
+        assert f"{mistake.name}. {mistake.cause}" in verdict.text()
+        assert mistake.symptom not in verdict.text()
+
+
+def test_a_change_that_makes_a_constant_of_any_number_is_not_tried() -> None:
+    def by_the_largest(x, weight, eps=1e-5):
+        largest = x.abs().amax(dim=-1, keepdim=True)
+        scaled = x / largest
+        root = torch.sqrt(scaled.pow(2).mean(-1, keepdim=True) + eps) * largest
+        return x / root * weight
+
+    assert "softmax" not in " ".join(told("rms_norm", by_the_largest))
 
 
 def test_where_a_gradient_is_cut_off_is_told() -> None:

@@ -84,11 +84,13 @@ class Explained:
 
     Attributes:
         groups: single mistakes, or pairs; several groups where no input tells them apart.
-        beside: what they leave open, as a sentence; nothing if they explain every input.
+        before, beside: on how many inputs they explain all, and what they leave open on others, a
+            sentence each; nothing if they explain every input.
         among: if they are those of wrong answers alone, the inputs on which they show.
     """
 
     groups: list[tuple[Mistake, ...]]
+    before: str = ""
     beside: str = ""
     among: tuple[int, ...] = ()
 
@@ -122,15 +124,17 @@ def explain(
             if not (alike and any(m.steps.keys() & component.alike.keys() for m in group))
             and _confirmed(component, group, found, expected, how, alike=alike)
         ]
-        if how == PARTLY:
-            explained = _nearest(component, explained, found)
-        if explained:
+        if how != FULLY:
+            explained = _nearest(component, explained, found, alike)
+        if explained and (how != PARTLY or len(explained) == 1):
             explained = _by_trace(component, explained, found, alike) or explained
             theirs = known_outcomes(component, explained[0], alike=alike)
             if how == PARTLY:
                 among = [i for i, right in enumerate(expected) if theirs.tells(i, right)]
                 return Explained(explained, among=tuple(among))
-            return Explained(explained, _left(component, found, theirs))
+            kind = "convention" if explained[0][0].kind == "convention" else "mistake"
+            share = _share(found, theirs, kind)
+            return Explained(explained, share, _left(component, found, theirs))
     return None
 
 
@@ -205,18 +209,34 @@ def _confirmed(
 
 
 def _nearest(
-    component: Component, explained: Sequence[tuple[Mistake, ...]], found: Sequence[Outcome]
+    component: Component,
+    explained: Sequence[tuple[Mistake, ...]],
+    found: Sequence[Outcome],
+    alike: bool,
 ) -> list[tuple[Mistake, ...]]:
-    """The one that gives the learner's answer most often, right answers too; none if two do."""
+    """Those that give the learner's answer most often, right answers too."""
+    numbers = [
+        sum(_agreeing(found, known_outcomes(component, group, alike=alike))) for group in explained
+    ]
+    most = max(numbers, default=0)
+    return [group for group, number in zip(explained, numbers, strict=True) if number == most]
 
-    def agreeing(group: tuple[Mistake, ...]) -> int:
-        theirs = known_outcomes(component, group)
-        return sum(same(m.answer, t.answer) for m, t in zip(found, theirs, strict=True))
 
-    numbers = [agreeing(group) for group in explained]
-    if numbers.count(max(numbers, default=0)) != 1:
-        return []
-    return [explained[numbers.index(max(numbers))]]
+def _agreeing(found: Sequence[Outcome], theirs: Sequence[Outcome]) -> list[bool]:
+    """On which inputs two versions do the same."""
+    return [
+        bool(m.trouble) == bool(t.trouble) and same(m.answer, t.answer)
+        for m, t in zip(found, theirs, strict=True)
+    ]
+
+
+def _share(found: Sequence[Outcome], theirs: Sequence[Outcome], kind: str) -> str:
+    """On how many inputs mistakes do what the learner's version does, if not on all."""
+    number, of = sum(_agreeing(found, theirs)), len(found)
+    if number == of:
+        return ""
+    exactly = f"exactly on {number} of {of} inputs, and nearly on the rest" if number else "nearly"
+    return f"Yours does what a known {kind} does, {exactly}:"
 
 
 def _left(component: Component, found: Sequence[Outcome], theirs: Sequence[Outcome]) -> str:

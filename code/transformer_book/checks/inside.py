@@ -152,7 +152,8 @@ def _one_step(attempt: Attempt, inputs: Sequence[int]) -> str | None:
             line = min(common, default=min(found[0]))
             chosen = [each[line] if common else next(iter(each.values())) for each in found]
             name = (
-                f"One value explains your answer: {_line(line).lower()} gives something else than "
+                f"One value explains your answer: {_line(line).lower()}, or what goes into it, "
+                "gives something else than "
                 f"{_value_of(*at)} in the right version"
             )
             return _of_step(attempt, inputs, name, chosen, [each[at] for each in steps])

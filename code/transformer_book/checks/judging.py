@@ -99,11 +99,14 @@ def _named(attempt: Attempt, mistakes: Sequence[Mistake]) -> Verdict | None:
             f"exactly on those {where}; on the others it is right."
         )
     named = of_mistakes(component, cases, found, expected, attempt.wrong, groups)
-    if named.together:  # one change of the code may be simpler than two mistakes
+    if named.together:
+        if diagnosis.simpler(attempt.plain, attempt.given, found, expected):
+            return None
+        # One change of the code may be simpler than two mistakes, too.
         return replace(named, sentences=(*_mended(attempt, whole=True), *named.sentences))
-    if beside:
-        return replace(named, sentences=(*named.sentences, beside))
-    if named.status != "convention":
+    told = tuple(filter(None, (explained.before, *named.sentences, beside)))
+    named = replace(named, sentences=told)
+    if beside or named.status != "convention":
         return named
     other = known_outcomes(component, groups[0]).version
     theirs = [call(other, case, gradients=component.differentiable) for case in cases]

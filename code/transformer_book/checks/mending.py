@@ -13,6 +13,7 @@ import functools
 import inspect
 import itertools
 import linecache
+import re
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -447,8 +448,12 @@ def _variants(
     for name, value in names.items():
         if _named(node) and kind(value) == own and name != ast.unparse(node):
             yield 2, expression(name)
+    alone = getattr(values[place], "shape", ())[-1:] == (1,)
     for text in WRAPS.get(own, "e").split("; "):
-        yield 4, filled(text, node)
+        if not (
+            alone and re.search(r"softmax\(-1|- e\.mean\(-1", text)
+        ):  # a number, whatever it is
+            yield 4, filled(text, node)
     small = own == "number" and 0 < values[place] < 1
     for name, value in names.items():
         texts = WITH.get((own, other := kind(value)), "e").split("; ")
@@ -766,7 +771,9 @@ def _told(attempt: Attempt, found: Sequence[Found]) -> tuple[str, ...]:
     of, before = len(attempt.cases), len(wrong_of(attempt))
     for edit, left in found:
         number = (
-            f"{of - len(left)} of {of} inputs, not {of - before}" if left else f"all {of} inputs"
+            f"{of - len(left)} of {of} inputs, not {of - before}; the cause may be another"
+            if left
+            else f"all {of} inputs"
         )
         start = f"{'With that, l' if told else 'L'}{edit.sentence('yours would be')[1:]}"
         told.append(f"{start} right on {number}.")

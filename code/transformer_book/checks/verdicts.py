@@ -109,9 +109,10 @@ def of_mistakes(
     if len(explained[0]) == 2:
         a, b = explained[0]
         sentences = (
-            f"Two {kind} together explain your numbers; what is said of each is true of it alone.",
-            f"First: {a.symptom} {a.cause} {_where(component, a)}",
-            f"Second: {b.symptom} {b.cause} {_where(component, b)}",
+            # A symptom is that of one mistake alone.
+            f"Two {kind} together explain your numbers.",
+            f"First: {a.name}. {a.cause} {_where(component, a)}",
+            f"Second: {b.name}. {b.cause} {_where(component, b)}",
         )
         return Verdict(status, component.name, sentences, (a, b), together=True, example=example)
     sentences = (
