@@ -45,7 +45,8 @@ def test_the_only_line_that_is_wrong_is_told_with_how() -> None:
 
     found = told("scaled_dot_product_attention", scaled_twice)
     assert found.startswith(
-        f"One value explains your answer: l{line(scaled_twice, 2)}gives something"
+        f"One value explains your answer: l{line(scaled_twice, 2).rstrip()}, or what goes into it, "
+        "gives something"
     )
     assert found.endswith("yours is the right value times 1.7.")
 
