@@ -98,7 +98,7 @@ def values_clipped(gradients: Sequence[Tensor], limit: float) -> list[Tensor]:
 @mistake(
     "shorten",
     "always brought to the limit",
-    symptom="Short gradients are made longer.",
+    symptom="Gradients that are short, and not 0, are made longer.",
     cause="Leave gradients alone that are short enough.",
 )
 def always_scaled(gradients: Sequence[Tensor], limit: float) -> list[Tensor]:

@@ -113,7 +113,8 @@ def all_but_two(log_p: Tensor, nll: Tensor) -> Tensor:
 @mistake(
     "spread",
     "ε divided by V − 2 and given to V − 1 words",
-    symptom="Each wrong word gets ε / (V − 2), padding too: the shares add up to more than one.",
+    symptom="Each wrong word gets ε / (V − 2), padding too: with ε above 0 the shares add up to "
+    "more than one.",
     cause="V − 2 is the number of words where the right one and the padding get nothing: here all "
     "V share ε, so divide by V.",
 )

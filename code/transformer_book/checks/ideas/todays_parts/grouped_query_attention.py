@@ -226,7 +226,8 @@ def unfolded(x: Tensor, n_heads: int) -> Tensor:
     "share_keys",
     "heads and positions taken for each other",
     met=("nonsense", 0),
-    symptom="A query head sees some positions of its group several times, and others not at all.",
+    symptom="Where query heads share keys, each sees some positions several times, and others "
+    "not at all.",
     cause="A helper for (B, S, G, K) is given (B, G, S, K) and copies each position: copy each "
     "head, along dim=1.",
     steps={"share_values": unfolded},
