@@ -90,7 +90,7 @@ def test_two_changes_are_told_where_the_first_does_not_help_the_first_input() ->
     first, second = told("embed_next", positions_from_0_and_none_for_one)
     assert "`torch.arange(hidden.shape[1]) + past`" in first  # an argument that is never read
     assert "`hidden.shape[1] >= 1`" in second
-    assert second.endswith("right on all 9 inputs.")
+    assert second.endswith("right on all 11 inputs.")
 
 
 def test_one_side_of_a_comparison_may_be_what_is_right() -> None:
