@@ -3,9 +3,10 @@
 
 Without arguments it looks at what git says has changed. For a module it runs the tests that import
 it, the proofs and their mutants if it is part of the model, and the chapters that show its source;
-for a chapter, its cells; for a test file, that file; and always the style and the architecture.
---list says what that is, and runs nothing. Tests of several minutes (training runs, the course, the
-whole website) are run for the modules they are named after, and otherwise left to `make test`.
+for an idea of the checks, its tests there and its chapter; for a chapter, its cells; for a test
+file, that file; and always the style and the architecture. --list says what that is, and runs
+nothing. Tests of several minutes (training runs, the course, the whole website) are run for the
+modules they are named after, and otherwise left to `make test`.
 """
 
 from __future__ import annotations
@@ -137,9 +138,15 @@ def is_part_of_the_model(module: str) -> bool:
 
 def plan(names: Iterable[str], paths: Iterable[str] = ()) -> list[list[str]]:
     """What each call of pytest is given for these modules and changed files, besides `PYTEST`."""
-    known, files, views = modules(), list(ALWAYS), []
+    known, files, views, ideas = modules(), list(ALWAYS), [], []
     for name in names:
         check_choice("module", name, known)
+        taught = re.search(r"chapter=(\d+)", known[name].read_text(encoding="utf-8"))
+        if name.startswith("checks.ideas.") and taught:
+            ideas.append(known[name].stem)
+            found = (ROOT / "chapters").glob(f"{int(taught[1]):02}_*.ipynb")
+            files += [path.relative_to(ROOT).as_posix() for path in found]
+            continue
         files += tests_of(name) + chapters_of(name, known[name])
         if is_part_of_the_model(name) or name in ("pytorch_twins", "support.arguments"):
             files += PROOFS
@@ -155,6 +162,8 @@ def plan(names: Iterable[str], paths: Iterable[str] = ()) -> list[list[str]]:
     calls = [list(dict.fromkeys(files))]
     if views:  # a call of its own: `-k` would choose among the others, too
         calls.append(["tests/site/test_widgets.py", "--dist", "load", "-k", " or ".join(views)])
+    if ideas:
+        calls.append(["tests/checks", "--dist", "load", "-k", " or ".join(ideas)])
     return calls
 
 

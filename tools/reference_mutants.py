@@ -77,7 +77,7 @@ def variants(node: ast.AST) -> Iterator[ast.AST]:
         yield ast.Attribute(node.value, NAMES[node.attr], node.ctx)
     if isinstance(node, ast.Name) and node.id in NAMES:
         yield ast.Name(NAMES[node.id], node.ctx)
-    if isinstance(node, ast.Call) and len(node.args) == 2:
+    if isinstance(node, ast.Call) and len(set(map(ast.dump, node.args))) == len(node.args) == 2:
         yield ast.Call(node.func, node.args[::-1], node.keywords)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         yield node.func.value  # x.transpose(1, 2) → x

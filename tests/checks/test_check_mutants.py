@@ -74,25 +74,6 @@ EQUIVALENT_BY_REASON = {
     "a head's values are as wide as its queries": [
         ("multi_head_attention", "s.scale(query, value) → s.scale(value, query)"),
     ],
-    "two equal arguments change places": [
-        ("causal_mask", "torch.ones(length, length) → torch.ones(length, length)"),
-        (
-            "target_mask",
-            "torch.ones(tokens.size(1), tokens.size(1)) → torch.ones(tokens.size(1), tokens.size(1))",
-        ),
-        (
-            "transformer_forward",
-            "torch.ones(tokens.size(1), tokens.size(1)) → torch.ones(tokens.size(1), tokens.size(1))",
-        ),
-        (
-            "causal_self_attention",
-            "torch.ones(x.size(1), x.size(1)) → torch.ones(x.size(1), x.size(1))",
-        ),
-        (
-            "masks_of_two",
-            "torch.ones(real.size(-1), real.size(-1)) → torch.ones(real.size(-1), real.size(-1))",
-        ),
-    ],
     "the same axis or place, counted from the other end": [
         ("merge_heads", "-2 → 2"),
         ("multi_head_attention", "-2 → 2"),

@@ -17,7 +17,9 @@ def test_every_module_has_a_chapter_and_more_than_the_style(name: str) -> None:
     assert set(check.ALWAYS) <= set(first)
     assert any(file.startswith("chapters/") for file in first)
     assert all((ROOT / file).is_file() for file in first)
-    assert len(others) == name.startswith("widgets.")
+    assert len(others) == (
+        name.startswith("widgets.") or name.count("checks.ideas.") == 1 < name.count(".") - 1
+    )
 
 
 @pytest.mark.parametrize(
@@ -32,7 +34,6 @@ def test_every_module_has_a_chapter_and_more_than_the_style(name: str) -> None:
         "decoder_cache": ["tests/test_decoding.py", "chapters/17_decoding.ipynb"],
         "decoding": ["tests/test_decoding.py", "chapters/17_decoding.ipynb"],
         "support.threads": ["tests/test_threads.py"],
-        "checks.ideas.layers.layer_norm": ["tests/checks/test_check_mutants.py"],
         "tasks.captions.german": ["tests/tasks/test_captions.py"],
         "course.grading": ["tests/course/test_grading.py"],
         "runs.distributed": ["tests/test_distributed.py"],
@@ -48,6 +49,12 @@ def test_what_takes_minutes_is_run_for_what_it_is_named_after(name: str) -> None
     assert not [file for file in files if Path(file).stem in check.LONG]
     assert not [file for file in files if file.startswith("tests/site")]
     assert set(check.PROOFS).isdisjoint(files)
+
+
+def test_an_idea_needs_its_own_tests_of_checks() -> None:
+    files, checks = check.plan(["checks.ideas.layers.layer_norm"])
+    assert "chapters/10_residuals_and_layer_norm.ipynb" in files
+    assert checks[0] == "tests/checks" and checks[-1] == "layer_norm"
 
 
 def test_an_explorer_is_looked_for_on_its_page() -> None:
