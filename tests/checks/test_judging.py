@@ -76,8 +76,12 @@ def some_of(pairs: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
     return chosen
 
 
-def test_two_mistakes_at_once_are_both_named_or_one_hides_the_other() -> None:
-    """Of the pairs, those that are not named give the numbers of something simpler."""
+def test_two_mistakes_at_once_are_both_named_or_one_hides_the_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of the pairs, those that are not named give the numbers of a single known mistake."""
+    # What is simpler than both is looked for above, and takes time.
+    monkeypatch.setattr(checks.diagnosis, "simpler", lambda *given: False)
     named = hidden = 0
     for component in checks.COMPONENTS.values():
         known = [mistake for mistake in WRONG if mistake.component == component.name]
@@ -96,10 +100,9 @@ def test_two_mistakes_at_once_are_both_named_or_one_hides_the_other() -> None:
             if found.together and {m.name for m in found.mistakes} == {a.name, b.name}:
                 named += 1
             else:
-                one = found.mistakes or "On every input your answer is" in found.text()
-                assert one, (component.name, a.name, b.name, found.text())
+                assert found.mistakes, (component.name, a.name, b.name, found.text())
                 hidden += 1
-    print(f"pairs named: {named}; pairs that something simpler gives as well: {hidden}")
+    print(f"pairs named: {named}; pairs that another known mistake gives as well: {hidden}")
     assert named > 9 * hidden
 
 
