@@ -207,13 +207,19 @@ class Told:
 
     # --- which inputs -----------------------------------------------------------------------------
 
-    @reads(r"Right on (\d+) of (\d+) inputs; the first that differs: (.*)\.")
-    def share(self, right: str, of: str, first: str) -> bool:
+    @reads(
+        r"Right on (\d+) of (\d+) inputs(?: \(on (\d+), if answers alone count\))?; the first that "
+        r"differs: (.*)\."
+    )
+    def share(self, right: str, of: str, answers: str | None, first: str) -> bool:
         counts = [not trial.wrong for trial in self.trials]
+        goal = self.attempt
+        full = [self.checks.mending.right(goal, i, mine) for i, mine in enumerate(self.found)]
         differs = [name for name, t in zip(self.names, self.trials, strict=False) if t.wrong]
         stopped = [trial.name for trial in self.trials if trial.stops]
         named = next(name for name in differs if name not in stopped)
-        return (sum(counts), len(counts), named) == (int(right), int(of), first)
+        said = int(right), int(answers or right), int(of), first
+        return (sum(full), sum(counts), len(counts), named) == said
 
     @reads(r"It does so on (\d+) of (\d+) inputs\.")
     def so_often(self, times: str, of: str) -> bool:
@@ -278,19 +284,25 @@ class Told:
         return any(self.checks.verdicts._shapes(c) in self.verdict.sentences for c in cases)
 
     @reads(
-        r"(?:On (\d+) of (\d+) inputs the|The) numbers are (?:right|those of another convention), "
-        r"but your \w+ changes .* The input was: (.*)\."
+        r"On (?:all (\d+)|(\d+) of (\d+)) inputs the numbers are (right|(?:nearly )?those of "
+        r"another convention), but your \w+ changes .* The input was: (.*)\."
     )
-    def changes(self, times: str | None, of: str | None, name: str) -> bool:
+    def changes(self, every: str | None, times: str, of: str, numbers: str, name: str) -> bool:
         right = [
             bool(o.changed) and not t.wrong for o, t in zip(self.found, self.trials, strict=False)
         ]
         changed = bool(self.found[self.names.index(name)].changed)
-        return changed and (times is None or (sum(right), len(right)) == (int(times), int(of or 0)))
+        if every:
+            return changed and self.slopes(every, numbers)
+        return changed and (sum(right), len(right)) == (int(times), int(of))
 
-    @reads(r"The numbers are (right|those of another convention), but (?:no gradient|the grad).*")
-    def slopes(self, numbers: str) -> bool:
-        return numbers != "right" or not any(trial.wrong for trial in self.trials)
+    @reads(
+        r"On all (\d+) inputs the numbers are (right|(?:nearly )?those of another convention), but "
+        r"(?:no gradient|the grad).*"
+    )
+    def slopes(self, of: str, numbers: str) -> bool:
+        right = numbers != "right" or not any(trial.wrong for trial in self.trials)
+        return right and len(self.found) == int(of)
 
     @reads(r"Called again with the first input, it gives another answer than before: .*")
     def again(self) -> bool:
@@ -622,12 +634,19 @@ class Told:
         more = re.search(
             r"Made in the right version, .*?; yours (stops|holds nan) on (\d+) of", text
         )
-        less = re.search(r"On (\d+) of \d+ inputs, where yours gives an answer, the mistake", text)
+        less = re.search(
+            r"On (\d+) of \d+ inputs, where yours .*?, the mistake as we know it (stops|gives nan)",
+            text,
+        )
         agreeing = sum(self.checks.explaining._agreeing(self.found, theirs))
-        share = re.search(r"Yours does what a known \w+ does, (?:exactly on (\d+)|nearly)", text)
+        share = re.search(
+            r"Yours does what a known \w+ does, (?:exactly on (\d+) of \d+ inputs)?(?:, and )?"
+            r"(nearly)?(?: on (\d+))?",
+            text,
+        )
         if not only and agreeing != (int(share[1] or 0) if share else len(self.found)):
             return False
-        counted = {"stops": 0, "holds nan": 0, "theirs stops": 0}
+        counted = {"stops": 0, "holds nan": 0, "theirs stops": 0, "theirs gives nan": 0}
         for case, mine, right, other in zip(
             self.cases, self.found, self.expected, theirs, strict=True
         ):
@@ -640,6 +659,7 @@ class Told:
                     return False
                 continue
             counted["holds nan"] += nan(mine.answer) and not nan(other.answer)
+            counted["theirs gives nan"] += nan(other.answer) and not nan(mine.answer)
             if "nan" in told and nan(other.answer) and not nan(mine.answer):
                 return False
             given = mine.answer, right.answer, other.answer
@@ -662,9 +682,11 @@ class Told:
             )
         if more and counted[more[1]] != int(more[2]):
             return False
-        if less and counted["theirs stops"] != int(less[1]):
+        if less and counted[f"theirs {less[2]}"] != int(less[1]):
             return False
-        return bool(more or less) or not counted["stops"] + counted["theirs stops"]
+        near = len(self.found) - agreeing - sum(counted.values())
+        said = 0 if not share or not share[2] else int(share[3] or len(self.found) - agreeing)
+        return near == said and (bool(more or less) or not any(counted.values()))
 
 
 def versions(checks: Any, every: int, offset: int = 0) -> Iterator[tuple[str, Any, Any]]:

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 checks = mutants.checks
 judge = checks.judging.judge
 
-SHARE = re.compile(r"Right on \d+ of \d+ inputs; the first that differs: ")
+SHARE = re.compile(r"Right on \d+ of \d+ inputs(?: \(on .*?\))?; the first that differs: ")
 CALLS = itertools.count()
 # Sentences that are true and say little: how far, and to which side.
 WEAK = re.compile(

@@ -62,6 +62,17 @@ def test_what_is_handed_to_a_function_is_told() -> None:
     assert "your second call of `step` hands it the row [4], where it should get [[1, 4]]." in found
 
 
+def test_a_row_that_is_handed_over_with_others_is_told_as_one_among_them() -> None:
+    def never_at_an_end(step, n_sentences, max_length):
+        tokens = torch.ones(n_sentences, 1, dtype=torch.long)
+        for _ in range(max_length):
+            tokens = torch.cat([tokens, step(tokens).argmax(dim=-1, keepdim=True)], dim=1)
+        return tokens[:, 1:]
+
+    found = told("greedy_batch", never_at_an_end)
+    assert "hands it the row [1, 2, 4] among others, where it should get [[1, 2, 0], " in found
+
+
 def test_values_are_told_by_their_names() -> None:
     def second_sum_on_the_norm(x, mask, attention, feed_forward, norm1, norm2):
         y = norm1(x)

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import torch
+from true_sentences import Told
 
 from tests.checks.judged import checks, verdict
 from transformer_book.checks.explaining import CONFIRMATIONS
@@ -52,6 +53,23 @@ def test_what_is_nearly_a_known_mistake_is_told_as_that() -> None:
         "Yours does what a known mistake does, exactly on 7 of 13 inputs, and nearly on the rest:"
     )
     assert found.sentences[:2] == (share, found.mistakes[0].symptom)
+
+
+def test_an_input_on_which_only_the_known_mistake_gives_nan_is_not_told_as_near() -> None:
+    def mean_of_means(logits, target):
+        pairs = [(row[ids != 0], ids[ids != 0]) for row, ids in zip(logits, target, strict=True)]
+        means = [torch.nn.functional.cross_entropy(*pair) for pair in pairs if len(pair[1])]
+        return torch.stack(means).mean()
+
+    component = checks.COMPONENTS["cross_entropy"]
+    found, of = verdict("cross_entropy", mean_of_means), len(component.cases())
+    assert [mistake.name for mistake in found.mistakes] == ["loss averaged per sentence"]
+    share = f"Yours does what a known mistake does, exactly on {of - 1} of {of} inputs:"
+    assert found.sentences[0] == share
+    assert found.sentences[-1] == (
+        f"On 1 of {of} inputs, where yours holds no nan, the mistake as we know it gives nan."
+    )
+    assert not list(Told(checks, component, mean_of_means).untrue())
 
 
 def test_two_mistakes_are_not_named_where_one_other_step_explains_all() -> None:

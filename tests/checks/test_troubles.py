@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 
 import pytest
 import torch
+from true_sentences import Told
 
 from tests.checks.judged import checks, verdict
 
@@ -21,6 +23,36 @@ def test_a_change_of_most_inputs_is_told_before_the_one_that_autograd_refuses() 
     assert text.startswith("On 12 of 13 inputs the numbers are right, but your function changes")
     assert "its argument `x`" in text and "On 1 of 13 inputs, 'zeros': no gradient" in text
     assert text.endswith("expected version 0 instead.") and "Hi" not in text
+
+
+def test_numbers_are_called_right_on_the_inputs_that_were_tried() -> None:
+    """Two names that share a tensor would be added twice, and no input has such."""
+
+    def summed_in_the_first(checkpoints):
+        total: dict[str, torch.Tensor] = {}
+        for state in checkpoints:
+            for name, parameter in state.items():
+                total[name] = total[name].add_(parameter) if name in total else parameter
+        return {name: summed / len(checkpoints) for name, summed in total.items()}
+
+    component = checks.COMPONENTS["average_checkpoints"]
+    text = verdict("average_checkpoints", summed_in_the_first).text()
+    assert text.startswith(
+        f"On all {len(component.cases())} inputs the numbers are right, but your"
+    )
+    assert not list(Told(checks, component, summed_in_the_first).untrue())
+
+
+def test_inputs_are_counted_right_with_their_gradients_as_a_mend_counts_them() -> None:
+    def cut_off_or_too_warm(scores):
+        return (scores.detach() if scores.dim() == 1 else 2 * scores).softmax(-1)
+
+    text = verdict("softmax", cut_off_or_too_warm).text()
+    counted = re.match(r"Right on (\d+) of 15 inputs \(on (\d+), if answers alone count\);", text)
+    assert counted and int(counted[1]) < int(counted[2])
+    (mended,) = re.findall(r"yours would be right on \d+ of 15 inputs, not (\d+);", text)
+    assert mended == counted[1]
+    assert not list(Told(checks, checks.COMPONENTS["softmax"], cut_off_or_too_warm).untrue())
 
 
 def test_stops_beside_wrong_numbers_are_told() -> None:

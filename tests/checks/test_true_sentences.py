@@ -41,6 +41,10 @@ def warm(scores):
     return (scores / 1.5).softmax(-1)
 
 
+def cut_off_or_warm(scores):
+    return scores.detach().softmax(-1) if scores.dim() == 1 else warm(scores)
+
+
 FALSE: list[tuple[str, Any, str]] = [
     (
         "min_p_probabilities",
@@ -48,6 +52,11 @@ FALSE: list[tuple[str, Any, str]] = [
         "Wherever yours gives an answer, it is what the right version gives with `min_p` doubled.",
     ),
     ("softmax", warm, "Right on 14 of 14 inputs; the first that differs: random scores."),
+    (
+        "softmax",
+        cut_off_or_warm,
+        "Right on 6 of 15 inputs; the first that differs: two rows of three.",
+    ),
     ("softmax", warm, "On every input your answer is `scores` itself, unchanged."),
     ("softmax", warm, "Yours is the right answer times 2."),
     ("softmax", warm, "It differs only at the first column."),

@@ -232,11 +232,19 @@ def _agreeing(found: Sequence[Outcome], theirs: Sequence[Outcome]) -> list[bool]
 
 def _share(found: Sequence[Outcome], theirs: Sequence[Outcome], kind: str) -> str:
     """On how many inputs mistakes do what the learner's version does, if not on all."""
-    number, of = sum(_agreeing(found, theirs)), len(found)
+    agreeing, of = _agreeing(found, theirs), len(found)
+    number = sum(agreeing)
     if number == of:
         return ""
-    exactly = f"exactly on {number} of {of} inputs, and nearly on the rest" if number else "nearly"
-    return f"Yours does what a known {kind} does, {exactly}:"
+    near = sum(
+        not (agree or m.trouble or t.trouble) and holds_nan(m.answer) == holds_nan(t.answer)
+        for agree, m, t in zip(agreeing, found, theirs, strict=True)
+    )
+    how = "nearly" if near == of else f"nearly on {near} of {of} inputs" if near else LOOSELY
+    if number:
+        also = f", and nearly on {'the rest' if number + near == of else near}" if near else ""
+        how = f"exactly on {number} of {of} inputs{also}"
+    return f"Yours does what a known {kind} does, {how}:"
 
 
 def _left(component: Component, found: Sequence[Outcome], theirs: Sequence[Outcome]) -> str:
@@ -255,12 +263,13 @@ def _left(component: Component, found: Sequence[Outcome], theirs: Sequence[Outco
     if any(odd):
         much = f"{sum(odd)} of {of} inputs"
         return f"Made in the right version, it gives no nan; yours holds nan on {much}."
-    other = sum(bool(t.trouble) and not m.trouble for m, t in pairs)
-    if not other:
-        return ""
-    return (
-        f"On {other} of {of} inputs, where yours gives an answer, the mistake as we know it stops."
+    told = (
+        "On {} of {} inputs, where yours gives an answer, the mistake as we know it stops.",
+        "On {} of {} inputs, where yours holds no nan, the mistake as we know it gives nan.",
     )
+    other = sum(bool(t.trouble) and not m.trouble for m, t in pairs)
+    nan = sum(not m.trouble and holds_nan(t.answer) > holds_nan(m.answer) for m, t in pairs)
+    return next((text.format(n, of) for n, text in zip((other, nan), told, strict=True) if n), "")
 
 
 def _for_one_reason(mine: Outcome, theirs: Outcome) -> bool:

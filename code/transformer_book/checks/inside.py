@@ -339,7 +339,8 @@ def _never(value: Any, expected: Sequence[Any]) -> list[str]:
     """The row of ids that is in none of these, or that a value is none of these; else nothing."""
     if isinstance(value, Tensor) and value.dim() == 2 and not value.is_floating_point():
         rows = [row.tolist() for x in expected if isinstance(x, Tensor) for row in x]
-        return [f"the row {row}" for row in value.tolist() if row not in rows][:1]
+        more = " among others" if len(value) > 1 else ""
+        return [f"the row {row}{more}" for row in value.tolist() if row not in rows][:1]
     return [] if any(_equal(value, x) for x in expected) else [""]
 
 

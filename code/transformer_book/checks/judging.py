@@ -110,7 +110,8 @@ def _named(attempt: Attempt, mistakes: Sequence[Mistake]) -> Verdict | None:
         return named
     other = known_outcomes(component, groups[0]).version
     theirs = [call(other, case, gradients=component.differentiable) for case in cases]
-    flaw = _flaw(attempt, theirs, conventional=True)
+    nearly = "nearly " if explained.before else ""
+    flaw = _flaw(attempt, theirs, f"{nearly}those of another convention")
     if flaw is None:
         return named
     return replace(flaw, sentences=(*flaw.sentences, *named.sentences), mistakes=named.mistakes)
@@ -162,9 +163,12 @@ def _differs(attempt: Attempt, trouble: Trouble) -> Verdict:
     cases, given = attempt.cases, attempt.given
     found, expected = attempt.found, attempt.expected
     first = trouble.inputs[0]
+    answers = len(found) - len(attempt.wrong)
+    right = sum(mending.right(attempt, i, mine) for i, mine in enumerate(found))
+    alone = f" (on {answers}, if answers alone count)" if right < answers else ""
     share = (
-        f"Right on {len(found) - len(attempt.wrong)} of {len(found)} inputs; the first that "
-        f"differs: {cases[first].name}."
+        f"Right on {right} of {len(found)} inputs{alone}; the first that differs: "
+        f"{cases[first].name}."
     )
     told = _otherwise_again(attempt) or (
         *diagnosis.of_outcomes(attempt.plain, given, found, expected),
@@ -289,12 +293,10 @@ def _ready_made(attempt: Attempt) -> Verdict | None:
     return None
 
 
-def _flaw(
-    attempt: Attempt, expected: Sequence[Outcome], *, conventional: bool = False
-) -> Verdict | None:
+def _flaw(attempt: Attempt, expected: Sequence[Outcome], what: str = "right") -> Verdict | None:
     """The answers are right, or those of a convention; what about the inputs, and the gradients?"""
     component, cases, found = attempt.component, attempt.cases, attempt.found
-    numbers = "The numbers are " + ("those of another convention" if conventional else "right")
+    numbers = f"On all {len(cases)} inputs the numbers are {what}"
     for case, mine in zip(cases, found, strict=True):
         if mine.changed:
             return _changed(attempt, numbers, case, mine)
