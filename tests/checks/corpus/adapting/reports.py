@@ -129,3 +129,30 @@ def first_probability_taken_off_everywhere(logits, top_p):
     ordered = ordered / ordered.sum(-1, keepdim=True)
     result = torch.zeros_like(ordered)
     return result.scatter(-1, order, ordered)
+
+
+@version("min_p_probabilities", "wrong")
+def first_probability_for_the_largest(logits, min_p):
+    probs = torch.softmax(logits, dim=-1)
+    threshold = min_p * probs[..., 0:1]
+    probs = torch.where(probs >= threshold, probs, torch.zeros_like(probs))
+    return probs / probs.sum(dim=-1, keepdim=True)
+
+
+def penalise(logits, tokens, penalty):
+    seen = torch.zeros_like(logits, dtype=torch.bool).scatter(1, tokens, True)
+    seen[:, 0] = False
+    weaker = torch.where(logits > 0, logits / penalty, logits * penalty)
+    return torch.where(seen, weaker, logits)
+
+
+def sampler(logits, tokens, penalty):
+    if penalty != 1.0:
+        logits = penalise(logits, tokens, penalty)
+    return logits
+
+
+@version("repetition_penalty", "wrong")
+def penalty_squared(logits, tokens, penalty):
+    logits = penalise(logits, tokens, penalty)
+    return sampler(logits, tokens, penalty)

@@ -310,3 +310,35 @@ def rows_numbers_over_the_columns(scores):
 def divided_by_the_sum_of_all(scores):
     e = (scores - scores.amax(-1, keepdim=True)).exp()
     return e / e.sum()
+
+
+@version("causal_mask", "wrong: one row for all")
+def one_row_repeated(length):
+    hidden = torch.triu(torch.ones(1, length), diagonal=1).bool()
+    return ~hidden.expand(length, length)
+
+
+@version("multi_head_attention", "wrong: values projected with the key's weight")
+class values_through_the_keys_layer(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.h = n_heads
+        self.d_k = d_model // n_heads
+        self.query = nn.Linear(d_model, d_model, bias=False)
+        self.key = nn.Linear(d_model, d_model, bias=False)
+        self.value = nn.Linear(d_model, d_model, bias=False)
+        self.output = nn.Linear(d_model, d_model, bias=False)
+
+    def heads(self, x):
+        return x.view(x.size(0), -1, self.h, self.d_k).transpose(1, 2)
+
+    def forward(self, query, key, value, mask=None):
+        q = self.heads(self.query(query))
+        k = self.heads(self.key(key))
+        v = self.heads(self.key(value))
+        scores = q @ k.transpose(-2, -1) / math.sqrt(self.d_k)
+        if mask is not None:
+            scores = scores.masked_fill(~mask, float("-inf"))
+        x = scores.softmax(dim=-1) @ v
+        x = x.transpose(1, 2).reshape(query.size(0), -1, self.h * self.d_k)
+        return self.output(x)

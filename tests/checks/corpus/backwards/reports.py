@@ -323,3 +323,26 @@ def weight_transposed_once_more(d_output, x, weight):
     d_weight = torch.einsum("btn,btm->nm", d_output, x)
     d_bias = d_output.sum(dim=(0, 1))
     return d_x, d_weight, d_bias
+
+
+@version("adam_update", "wrong: both decay rates the wrong way round")
+def both_decay_rates_turned_round(
+    parameter, gradient, mean, square, update, learning_rate, beta1, beta2, epsilon
+):
+    mean = (1 - beta1) * mean + beta1 * gradient
+    square = (1 - beta2) * square + beta2 * gradient**2
+    m = mean / (1 - beta1**update)
+    s = square / (1 - beta2**update)
+    parameter = parameter - learning_rate * m / (s.sqrt() + epsilon)
+    return parameter, mean, square
+
+
+@version("cross_entropy_backward", "wrong")
+def over_a_sentence_too(logits, target, smoothing=0.0):
+    B, T, V = logits.shape
+    probs = torch.exp(logits - logits.logsumexp(dim=-1, keepdim=True))
+    q = torch.full_like(probs, smoothing / V)
+    q[torch.arange(B)[:, None], torch.arange(T), target] += 1 - smoothing
+    valid = target != 0
+    grad = (probs - q) * valid[..., None]
+    return grad / T / valid.sum()

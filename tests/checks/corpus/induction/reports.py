@@ -33,3 +33,13 @@ def over_all_rows(weights, period):
     pattern[:period] = 0
     kept = (weights * pattern).sum(dim=(0, 2, 3))
     return kept / weights.sum(dim=(0, 2, 3))
+
+
+@version("ablate_head", "wrong")
+def head_zeroed_in_the_columns(heads, weight, bias, head):
+    B, H, T, K = heads.shape
+    block = weight.shape[1] // H
+    pruned = weight.clone()
+    pruned[:, head * block : (head + 1) * block] = 0
+    merged = heads.transpose(1, 2).reshape(B, T, H * K)
+    return merged @ pruned + bias

@@ -10,6 +10,7 @@ from collections import Counter
 from itertools import pairwise
 
 import torch
+import torch.nn as nn
 from torch import nn
 
 from tests.checks.corpus import version
@@ -445,3 +446,35 @@ def first_sentence_alone(target):
     reads = target[0, :-1]
     says = target[0, 1:]
     return reads, says
+
+
+@version("collate", "wrong: padded with the highest id")
+def filled_with_the_highest(rows):
+    longest = max(map(len, rows))
+    pad = max(max(row) for row in rows)
+    return torch.tensor([row + [pad] * (longest - len(row)) for row in rows])
+
+
+@version("embedding", "wrong: embedding scaled twice")
+class scaled_by_both_sides(nn.Module):
+    def __init__(self, vocab_size, d_model):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(vocab_size, d_model))
+        self.scale = math.sqrt(d_model)
+
+    def embed(self, tokens):
+        return nn.functional.embedding(tokens, self.weight) * self.scale
+
+    def forward(self, tokens):
+        x = self.embed(tokens)
+        return x * math.sqrt(x.shape[-1])
+
+
+@version("embedding", "wrong")
+def FixedRoot(tokens, weight):
+    return weight[tokens] * 45.254833995939045
+
+
+@version("tied_logits", "wrong")
+def activation_before_the_table(x, weight):
+    return torch.relu(x) @ weight.t()

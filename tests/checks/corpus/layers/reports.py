@@ -242,3 +242,17 @@ def LastLayerOnceMore(layers):
 def named_by_their_class(layers):
     named = OrderedDict((type(layer).__name__.lower(), layer) for layer in layers)
     return nn.Sequential(named)
+
+
+@version("encoder_layer", "wrong")
+def residual_of_the_input(x, mask, attention, feed_forward, norm1, norm2):
+    attended = norm1(x + attention(x, x, x, mask))
+    return norm2(x + feed_forward(attended))
+
+
+@version("encoder_layer", "wrong")
+def first_norm_off_the_residual(x, mask, attention, feed_forward, norm1, norm2):
+    h = x + attention(x, x, x, mask)
+    residual = h
+    h = feed_forward(norm1(h))
+    return norm2(h + residual)

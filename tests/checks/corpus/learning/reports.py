@@ -486,3 +486,58 @@ def summed_in_the_type_that_came(checkpoints):
     for checkpoint in checkpoints:
         total = {name: so_far + checkpoint[name] for name, so_far in total.items()}
     return {name: so_far / len(checkpoints) for name, so_far in total.items()}
+
+
+class RunningMean:
+    def __init__(self):
+        self.n = 0
+        self.mean = None
+
+    def update(self, value):
+        if self.mean is None:
+            self.mean = value.clone()
+        else:
+            self.mean = self.mean + (value - self.mean) / self.n
+        self.n += 1
+
+
+@version("average_checkpoints", "wrong")
+def running_mean_one_behind(checkpoints):
+    result = {}
+    for name in checkpoints[0]:
+        running = RunningMean()
+        for state in checkpoints:
+            running.update(state[name])
+        result[name] = running.mean
+    return result
+
+
+@version("cross_entropy", "wrong: loss averaged per sentence")
+def mean_of_the_sentences_means(logits, target):
+    means = []
+    for row, ids in zip(logits, target):
+        real = ids != 0
+        if real.any():
+            log_p = torch.log_softmax(row[real], dim=-1)
+            means.append(-log_p[torch.arange(int(real.sum())), ids[real]].mean())
+    return torch.stack(means).mean()
+
+
+@version("perplexity", "wrong")
+def without_the_minus_sign(losses, counts):
+    log_likelihood = 0.0
+    for loss, count in zip(losses, counts):
+        log_likelihood -= loss * count
+    return math.exp(log_likelihood / sum(counts))
+
+
+@version("token_weighted_updates", "wrong")
+def remainder_over_the_whole_window(optimizer, parts, n, compute_loss):
+    parts = list(parts)
+    for start in range(0, len(parts), n):
+        group = [compute_loss(part) for part in parts[start : start + n]]
+        tokens_per_part = sum(count for _, count in group) / len(group)
+        optimizer.zero_grad()
+        for loss, count in group:
+            (loss * count / tokens_per_part / n).backward()
+        optimizer.step()

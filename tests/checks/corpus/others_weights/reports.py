@@ -72,3 +72,26 @@ def put_where_each_name_is_looked_up(model, state):
 def loaded_strictly(model, state):
     model.load_state_dict(state)
     model.output.weight = model.embedding.weight
+
+
+@version("merge_tokens", "wrong: pairs looked up by what they spell")
+def pairs_by_their_spelling(tokens, ranks):
+    by_text = {}
+    for (left, right), rank in ranks.items():
+        text = left + right
+        by_text[text] = min(rank, by_text.get(text, rank))
+    tokens = list(tokens)
+    while True:
+        found = [by_text[a + b] for a, b in zip(tokens, tokens[1:]) if a + b in by_text]
+        if not found:
+            return tokens
+        lowest = min(found)
+        joined, i = [], 0
+        while i < len(tokens):
+            if i + 1 < len(tokens) and by_text.get(tokens[i] + tokens[i + 1]) == lowest:
+                joined.append(tokens[i] + tokens[i + 1])
+                i += 2
+            else:
+                joined.append(tokens[i])
+                i += 1
+        tokens = joined

@@ -288,3 +288,27 @@ def kept_and_grown_on(step, beam_size, max_length):
         ended += [pair for pair in beam if pair[0][-1] == 2]
     best = max([*ended, *beam], key=lambda pair: pair[1])[0]
     return [word for word in best[1:] if word != 2]
+
+
+@version("greedy_batch", "wrong")
+def ends_left_in_and_behind(step, n_sentences, max_length):
+    tokens = torch.ones(n_sentences, 1, dtype=torch.long)
+    for _ in range(max_length):
+        nxt = step(tokens).argmax(dim=-1, keepdim=True)
+        tokens = torch.cat([tokens, nxt], dim=1)
+    return tokens[:, 1:]
+
+
+@version("next_token", "wrong")
+def all_but_the_last_place(logits):
+    last = logits[:, :-1, :].squeeze(1)
+    return last.argmax(dim=-1)
+
+
+@version("top_k_probabilities", "wrong: k cut from the rows")
+def first_k_rows(logits, k):
+    order = logits.argsort(dim=-1, descending=True)
+    likely = logits.softmax(dim=-1).gather(-1, order)
+    likely, order = likely[:k], order[:k]
+    likely = likely / likely.sum(dim=-1, keepdim=True)
+    return torch.zeros_like(likely).scatter_(-1, order, likely)

@@ -324,3 +324,32 @@ def positions_in_bfloat16(x, positions, base=10000.0):
     cos, sin = angles.cos(), angles.sin()
     a, b = x[..., :half], x[..., half:]
     return torch.cat((a * cos - b * sin, b * cos + a * sin), dim=-1)
+
+
+@version("cached_attention", "wrong")
+def kept_keys_turned_twice(query, key, value, kept_keys, kept_values, turn):
+    past, t = kept_keys.shape[2], query.shape[2]
+    new = torch.arange(past, past + t)
+    keys = torch.cat([kept_keys, turn(key, new)], dim=2)
+    values = torch.cat([kept_values, value], dim=2)
+    q = turn(query, new)
+    k = turn(keys, torch.arange(past + t))
+    scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
+    visible = torch.arange(past + t)[None, :] <= new[:, None]
+    weights = scores.masked_fill(~visible, float("-inf")).softmax(dim=-1)
+    return weights @ values, keys, values
+
+
+@version("cached_attention", "wrong")
+def new_keys_used_unturned(query, key, value, kept_keys, kept_values, turn):
+    P, t = kept_keys.shape[-2], key.shape[-2]
+    pos = torch.arange(P, P + t, device=key.device)
+    query = turn(query, pos)
+    to_keep = torch.cat([kept_keys, turn(key, pos)], dim=-2)
+    k = torch.cat([kept_keys, key], dim=-2)
+    v = torch.cat([kept_values, value], dim=-2)
+    scores = torch.einsum("bhtk,bhsk->bhts", query, k) * query.shape[-1] ** -0.5
+    hidden = torch.ones(t, P + t, dtype=torch.bool, device=key.device).triu(P + 1)
+    scores = scores.masked_fill(hidden, float("-inf"))
+    out = torch.einsum("bhts,bhsk->bhtk", torch.softmax(scores, -1), v)
+    return out, to_keep, v

@@ -130,7 +130,7 @@ def for_each_time(logits: Tensor, penalty: float, said: Tensor) -> Tensor:
 @mistake(
     "said",
     "padding punished",
-    symptom="Padding is punished in rows that are padded.",
+    symptom="In rows that are padded, the penalty is applied to padding, too.",
     cause="0 is no token that was said: leave it out.",
 )
 def padding_said(tokens: Tensor, logits: Tensor) -> Tensor:

@@ -93,6 +93,16 @@ def true_at_future(ones: Tensor) -> Tensor:
 
 
 @mistake(
+    "triangle",
+    "one row for all",
+    symptom="Every row is the first: each position sees the first token alone.",
+    cause="Build the triangle of (T, T), not of one row that is repeated.",
+)
+def first_row(ones: Tensor) -> Tensor:
+    return torch.tril(ones)[:1].expand_as(ones)
+
+
+@mistake(
     "kind",
     "additive mask in place of a boolean one",
     met=("harmless", 19),

@@ -93,6 +93,13 @@ def no_momentum(mean: Tensor, gradient: Tensor, beta: float) -> Tensor:
     symptom="The newest gradient counts for β₁, and the old mean for the rest.",
     cause="β₁ belongs to the old mean, 1 - β₁ to the new gradient.",
 )
+@mistake(
+    "first",
+    "both decay rates the wrong way round",
+    symptom="The newest gradient counts for β₁, its square for β₂, and the old means for the rest.",
+    cause="β belongs to the old mean, 1 - β to what is new, in both means.",
+    steps={"second": lambda square, gradient, beta, mean: (1 - beta) * square + beta * gradient**2},
+)
 def shares_exchanged(mean: Tensor, gradient: Tensor, beta: float) -> Tensor:
     return (1 - beta) * mean + beta * gradient
 
@@ -171,7 +178,7 @@ def epsilon_inside(square: Tensor, epsilon: float, update: int, beta: float) -> 
 @mistake(
     "length",
     "ε beside the uncorrected root",
-    symptom="With a large ε, the first steps are too short.",
+    symptom="With a large ε, the first steps are too short, where they are not 0.",
     cause="ε is added to the root of the uncorrected mean square, and grows with its correction: "
     "correct first, then add ε.",
 )

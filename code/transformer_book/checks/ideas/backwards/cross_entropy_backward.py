@@ -154,7 +154,7 @@ def too_much(hot: Tensor, smoothing: float) -> Tensor:
 @mistake(
     "real",
     "padding gets a gradient",
-    symptom="Rows of padding are not zero.",
+    symptom="Rows of padding hold p − q like all others, where zeros belong.",
     cause="Multiply by target != padding: padding has no loss.",
 )
 def padding_too(difference: Tensor, target: Tensor) -> Tensor:

@@ -77,7 +77,7 @@ mistake = mistakes_in(TIED_BACKWARD)
 @mistake(
     "read",
     "rows overwritten where a token comes twice",
-    symptom="Of the places where a token was read only the last counts.",
+    symptom="Of the places where a token was read only one counts, mostly the last.",
     cause="Each place adds to the row: index_add, where an assignment overwrites.",
 )
 def overwritten(d_vectors: Tensor, tokens: Tensor, d_logits: Tensor) -> Tensor:

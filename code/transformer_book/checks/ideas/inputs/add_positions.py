@@ -65,7 +65,8 @@ mistake = mistakes_in(ADD_POSITIONS)
     "rows",
     "batch axis taken for position",
     met=("batch", 10),
-    symptom="Every token of a sentence gets the same vector, another one for each sentence.",
+    symptom="All tokens of sentence b get row b of the table, whatever their position; with more "
+    "sentences than rows it mostly stops.",
     cause="x.size(0) is the batch: take one row per position, table[:x.size(1)].",
     seen="Question about positional encoding, https://github.com/songyangco/GETNext/issues/2",
 )

@@ -122,6 +122,17 @@ def padded_with_one(rows: Rows) -> Tensor:
 
 @mistake(
     "pad",
+    "padded with the highest id",
+    symptom="The filling is the highest id of the batch, a word.",
+    cause="Padding is id 0: the number of words, or the last word, is none.",
+)
+def padded_with_the_highest(rows: Rows) -> Tensor:
+    longest, highest = max(map(len, rows)), max(map(max, rows))
+    return torch.tensor([[*row, *[highest] * (longest - len(row))] for row in rows])
+
+
+@mistake(
+    "pad",
     "position first",
     met=("harmless", 23),
     symptom="The shape is (S, B).",

@@ -87,7 +87,8 @@ mistake = mistakes_in(TEXT_TO_IDS)
     "tokens",
     "trained on one tokenizer and used with another",
     met=("nonsense", 18),
-    symptom="Words with a full stop behind them are unknown, though the model knows them.",
+    symptom="The tokens are not those of the training: where its tokenizer cuts off a full stop, a "
+    "word that has one is unknown.",
     cause="The text is split at spaces: call the tokenizer that the model was trained with.",
 )
 def split_at_spaces(text: str, tokenize: object) -> list[str]:

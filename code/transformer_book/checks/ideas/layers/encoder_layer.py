@@ -27,11 +27,11 @@ def toy_network(x: Tensor) -> Tensor:
 
 
 def first_norm(x: Tensor) -> Tensor:
-    return 1.5 * plain_norm(x) + 0.25
+    return plain_norm(x) * torch.linspace(0.5, 2, x.size(-1)).to(x) + 0.25
 
 
 def second_norm(x: Tensor) -> Tensor:
-    return plain_norm(x) - 0.5
+    return plain_norm(x) * torch.linspace(1.5, 0.75, x.size(-1)).to(x) - 0.5
 
 
 def layer_weights(attentions: Sequence[str], norms: Sequence[str], seed: int) -> dict[str, Tensor]:

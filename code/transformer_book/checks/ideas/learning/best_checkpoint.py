@@ -189,7 +189,8 @@ def first_rise(losses: Sequence[float]) -> int:
     "choose",
     "the first checkpoint taken for the best",
     symptom="The answer is always 0.",
-    cause="Compare the losses of all checkpoints; where a sum makes them, start it at 0 for each.",
+    cause="Compare the losses of all checkpoints. A loop that keeps the smallest so far begins at "
+    "infinity, a sum that makes a loss at 0 for each.",
 )
 def always_first(losses: Sequence[float]) -> int:
     return 0

@@ -90,7 +90,8 @@ mistake = mistakes_in(UNSCALED)
 @mistake(
     "clip",
     "clipped before the scale was taken off",
-    symptom="The limit is held against the scaled length: at a large scale the model hardly moves.",
+    symptom="The limit is held against the scaled length: where that is above it, the step is no "
+    "longer than the limit divided by the scale.",
     cause="The limit is meant for the real length. Divide by the scale first, then clip "
     "(scaler.unscale_(optimizer) before clip_grad_norm_).",
 )

@@ -44,6 +44,7 @@ def merge_cases() -> Sequence[Case]:
         Case("three alike, twice, of rank 1", ([*"aaaxaaa"], ranks("x x", "a a"))),
         Case("a pair that comes three times", ([*"ababxabx"], ranks("x a", "b x", "a b"))),
         Case("the middle first", ([*"abcd"], ranks("b c", "a b", "c d", "ab c"))),
+        Case("the middle first, twice", ([*"abcdabcd"], ranks("b c", "a b", "c d", "ab c"))),
         Case("the middle first, of five", ([*"vwxyz"], ranks("w x", "v w", "x y", "vw x"))),
     )
 
@@ -142,6 +143,31 @@ def longest(tokens: list[str], ranks: Ranks) -> Pair | None:
 def no_zero(tokens: list[str], ranks: Ranks) -> Pair | None:
     pairs = [pair for pair in pairwise(tokens) if ranks.get(pair)]
     return min(pairs, key=ranks.__getitem__, default=None)
+
+
+def joined_as_spelt(tokens: list[str], pair: Pair) -> list[str]:
+    new, i = [], 0
+    while i < len(tokens):
+        both = i + 1 < len(tokens) and tokens[i] + tokens[i + 1] == "".join(pair)
+        new.append("".join(tokens[i : i + 1 + both]))
+        i += 1 + both
+    return new
+
+
+@mistake(
+    "lowest",
+    "pairs looked up by what they spell",
+    symptom="Two neighbours are joined that are no pair of the table, but spell what another pair "
+    "spells.",
+    cause="Look up (a, b), not a + b: a bc and ab c are spelt alike.",
+    steps={"joined": joined_as_spelt},
+)
+def lowest_spelt(tokens: list[str], ranks: Ranks) -> Pair | None:
+    spelt: dict[str, int] = {}
+    for pair, rank in ranks.items():
+        spelt["".join(pair)] = min(rank, spelt.get("".join(pair), rank))
+    pairs = [pair for pair in pairwise(tokens) if "".join(pair) in spelt]
+    return min(pairs, key=lambda pair: spelt["".join(pair)], default=None)
 
 
 @mistake(

@@ -68,8 +68,8 @@ def unmoved(pairs: Tensor) -> Tensor:
 @mistake(
     "unfold",
     "pairs taken the other way round",
-    symptom="The rows are moved from halves to neighbours; they were neighbours, and should become "
-    "halves.",
+    symptom="Where a head has more than four features, rows are moved from halves to neighbours; "
+    "they were neighbours, and should become halves.",
     cause="Unfold each head into (K/2, 2) and exchange the two axes; (2, K/2) is the way back.",
 )
 def way_back(weight: Tensor, n_heads: int) -> Tensor:

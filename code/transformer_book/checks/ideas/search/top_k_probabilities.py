@@ -20,6 +20,7 @@ def top_k_cases() -> Sequence[Case]:
         Case("negative logits", (hand - 10, 2)),
         Case("logits far below zero", (hand - 300, 3)),
         Case("three of eight, random", (normal(3, 8, seed=1), 3)),
+        Case("more rows than k", (normal(3, 8, seed=3), 2)),
         Case("five of nine, random", (normal(2, 9, seed=2) - 5, 5)),
     )
 
@@ -48,6 +49,7 @@ TOP_K = Component(
         "all tokens": lambda logits, k: k == logits.size(-1),
         "one sentence": lambda logits: len(logits) == 1,
         "several sentences": lambda logits: len(logits) > 1,
+        "more rows than k": lambda logits, k: len(logits) > k > 1,
         "negative logits alone": lambda logits: bool((logits < 0).all()),
     },
 )
@@ -79,6 +81,16 @@ def dropped_to_zero(logits: Tensor, k: int) -> Tensor:
 def best_dropped(logits: Tensor, k: int) -> Tensor:
     worst = logits.topk(k, dim=-1).values[..., -1:]
     return logits.masked_fill(logits >= worst, float("-inf"))
+
+
+@mistake(
+    "keep",
+    "k cut from the rows",
+    symptom="Only the first k rows come back, and every token can be drawn.",
+    cause="[:k] cuts the first axis, the batch: choose along the last one, topk(k, dim=-1).",
+)
+def rows_cut(logits: Tensor, k: int) -> Tensor:
+    return logits[:k]
 
 
 @mistake(
