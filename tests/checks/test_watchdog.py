@@ -473,3 +473,21 @@ def test_a_ring_during_a_look_starts_no_other_look(monkeypatch) -> None:
         monkeypatch.setattr(guard, "_look", look)
         guard._ring(0, None)
     assert looks == [None]
+
+
+def test_no_limit_cuts_off_that_the_kernels_are_set_back(monkeypatch) -> None:
+    """What is stopped once may be stopped again on its way out, while the clock still runs."""
+    left = []
+
+    @contextlib.contextmanager
+    def slow(_):
+        try:
+            yield
+        finally:
+            end = time.process_time() + 0.5
+            while time.process_time() < end:
+                pass
+            left.append("whole")
+
+    monkeypatch.setattr(running, "sdpa_kernel", slow)
+    assert outcome(nothing_inside).unfinished and left == ["whole"]
