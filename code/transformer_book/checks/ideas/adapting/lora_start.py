@@ -69,6 +69,16 @@ mistake = mistakes_in(LORA_START)
 
 @mistake(
     "up",
+    "A zero in place of B",
+    symptom="`down` is zero and `up` is random.",
+    cause="The product is zero as well, so it works, too; Hu et al. and their followers begin with "
+    "a random `down` and `up` = 0.",
+    section="Break it: a start that is not zero",
+    kind="convention",
+    steps={"down": lambda rank, columns, draw: torch.zeros(rank, columns)},
+)
+@mistake(
+    "up",
     "B not zero",
     symptom="Before the first update the model is another one already.",
     cause="Begin `up` with zeros: then the change is zero, whatever `down` is.",
@@ -88,20 +98,6 @@ def up_drawn(rows: int, rank: int, draw: Callable[..., Tensor]) -> Tensor:
 )
 def down_zero(rank: int, columns: int, draw: Callable[..., Tensor]) -> Tensor:
     return torch.zeros(rank, columns)
-
-
-@mistake(
-    "up",
-    "A zero in place of B",
-    symptom="`down` is zero and `up` is random.",
-    cause="The product is zero as well, so it works, too; Hu et al. and their followers begin with "
-    "a random `down` and `up` = 0.",
-    section="Break it: a start that is not zero",
-    kind="convention",
-    steps={"down": lambda rank, columns, draw: torch.zeros(rank, columns)},
-)
-def up_random(rows: int, rank: int, draw: Callable[..., Tensor]) -> Tensor:
-    return draw(rows, rank)
 
 
 @mistake(

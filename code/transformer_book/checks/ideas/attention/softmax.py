@@ -238,6 +238,14 @@ def sums_without_axis(exponentials: Tensor, scores: Tensor) -> Tensor:
 
 @mistake(
     "shift",
+    "largest and sum of each row without their axis",
+    symptom="With several rows it stops, or lines up the rows' numbers with the columns.",
+    cause="amax(dim=-1) and sum(dim=-1) take the last axis away: give both keepdim=True.",
+    steps={"normalise": sums_without_axis},
+    stops=True,
+)
+@mistake(
+    "shift",
     "largest of each row without its axis",
     symptom="With several rows it stops, or the largest of the rows are taken from the columns.",
     cause="max and amax take the last axis away, and (rows,) lines up with the columns: "
@@ -245,18 +253,6 @@ def sums_without_axis(exponentials: Tensor, scores: Tensor) -> Tensor:
     stops=True,
 )
 def largest_without_axis(scores: Tensor) -> Tensor:
-    return scores - scores.amax(dim=-1)
-
-
-@mistake(
-    "shift",
-    "largest and sum of each row without their axis",
-    symptom="With several rows it stops, or lines up the rows' numbers with the columns.",
-    cause="amax(dim=-1) and sum(dim=-1) take the last axis away: give both keepdim=True.",
-    steps={"normalise": sums_without_axis},
-    stops=True,
-)
-def both_without_axis(scores: Tensor) -> Tensor:
     return scores - scores.amax(dim=-1)
 
 

@@ -126,6 +126,13 @@ def mean_squared(square: Tensor, gradient: Tensor, beta: float, mean: Tensor) ->
 
 @mistake(
     "corrected",
+    "neither mean corrected for its start at zero",
+    symptom="The first steps are of a wrong length; later ones are right.",
+    cause="Both means begin at zero and are too small at first: divide each by 1 − β**update.",
+    steps={"corrected_square": lambda square, update, beta: square},
+)
+@mistake(
+    "corrected",
     "mean not corrected for its start at zero",
     symptom="Steps are too short by the factor 1 − β₁**update, the first one most.",
     cause="Divide by 1 - β₁ to the number of the update.",
@@ -142,17 +149,6 @@ def uncorrected(mean: Tensor, update: int, beta: float) -> Tensor:
 )
 def square_uncorrected(square: Tensor, update: int, beta: float) -> Tensor:
     return square
-
-
-@mistake(
-    "corrected",
-    "neither mean corrected for its start at zero",
-    symptom="The first steps are of a wrong length; later ones are right.",
-    cause="Both means begin at zero and are too small at first: divide each by 1 − β**update.",
-    steps={"corrected_square": lambda square, update, beta: square},
-)
-def none_corrected(mean: Tensor, update: int, beta: float) -> Tensor:
-    return mean
 
 
 @mistake(
