@@ -25,7 +25,7 @@ from torch.testing import assert_close
 
 from tests.damage import Damage
 from tests.fresh import PACKAGE, fresh_package
-from transformer_book import decoder_cache, decoding, sampling
+from transformer_book import decoder_cache, decoding, key_value_cache, sampling
 from transformer_book.tokens import EOS, PAD, SOS, UNK
 
 Book = SimpleNamespace
@@ -42,8 +42,8 @@ def proof(function: Proof) -> Proof:
 
 
 pytestmark = pytest.mark.usefixtures("one_thread")
-MODULES = ("attention", "masks", "embeddings", "layers", "transformer", "decoder_cache", "sampling")
-MODULES += ("decoding",)
+MODULES = ("attention", "masks", "embeddings", "layers", "transformer")
+MODULES += ("key_value_cache", "decoder_cache", "sampling", "decoding")
 
 
 def import_book() -> Book:
@@ -465,14 +465,13 @@ def any_rows_can_be_selected(book: Book, seed: int) -> None:
     """Rows kept, reordered, repeated, dropped at random: each still continues its own target."""
     draw = random.Random(seed)
     model, rows = varied(book, seed), sources(seed, 4)
-    mask = book.padding_mask(batch(rows))
     with torch.no_grad():
-        cache = book.DecoderCache(model, model.encode(batch(rows), mask))
+        cache = book.new_cache(model, batch(rows))
         targets = [[[SOS]] for _ in rows]  # for each sentence its beams
         for length in range(1, 9):
             assert cache.length == length - 1
             flat = [beam for beams in targets for beam in beams]
-            logits = book.decode_step(model, torch.tensor([t[-1] for t in flat]), cache, mask)
+            logits = book.decode_step(model, torch.tensor([t[-1] for t in flat]), cache)
             owners = [row for row, beams in zip(rows, targets, strict=True) for _ in beams]
             for one, target, row in zip(logits, flat, owners, strict=True):
                 assert_close(one, model(row[None], torch.tensor([target]))[0, -1])
@@ -481,13 +480,11 @@ def any_rows_can_be_selected(book: Book, seed: int) -> None:
             before = len(targets[0])
             lines = [[p * before + draw.randrange(before) for _ in range(width)] for p in places]
             chosen = torch.tensor(lines)
-            mask = mask[
-                cache.select(chosen[:, 0] if width == 1 and draw.random() < 0.5 else chosen)
-            ]
+            cache.select(chosen[:, 0] if width == 1 and draw.random() < 0.5 else chosen)
             targets = [[[*flat[i], draw.randrange(2, 9)] for i in line] for line in lines]
             rows = [rows[p] for p in places]
             assert cache.shape == (n, width)
-            assert cache.layers[0].memory_keys.size(0) == n  # one memory for all beams
+            assert cache.memory[0].keys.size(0) == n  # one memory for all beams
 
 
 @proof
@@ -593,7 +590,7 @@ def the_future_is_decoded_without_a_cache(book: Book, seed: int) -> None:
     for hypothesis, row in zip(found, rows, strict=True):
         same(hypothesis, greedy_by_hand(model, row, 11))
     with pytest.raises(ValueError, match="cannot be cached"):
-        book.DecoderCache(model, torch.zeros(1, 2, 8).double())
+        book.new_cache(model, batch(rows))
 
 
 @proof
@@ -820,15 +817,15 @@ def test_attention_that_no_one_keeps(book):
 
 
 def test_steps_that_do_not_fit_the_cache(book):
-    model, mask = tiny(book, 0, max_length=3), book.padding_mask(SOURCE)
+    model = tiny(book, 0, max_length=3)
     with torch.no_grad():
-        cache = book.DecoderCache(model, model.encode(SOURCE, mask))
+        cache = book.new_cache(model, SOURCE)
         with pytest.raises(ValueError, match=r"shape \(3,\), but the cache has 2 rows"):
-            book.decode_step(model, torch.tensor([1, 1, 1]), cache, mask)
+            book.decode_step(model, torch.tensor([1, 1, 1]), cache)
         for _ in range(3):
-            book.decode_step(model, torch.tensor([1, 1]), cache, mask)
+            book.decode_step(model, torch.tensor([1, 1]), cache)
         with pytest.raises(ValueError, match="4 positions, but max_length is 3"):
-            book.decode_step(model, torch.tensor([1, 1]), cache, mask)
+            book.decode_step(model, torch.tensor([1, 1]), cache)
 
 
 # --- the proofs bite ------------------------------------------------------------------------------
@@ -845,28 +842,28 @@ DAMAGES = {
     ),
     "values not reordered": (
         any_rows_can_be_selected,
-        "kept.values.index_select(0, rows)",
-        "kept.values.index_select(0, rows.sort().values)",
+        "self.values.index_select(0, rows)",
+        "self.values.index_select(0, rows.sort().values)",
     ),
     "memory not moved": (
         any_rows_can_be_selected,
-        "kept.memory_keys.index_select(0, sentences)",
-        "kept.memory_keys.index_select(0, sentences.sort().values)",
+        "kept.select(owners)",
+        "kept.select(owners.sort().values)",
     ),
     "mask not moved": (
         cached_is_uncached,
-        "self.memory_mask[self.cache.select(rows)]",
-        "self.memory_mask[: len(self.cache.select(rows))]",
+        "self.memory_mask[owners]",
+        "self.memory_mask[: len(owners)]",
     ),
     "memory mask skipped": (
         cached_is_uncached,
-        "kept.memory_values, memory_mask",
-        "kept.memory_values",
+        "memory.values, memory_mask)",
+        "memory.values)",
     ),
     "keys of what no norm has touched": (
         cached_is_uncached,
-        "keys_and_values(y, y)",
-        "keys_and_values(x, x)",
+        "layer.self_attention(y, y, y, kept=kept)",
+        "layer.self_attention(y, x, x, kept=kept)",
     ),
     "final norm skipped": (
         cached_is_uncached,
@@ -875,7 +872,7 @@ DAMAGES = {
     ),
     "past forgotten": (
         cached_is_uncached,
-        "torch.cat([kept.keys, keys], dim=2)",
+        "torch.cat([self.keys, keys], dim=2)",
         "keys.expand_as(values)",
     ),
     "future cached": (
@@ -897,8 +894,8 @@ DAMAGES = {
     ),
     "the cache is never used": (
         operations_are_counted,
-        "(_Cached if cached else _Uncached)(model",
-        "(_Cached if False else _Uncached)(model",
+        "_Cached if cached and can_be_cached(model) else _Uncached",
+        "_Uncached",
     ),
     # what may follow
     "<sos> can be produced": (
@@ -1067,7 +1064,11 @@ DAMAGES = {
 @pytest.mark.parametrize("name", DAMAGES)
 def test_a_damaged_decoder_is_caught(name):
     claim, old, new = DAMAGES[name]
-    (module,) = [m for m in (decoding, decoder_cache, sampling) if old in inspect.getsource(m)]
+    (module,) = [
+        m
+        for m in (decoding, decoder_cache, key_value_cache, sampling)
+        if old in inspect.getsource(m)
+    ]
     with fresh_package(Damage(module.__name__, old, new)):
         damaged = import_book()
         for seed in (1, 6, 10, 2):

@@ -249,7 +249,7 @@ def _read_from(model: Transformer, start: int) -> Any:
 
     def step(self, tokens):
         self.target = torch.cat([self.target, tokens[:, None]], dim=1)  # (N, T)
-        vectors = self.model.decode(self.target[:, start:], self.memory, self.memory_mask)
+        vectors = self.model.decode(self.target[:, start:], *self.read)
         return self.model.output(vectors[:, 0])  # (N, V)
 
     return _patched((decoder_cache._Uncached, "step", step))

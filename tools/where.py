@@ -2,17 +2,19 @@
 """Where an idea stands: `make where IDEA="layer norm"`, and MAP.md, the same for all of them.
 
 An idea is what a learner writes and a check judges, a public name of the package, a module, an
-explorer, a known mistake, a term of the glossary, or a tool; its words may be written in any way
-(LayerNorm, layer_norm, layer norm). It shows first what has exactly this name, then what has all
-the words in its name or in the first line of its documentation, or else what begins alike in
-either (smoothing, smoothed), of a tool in all that it says. MAP.md is made of the same answers:
-without arguments the script says whether it is up to date, --write writes it.
+explorer, a known mistake, a term of the glossary, a tool, or a script of the pages; its words may
+be written in any way (LayerNorm, layer_norm, layer norm). It shows first what has exactly this
+name, then what has all the words in its name or in the first line of its documentation, or else
+what begins alike in either (smoothing, smoothed), of a tool in all that it says. Words that nothing
+has are taken for a symptom: the known mistakes that are described with most of them. MAP.md is made
+of the same answers: without arguments the script says whether it is up to date, --write writes it.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import math
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -331,6 +333,23 @@ def of_tool(path: Path) -> Idea:
     return idea
 
 
+def scripts() -> Iterator[tuple[str, str, Path]]:
+    """What runs in the pages: each script's name, what its first comment says, and its path."""
+    for path in sorted((ROOT / "book" / "assets").rglob("*.js")):
+        comment = re.match(r"(?:\s*//[^\n]*\n)+|\s*/\*.*?\*/", path.read_text("utf-8"), re.DOTALL)
+        yield f"{path.parent.name}/{path.stem}", comment[0] if comment else "", path
+
+
+def of_script(path: Path) -> Idea:
+    """A script of the pages, and the tests that name it."""
+    idea = Idea(f"script: {path.parent.name}/{path.name}")
+    idea.add("in the browser", shown(path))
+    used = re.compile(rf"\b{path.parent.name}/{path.stem}\b|[\"'/]{path.stem}\.js\b")
+    names = sorted([*(TESTS / "javascript").glob("*.*s"), *TESTS.rglob("test_*.py")])
+    idea.add("tests", *(shown(each) for each in names if used.search(each.read_text("utf-8"))))
+    return idea
+
+
 def tools() -> list[Path]:
     """The tools, as they stand in `TOOLS`; a ValueError if one stands in none of its groups."""
     found = [ROOT / "tools" / f"{name}.py" for names in TOOLS.values() for name in names.split()]
@@ -349,6 +368,26 @@ def everything() -> Iterator[tuple[str, str, Callable[[Any], Idea], Any]]:
     entries = TERM.finditer(GLOSSARY.read_text(encoding="utf-8"))
     yield from ((entry[1], entry[2] or "", of_term, entry) for entry in entries)
     yield from ((path.stem, ast.get_docstring(tree(path)) or "", of_tool, path) for path in tools())
+    yield from ((name, says, of_script, path) for name, says, path in scripts())
+
+
+def by_symptom(stems: list[str], most: int) -> list[checks.Mistake]:
+    """The known mistakes that are described with most of the words, rare ones counting more."""
+    told = {}
+    for each in checks.MISTAKES:
+        text = f"{each.component} {each.name} {each.symptom} {each.cause}".replace("√", " root ")
+        told[each.name, each.component] = (each, {word[:5] for word in words(text)})
+    weights = {}
+    for stem in stems:
+        having = sum(any(word.startswith(stem) for word in has) for _, has in told.values())
+        weights[stem] = math.log(len(told) / max(having, 1))
+    scores = [
+        (sum(weights[s] for s in stems if any(word.startswith(s) for word in has)), n, each)
+        for n, (each, has) in enumerate(told.values())
+    ]
+    enough = sum(weights.values()) / 2
+    best = sorted((score for score in scores if score[0] > enough), key=lambda s: (-s[0], s[1]))
+    return [each for _, _, each in best[:most]]
 
 
 def search(text: str, most: int = 4) -> list[Idea]:
@@ -377,6 +416,8 @@ def search(text: str, most: int = 4) -> list[Idea]:
                 rows.setdefault((make.__name__, name), (make, of))
         if way in ways[2:] and any(make is not of_term for make, _ in rows.values()):
             break  # words that only begin alike are a last resort
+    if not rows:
+        return [of_mistake(each) for each in by_symptom(stems, most)]
     of_check = [definition_of(of) for make, of in rows.values() if make is of_component]
     chosen = [row for row in rows.values() if row[1] not in of_check]  # it is in the check's row
     return [make(of) for make, of in chosen[:most]]

@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from transformer_book.key_value_cache import KeysAndValues
 from transformer_book.support.arguments import (
     check_features,
     check_heads,
@@ -97,7 +98,8 @@ class MultiHeadAttention(nn.Module):
         scale: factor on the scores; `None` means 1/√K.
 
     Shapes: query `(B, T, D)`, key and value `(B, S, D)`, mask broadcastable to `(B, H, T, S)`,
-    `True` = may attend → `(B, T, D)`.
+    `True` = may attend → `(B, T, D)`. What is `kept` of earlier positions stands before the new
+    keys and values (chapter 17).
 
     The weights of the last call stand in `weights`, `(B, H, T, S)`, if `keep_weights` is set, as
     `recorded_attention` does for a whole model; otherwise the fused kernel is used.
@@ -136,12 +138,15 @@ class MultiHeadAttention(nn.Module):
         key: Float[Tensor, "B S D"],
         value: Float[Tensor, "B S D"],
         mask: Bool[Tensor, "..."] | None = None,
+        kept: KeysAndValues | None = None,
     ) -> Float[Tensor, "B T D"]:
         for name, x in (("query", query), ("key", key), ("value", value)):
             check_features(f"The {name}", x, self.query.in_features)
         check_keys_and_values(query, key, value)
         q = self.split_heads(self.query(query))  # (B, H, T, K)
         k, v = self.keys_and_values(key, value)  # (B, H, S, K) each
+        if kept is not None:
+            k, v = kept.extended(k, v)  # (B, H, S, K) each
         heads = self.attend(q, k, v, mask)  # (B, H, T, K)
         return self.output(self.merge_heads(heads))  # (B, T, D)
 

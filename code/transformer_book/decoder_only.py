@@ -10,11 +10,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from transformer_book.embeddings import POSITIONS, TokenEmbedding
-from transformer_book.grouped_attention import (
-    GroupedQueryAttention,
-    KeysAndValues,
-    check_groups,
-)
+from transformer_book.grouped_attention import GroupedQueryAttention, check_groups
+from transformer_book.key_value_cache import KeysAndValues, KeyValueCache
 from transformer_book.layers import ACTIVATIONS, FeedForward, LayerNorm
 from transformer_book.masks import causal_mask
 from transformer_book.rms_norm import RMSNorm
@@ -220,32 +217,6 @@ def make_norm(config: DecoderOnlyConfig) -> nn.Module:
     return LayerNorm(config.d_model, eps=config.norm_eps, bias=config.bias)
 
 
-class KeyValueCache:
-    """What a `DecoderOnly` model has computed so far: keys and values, layer by layer.
-
-    Attributes:
-        layers: `KeysAndValues` of each layer.
-        real: which of the positions so far are not padding, `(N, T)`; `None` before the first.
-    """
-
-    def __init__(self, n_layers: int) -> None:
-        self.layers = [KeysAndValues() for _ in range(n_layers)]
-        self.real: Bool[Tensor, "N T"] | None = None
-
-    def select(self, rows: Int[Tensor, "N"]) -> None:
-        """Keep these rows, in this order, and drop all others; a row may be named repeatedly."""
-        self.real = self.real.index_select(0, rows)  # (N', T)
-        for kept in self.layers:
-            kept.keys = kept.keys.index_select(0, rows)  # (N', G, T, K)
-            kept.values = kept.values.index_select(0, rows)  # (N', G, T, K)
-
-    @property
-    def n_bytes(self) -> int:
-        """Memory of all keys and values."""
-        tensors = [t for kept in self.layers for t in (kept.keys, kept.values) if t is not None]
-        return sum(t.numel() * t.element_size() for t in tensors)
-
-
 class DecoderOnly(nn.Module):
     r"""A language model: $p(x_{t+1} \mid x_{\le t})$ for every t at once.
 
@@ -307,9 +278,14 @@ class DecoderOnly(nn.Module):
 
         Without `project` the vectors `(B, places, D)` from which they are made.
         """
-        vectors = self.pair_vectors(source, target)  # (B, S+T, D)
-        vectors = vectors if whole else vectors[:, source.size(1) :]  # (B, places, D)
+        vectors = self.pair_vectors(source, target) if whole else self.decode(target, source)
         return self.output(vectors) if project else vectors
+
+    def decode(
+        self, target: Int[Tensor, "B T"], source: Int[Tensor, "B S"]
+    ) -> Float[Tensor, "B T D"]:
+        """One vector per target token, which has seen the source and the target so far."""
+        return self.pair_vectors(source, target)[:, source.size(1) :]  # (B, T, D)
 
     def logits(self, tokens: Int[Tensor, "B T"]) -> Float[Tensor, "B T V"]:
         """What follows each position of one text, without source and target."""
@@ -372,7 +348,7 @@ class DecoderOnly(nn.Module):
 
     def new_cache(self) -> KeyValueCache:
         """An empty cache for this model."""
-        return KeyValueCache(len(self.layers))
+        return KeyValueCache([KeysAndValues() for _ in self.layers])
 
     @property
     def n_parameters(self) -> int:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import torch
 import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from transformer_book.attention import scaled_dot_product_attention
+from transformer_book.key_value_cache import KeysAndValues
 from transformer_book.rotary import RotaryPositions
 from transformer_book.support.arguments import (
     check_features,
@@ -18,22 +17,6 @@ from transformer_book.support.arguments import (
     check_positive,
     check_probability,
 )
-
-
-@dataclass
-class KeysAndValues:
-    """What one layer keeps of the positions it has computed: `(N, G, T, K)` each."""
-
-    keys: Float[Tensor, "N G T K"] | None = None
-    values: Float[Tensor, "N G T K"] | None = None
-
-    def extended(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        """Append these, and return all that is kept now."""
-        if self.keys is not None and self.values is not None:
-            keys = torch.cat([self.keys, keys], dim=2)  # (N, G, T, K)
-            values = torch.cat([self.values, values], dim=2)  # (N, G, T, K)
-        self.keys, self.values = keys, values
-        return keys, values
 
 
 class GroupedQueryAttention(nn.Module):

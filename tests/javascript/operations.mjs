@@ -77,9 +77,8 @@ async function operations({ module, file, rule }) {
     async stepwise({ pairs, ...job }) {
       const { model } = await translator(job);
       return pairs.map(([source, target]) => {
-        const mask = masks.padding_mask([source]);
-        const cache = new decoder_cache.DecoderCache(model, model.encode([source], mask));
-        return packed(target.flatMap((token) => [...decoder_cache.decode_step(model, [token], cache, mask).data]));
+        const cache = decoder_cache.new_cache(model, source);
+        return packed(target.flatMap((token) => [...decoder_cache.decode_step(model, [token], cache).data]));
       });
     },
 

@@ -56,6 +56,9 @@ def test_what_is_done_in_the_package_is_there() -> None:
         ("glossary links", "link_terms", "run in", "Makefile:"),
         ("Moodle", "questions_export", "tool", "tools/questions_export.py"),
         ("data parallel", "runs.distributed", "package", "runs/distributed.py"),
+        ("js/memory", "script: js/memory.js", "in the browser", "book/assets/js/memory.js"),
+        ("what the browser keeps", "script: bench/kept.js", "in the browser", "bench/kept.js"),
+        ("forgets to divide by root d_k", "mistake: scores not scaled", "check", "attention"),
     ],
 )
 def test_an_idea_is_found_by_any_of_its_spellings(asked, name, what, place) -> None:

@@ -3,7 +3,7 @@
 // As `record_search` in transformer_book.widgets.beam: the explorer runs the search itself, with any
 // number of beams up to `beams` and any length penalty, on what is recorded here.
 
-import { DecoderCache, decode_step, logits_after } from "./decoder_cache.js";
+import { decode_step, logits_after, new_cache } from "./decoder_cache.js";
 import { EOS, PAD, SOS, log_softmax, topk } from "./decoding.js";
 import { padding_mask } from "./masks.js";
 
@@ -13,19 +13,21 @@ const LONGEST = 40;
 class Beginnings {
   constructor(model, source, cached) {
     this.model = model;
-    this.memory_mask = padding_mask([source]); // (1, 1, 1, S)
-    this.memory = model.encode([source], this.memory_mask); // (1, S, D)
-    this.caches = cached && model.config.causal ? new Map() : null;
+    if (cached && model.config.causal) {
+      this.caches = new Map();
+      this.start = new_cache(model, source);
+    } else {
+      this.memory_mask = padding_mask([source]); // (1, 1, 1, S)
+      this.memory = model.encode([source], this.memory_mask); // (1, S, D)
+    }
   }
 
   /** The logits (V) after the tokens that lead to `node`; its parent has been asked before. */
   logits(node, parent, tokens) {
     if (!this.caches) return logits_after(this.model, tokens, this.memory, this.memory_mask).data;
-    const cache = new DecoderCache(this.model, this.memory);
-    // A step puts new tensors in the place of the old ones: those of the parent stay as they are.
-    if (this.caches.has(parent)) cache.layers = this.caches.get(parent).layers.map((layer) => ({ ...layer }));
+    const cache = (this.caches.get(parent) ?? this.start).copy();
     this.caches.set(node, cache);
-    return decode_step(this.model, [tokens.at(-1)], cache, this.memory_mask).data;
+    return decode_step(this.model, [tokens.at(-1)], cache).data;
   }
 }
 

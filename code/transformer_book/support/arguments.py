@@ -74,8 +74,7 @@ def check_switch(**values: bool) -> None:
 def check_scale(**values: float | None) -> None:
     """Raise `ValueError` for the first value that is neither `None` nor a positive number."""
     for name, value in values.items():
-        number = isinstance(value, Real) and not isinstance(value, bool)
-        if value is not None and not (number and math.isfinite(value) and value > 0):
+        if value is not None and not (is_number(value) and value > 0):
             raise ValueError(f"{name} is {value!r}, but it must be None or a positive number.")
 
 

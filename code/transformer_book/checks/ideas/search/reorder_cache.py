@@ -56,7 +56,7 @@ REORDER = Component(
     returns="a list of pairs (keys, values), one for each layer, both `(N, H, T, K)`: row i is "
     "what row `rows[i]` was, for beam i continues the beam that stood there",
     differentiable=False,
-    done_by="DecoderCache",
+    done_by="KeyValueCache",
     met="nonsense",
     boundaries={
         "one beam": lambda rows: len(rows) == 1,
