@@ -80,7 +80,7 @@ def factor_of_one(alpha: float, down: Tensor) -> float:
 @mistake(
     "factor",
     "α not divided by the rank",
-    symptom="The change is r times too large.",
+    symptom="The change is r times what it should be.",
     cause="The factor is α / r: divide by the number of rows of `down`.",
     section="Break it: the factor forgotten",
 )
@@ -91,7 +91,7 @@ def alpha_alone(alpha: float, down: Tensor) -> float:
 @mistake(
     "factor",
     "α times the rank",
-    symptom="The change is r² times too large.",
+    symptom="The change is r² times what it should be.",
     cause="Divide α by the rank, do not multiply.",
     section="Break it: the factor forgotten",
 )
@@ -102,7 +102,7 @@ def alpha_times_rank(alpha: float, down: Tensor) -> float:
 @mistake(
     "factor",
     "rank read off the wrong axis",
-    symptom="The change is divided by the width of the input.",
+    symptom="α is divided by the width of the input, not by the rank.",
     cause="`down` is (r, I): its rank is the number of rows, down.size(0).",
     section="Break it: the factor forgotten",
 )

@@ -102,8 +102,8 @@ def down_zero(rank: int, columns: int, draw: Callable[..., Tensor]) -> Tensor:
 
 @mistake(
     "up",
-    "B of ones",
-    symptom="`up` is full of ones: the model changes before it has learned.",
+    "B of one number",
+    symptom="`up` is one number everywhere: the model changes before it has learned.",
     cause="Begin `up` with zeros.",
     section="Break it: a start that is not zero",
 )

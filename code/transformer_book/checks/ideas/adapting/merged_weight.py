@@ -56,7 +56,7 @@ def merged_unscaled(alpha: float, down: Tensor) -> float:
 @mistake(
     "factor",
     "merged with α alone",
-    symptom="The change is r times too large in the merged weight.",
+    symptom="The change is r times what it should be in the merged weight.",
     cause="Divide α by the rank.",
     section="Break it: the factor forgotten",
 )
@@ -83,6 +83,17 @@ def merged_change(weight: Tensor, change: Tensor, factor: float) -> Tensor:
 )
 def merged_twice(weight: Tensor, change: Tensor, factor: float) -> Tensor:
     return weight + 2 * factor * change
+
+
+@mistake(
+    "join",
+    "merged with the factor twice",
+    symptom="The change has the factor (α/r)² in the merged weight.",
+    cause="Scale once: weight + α/r · up @ down.",
+    section="Break it: the factor forgotten",
+)
+def merged_factor_twice(weight: Tensor, change: Tensor, factor: float) -> Tensor:
+    return weight + factor**2 * change
 
 
 @mistake(

@@ -99,6 +99,16 @@ def of_the_batch(p: Tensor, min_p: float) -> Tensor:
 
 
 @mistake(
+    "bound",
+    "token 0 taken for the likeliest",
+    symptom="The bound is a share of what token 0 has, likely or not.",
+    cause="Take the largest probability of the row, amax(dim=-1, keepdim=True), or sort first.",
+)
+def of_token_zero(p: Tensor, min_p: float) -> Tensor:
+    return min_p * p[..., :1]
+
+
+@mistake(
     "p",
     "min-p on logits",
     symptom="The bound is a share of the largest logit, which may be negative.",

@@ -79,8 +79,8 @@ mistake = mistakes_in(PENALTY)
     "weaken",
     "negative logits divided by the penalty, too",
     symptom="With a penalty above 1, negative logits of what was said rise: −2 divided by 2 is −1.",
-    cause="Divide where the logit is positive, and multiply where it is negative: both move it "
-    "down.",
+    cause="Divide where the logit is positive, and multiply where it is negative: then a penalty "
+    "above 1 moves both down.",
 )
 def always_divided(logits: Tensor, penalty: float, said: Tensor) -> Tensor:
     return logits / penalty
@@ -121,7 +121,7 @@ def subtracted(logits: Tensor, penalty: float, said: Tensor) -> Tensor:
     "weaken",
     "penalty once for each time",
     symptom="What was said twice is punished twice.",
-    cause="A loop over the tokens comes to the same token again: take each one once, `set(row)`.",
+    cause="The penalty is applied for each place of a token: take each token once, `set(row)`.",
 )
 def for_each_time(logits: Tensor, penalty: float, said: Tensor) -> Tensor:
     return weakened(logits, penalty**said, said)
@@ -151,7 +151,7 @@ def said_by_any(tokens: Tensor, logits: Tensor) -> Tensor:
 @mistake(
     "said",
     "the last token alone punished",
-    symptom="Only what was said just now is punished, and two words may alternate for ever.",
+    symptom="Only the token in the last place is punished, and two words may alternate for ever.",
     cause="Look at all tokens so far, not at tokens[:, -1] alone.",
 )
 def last_alone(tokens: Tensor, logits: Tensor) -> Tensor:

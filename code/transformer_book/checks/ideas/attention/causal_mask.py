@@ -50,7 +50,7 @@ mistake = mistakes_in(CAUSAL_MASK)
     "triangle",
     "causal mask transposed",
     symptom="A position sees the future and not the past.",
-    cause="This is the upper triangle: row i is the query, so use tril.",
+    cause="What may be seen is the upper triangle: row i is the query, so it must be the lower.",
 )
 def upper_triangle(ones: Tensor) -> Tensor:
     return torch.triu(ones)
@@ -61,7 +61,7 @@ def upper_triangle(ones: Tensor) -> Tensor:
     "diagonal hidden",
     met=("nan", 6),
     symptom="A position does not see itself, and the first one sees nothing.",
-    cause="The diagonal is left out (diagonal=-1): a position may attend to itself.",
+    cause="The diagonal is hidden with the future: a position may attend to itself.",
     section="Break it: masks that are nearly right",
 )
 def diagonal_hidden(ones: Tensor) -> Tensor:

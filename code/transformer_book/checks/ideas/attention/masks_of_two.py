@@ -82,23 +82,24 @@ def hides_none(tokens: Tensor, source_pad: int, target_pad: int) -> Tensor:
 mistake(
     "target_mask",
     "padding id of the source used for the target",
-    symptom="Where the two ids differ, padding of the target is seen, and its word with the id "
-    "`source_pad` is hidden.",
+    symptom="Where the two ids differ, padding of the target is seen, and words with the id "
+    "`source_pad` are hidden.",
     cause="The target's padding is `target_pad`: each vocabulary has its padding id.",
 )(hides_source_pad)
 
 mistake(
     "source_mask",
     "padding id of the target used for the source",
-    symptom="Where the two ids differ, padding of the source is seen, and its word with the id "
-    "`target_pad` is hidden.",
+    symptom="Where the two ids differ, padding of the source is seen, and words with the id "
+    "`target_pad` are hidden.",
     cause="The source's padding is `source_pad`: each vocabulary has its padding id.",
 )(hides_target_pad)
 
 mistake(
     "source_mask",
     "padding ids exchanged",
-    symptom="Where the two ids differ, padding is seen in both languages, and a word is hidden.",
+    symptom="Where the two ids differ, padding is seen in both languages, and words with the "
+    "other's id are hidden.",
     cause="`source_pad` belongs to the source, `target_pad` to the target.",
     steps={"target_mask": hides_source_pad},
 )(hides_target_pad)
@@ -106,7 +107,7 @@ mistake(
 mistake(
     "source_mask",
     "0 taken for the padding of both",
-    symptom="Where a padding id is not 0, padding is seen, and the word 0 is hidden.",
+    symptom="Where a padding id is not 0, padding is seen, and words with the id 0 are hidden.",
     cause="Padding is not always 0: use `source_pad` and `target_pad`.",
     steps={"target_mask": hides_zero},
 )(hides_zero)

@@ -182,7 +182,7 @@ mistake = mistakes_in(MULTI_HEAD)
     "output",
     "output projection forgotten",
     symptom="The last weight does not matter: the heads stand side by side, unmixed.",
-    cause="Multiply the merged heads by w_output.T.",
+    cause="Multiply the merged heads by the output's weight, transposed.",
     section="Break it: three more",
 )
 def output_forgotten(x: Tensor, weight: Tensor) -> Tensor:
@@ -218,7 +218,7 @@ def several_merged_over_positions(heads: Tensor) -> Tensor:
     "key_weight",
     "keys projected with the query's weight",
     symptom="The weight of the keys does not matter.",
-    cause="The keys are projected with w_query: use w_key.",
+    cause="The keys are projected with the queries' weight: use their own.",
 )
 def query_weight_for_keys(w_query: Tensor, w_key: Tensor) -> Tensor:
     return w_query
@@ -256,7 +256,7 @@ def several_interleaved(x: Tensor, n_heads: int) -> Tensor:
     "value_weight",
     "values projected with the key's weight",
     symptom="The weight of the values does not matter.",
-    cause="The values are projected with w_key: use w_value.",
+    cause="The values are projected with the keys' weight: use their own.",
 )
 def key_weight_for_values(w_key: Tensor, w_value: Tensor) -> Tensor:
     return w_key
@@ -266,7 +266,7 @@ def key_weight_for_values(w_key: Tensor, w_value: Tensor) -> Tensor:
     "project_query",
     "queries not projected",
     symptom="The weight of the queries does not matter.",
-    cause="Multiply the queries by w_query.T.",
+    cause="Multiply the queries by their weight, transposed.",
 )
 def query_not_projected(x: Tensor, weight: Tensor, n_heads: int) -> Tensor:
     return x
@@ -290,7 +290,7 @@ def not_transposed(x: Tensor, weight: Tensor, n_heads: int) -> Tensor:
 @mistake(
     "scale",
     "scores scaled by d_model",
-    symptom="The scores are √H times too small: the more heads, the evener the weights.",
+    symptom="The scores are 1/√H of what they should be: the more heads, the evener the weights.",
     cause="The scores are divided by the root of d_model: a head's vectors have d_head numbers.",
     seen="WS04: Attention uses the wrong scaling dimension, "
     "https://github.com/Graylab/DL4Proteins-notebooks/issues/12",
@@ -304,7 +304,8 @@ def scaled_by_d_model(query: Tensor, value: Tensor) -> float:
     "mask not passed on",
     met=("too-good", 12),
     symptom="The mask changes nothing.",
-    cause="Hand it to the attention of the heads.",
+    cause="Hide the scores of the heads where it is False. (masked_fill returns a new tensor: "
+    "assign it.)",
 )
 def mask_lost(mask: Tensor | None, query: Tensor) -> None:
     return None
@@ -340,7 +341,7 @@ def never_split(x: Tensor, n_heads: int) -> Tensor:
     "roles",
     "projected keys and values exchanged",
     symptom="The queries are compared with the values, and the keys are averaged.",
-    cause="Two arguments have changed places: query, key, value is the order everywhere. (In a "
+    cause="Keys and values have changed places: query, key, value is the order everywhere. (In a "
     "module that is trained from the start, the two weights would only exchange their names.)",
     seen="Returned q,k,v but assigned q,v,k? Is there any difference?, "
     "https://github.com/jsbaan/transformer-from-scratch/issues/1",
@@ -370,10 +371,10 @@ def first_head_repeated(x: Tensor, weight: Tensor, n_heads: int) -> Tensor:
 @mistake(
     "mask",
     "mask without its axis of heads",
-    symptom="Where each of several sentences has a mask, head h gets that of sentence h; with more "
-    "or fewer heads than sentences it stops.",
-    cause="A mask (B, T, S) beside scores (B, H, T, S) puts its sentences at the heads: keep the "
-    "axis of heads, (B, 1, T, S).",
+    symptom="Where each of several sentences has a mask, head h gets that of sentence h, or, with "
+    "more or fewer heads than sentences, it stops.",
+    cause="The mask's sentences meet the heads, as (B, T, S) does beside (B, H, T, S): beside "
+    "scores (B, H, T, S) a mask is (B, 1, T, S).",
     section="How a mask spreads",
     chapter=8,
 )
@@ -430,7 +431,7 @@ def all_from_query(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, T
     "sources",
     "arguments key and value exchanged",
     symptom="Keys are made from `value`, and values from `key`.",
-    cause="Two arguments have changed places: query, key, value is the order everywhere.",
+    cause="The two have changed places: query, key, value is the order everywhere.",
 )
 def arguments_exchanged(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
     return value, key
@@ -440,7 +441,7 @@ def arguments_exchanged(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tens
     "output",
     "output weight not transposed",
     symptom="The output projection uses its weight the other way round.",
-    cause="Transpose it as the other weights are: heads @ w_output.T, not heads @ w_output.",
+    cause="Transpose it as the other weights are: heads @ weight.T, not heads @ weight.",
     section="Three projections, or one",
 )
 def output_not_transposed(x: Tensor, weight: Tensor) -> Tensor:
@@ -523,7 +524,7 @@ def scaled_by_heads(query: Tensor, value: Tensor) -> float:
     "asking_weight",
     "queries projected with the key's weight",
     symptom="The weight of the queries does not matter.",
-    cause="The queries are projected with w_key: use w_query.",
+    cause="The queries are projected with the keys' weight: use their own.",
 )
 def key_weight_for_queries(w_query: Tensor, w_key: Tensor) -> Tensor:
     return w_key
@@ -534,8 +535,8 @@ def key_weight_for_queries(w_query: Tensor, w_key: Tensor) -> Tensor:
     "queries, keys and values all made from the projected keys",
     symptom="The arguments `query` and `value` do not matter, nor do their weights; with more or "
     "fewer queries than keys it stops.",
-    cause="Queries, keys and values are all the keys, projected by w_key: project `query` by "
-    "w_query, `key` by w_key, and `value` by w_value.",
+    cause="Queries, keys and values are all the keys, projected by the keys' weight: project "
+    "`query`, `key` and `value`, each by its own weight.",
     steps={
         "asking_weight": lambda w_query, w_key: w_key,
         "sources": lambda query, key, value: (key, key),
@@ -564,13 +565,17 @@ IN_SEVERAL_HEADS = (
     "scores of keys with keys",
     "cosine in place of the dot product",
 )
-# There are four axes here.
+# There are four axes here, and `query` is wider than a head.
 OTHERWISE_SAID = {
     "attention with a softmax without dim": {
         "symptom": "The weights are shared out over the heads, not over the keys.",
         "cause": "The softmax runs over axis 1 of the scores (B, H, T, S), the heads, as it does "
         "with dim=1 or without dim: write dim=-1.",
-    }
+    },
+    "scores divided by the root of the number of queries": {
+        "cause": "The scores are divided by the root of the number of queries: divide them by the "
+        "root of d_head, the width of one head.",
+    },
 }
 MISTAKES[MULTI_HEAD.name].extend(
     replace(

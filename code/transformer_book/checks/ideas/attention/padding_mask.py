@@ -130,7 +130,7 @@ def padding_is_one(tokens: Tensor) -> Tensor:
     "real",
     "<sos> hidden, too",
     symptom="<sos>, with which a target begins, is hidden with the padding.",
-    cause="tokens > 1 hides <sos>, which is 1: padding is token 0 alone, tokens != 0.",
+    cause="<sos>, 1, is a token that is read: padding is token 0 alone, tokens != 0.",
 )
 def start_hidden(tokens: Tensor) -> Tensor:
     return tokens > 1
@@ -140,7 +140,7 @@ def start_hidden(tokens: Tensor) -> Tensor:
     "real",
     "all special tokens hidden",
     symptom="<sos>, <eos> and <unk> are hidden with the padding.",
-    cause="tokens > 3 hides four tokens: padding is token 0 alone, tokens != 0.",
+    cause="1, 2 and 3 are tokens that are read: padding is token 0 alone, tokens != 0.",
 )
 def specials_hidden(tokens: Tensor) -> Tensor:
     return tokens > 3
@@ -160,7 +160,7 @@ def end_hidden(tokens: Tensor) -> Tensor:
     "real",
     "<sos> and <eos> hidden, too",
     symptom="<sos> and <eos> are hidden with the padding.",
-    cause="tokens > 2 hides <sos> and <eos>: padding is token 0 alone, tokens != 0.",
+    cause="1 and 2 are tokens that are read: padding is token 0 alone, tokens != 0.",
 )
 def start_and_end_hidden(tokens: Tensor) -> Tensor:
     return tokens > 2

@@ -330,7 +330,7 @@ def mask_added(scores: Tensor, mask: Tensor) -> Tensor:
     "hidden scores set to zero",
     met=("batch", 8),
     symptom="Hidden keys can still get weight: the exponential of zero is one.",
-    cause="Hidden scores are set to 0: set them to the lowest number instead.",
+    cause="Hidden scores are 0, or close to it: set them to the lowest number instead.",
     section="Break it: the mask after the softmax",
     chapter=8,
     steps={"clean": lambda weights, mask: weights},
@@ -344,8 +344,8 @@ def hidden_scores_zero(scores: Tensor, mask: Tensor) -> Tensor:
     "rows of minus infinity",
     met=("nan", 1),
     symptom="A query that may attend to nothing gives nan.",
-    cause="The softmax of a row of -inf divides zero by zero: use the lowest finite number, and "
-    "set the weights of such a row to zero.",
+    cause="Such a row's weights are 0 / 0, as in a softmax of -inf alone: hide with the lowest "
+    "finite number before the softmax, and set hidden weights to zero after it.",
     section="Minus infinity, or a very small number?",
     chapter=8,
     steps={"clean": lambda weights, mask: weights},
@@ -370,6 +370,21 @@ def empty_rows_average(weights: Tensor, mask: Tensor | None) -> Tensor:
 
 
 @mistake(
+    "hide",
+    "hidden by a number that is not low enough",
+    symptom="A query that may attend to nothing gets the mean of all values, and where all open "
+    "scores are far lower than the number, hidden keys get weight.",
+    cause="-10000 is not the lowest number: use torch.finfo(dtype).min, and set the weights of "
+    "hidden keys to zero after the softmax, too.",
+    section="Minus infinity, or a very small number?",
+    chapter=8,
+    steps={"clean": empty_rows_average},
+)
+def hidden_by_ten_thousand(scores: Tensor, mask: Tensor) -> Tensor:
+    return scores.masked_fill(~mask, -1e4)
+
+
+@mistake(
     "average",
     "keys averaged in place of values",
     symptom="The values do not matter.",
@@ -383,7 +398,7 @@ def keys_averaged(weights: Tensor, key: Tensor, value: Tensor) -> Tensor:
     "roles",
     "keys and values exchanged",
     symptom="The queries are compared with the values, and the keys are averaged.",
-    cause="Two arguments have changed places: query, key, value is the order everywhere.",
+    cause="Keys and values have changed places: query, key, value is the order everywhere.",
 )
 def exchanged(key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
     return value, key
@@ -393,8 +408,8 @@ def exchanged(key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
     "normalise",
     "attention with a softmax without dim",
     symptom="With three or four axes the softmax does not run over the keys.",
-    cause="Without dim, F.softmax runs over the batch if there are three axes, and over the "
-    "heads if there are four: write dim=-1.",
+    cause="Without dim, as with dim=1, F.softmax runs over the second of four axes, that of the "
+    "heads: write dim=-1.",
 )
 def attention_without_dim(scores: Tensor) -> Tensor:
     return scores.softmax(dim=implied_axis(scores))

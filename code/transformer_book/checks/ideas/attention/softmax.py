@@ -86,7 +86,7 @@ mistake = mistakes_in(SOFTMAX)
     "shift",
     "softmax without subtracting the maximum",
     met=("nan", 2),
-    symptom="Scores beyond about 88 give nan.",
+    symptom="In float32, scores beyond about 88 give nan.",
     cause="The exponential overflows: subtract the largest score of the row first.",
 )
 def nothing_subtracted(scores: Tensor) -> Tensor:
@@ -100,10 +100,9 @@ def nothing_subtracted(scores: Tensor) -> Tensor:
     cause="The sum runs over the second-last axis: use dim=-1, the axis of the keys.",
 )
 def normalised_over_queries(exponentials: Tensor, scores: Tensor) -> Tensor:
-    axis = -2 if scores.dim() > 1 else -1
     if exponentials.isinf().any():  # the maximum was not subtracted either
-        return exponentials / exponentials.sum(dim=axis, keepdim=True)
-    return scores.softmax(dim=axis)
+        return exponentials / exponentials.sum(dim=-2, keepdim=True)
+    return scores.softmax(dim=-2)
 
 
 @mistake(
@@ -178,17 +177,16 @@ def logarithm(exponentials: Tensor, scores: Tensor) -> Tensor:
     cause="dim=1 is the last of two axes only: write dim=-1.",
 )
 def normalised_over_axis_one(exponentials: Tensor, scores: Tensor) -> Tensor:
-    axis = min(1, scores.dim() - 1)
     if exponentials.isinf().any():  # the maximum was not subtracted either
-        return exponentials / exponentials.sum(dim=axis, keepdim=True)
-    return scores.softmax(dim=axis)
+        return exponentials / exponentials.sum(dim=1, keepdim=True)
+    return scores.softmax(dim=1)
 
 
 @mistake(
     "shift",
     "largest of all scores subtracted",
     symptom="A row far below another one gives nan.",
-    cause="The maximum is that of the whole tensor: take the maximum of each row, dim=-1.",
+    cause="The maximum is that of several rows: take the maximum of each row, dim=-1.",
 )
 def shifted_by_the_largest(scores: Tensor) -> Tensor:
     return scores - scores.max()
@@ -227,7 +225,7 @@ def no_exponential(exponentials: Tensor, scores: Tensor) -> Tensor:
 @mistake(
     "normalise",
     "sum of each row without its axis",
-    symptom="With several rows it stops, or the sums of the rows divide the columns.",
+    symptom="With several rows it stops, or numbers are divided by the sums of other rows.",
     cause="sum(dim=-1) takes the last axis away, and (rows,) lines up with the columns: "
     "sum(dim=-1, keepdim=True).",
     stops=True,
@@ -239,7 +237,7 @@ def sums_without_axis(exponentials: Tensor, scores: Tensor) -> Tensor:
 @mistake(
     "shift",
     "largest and sum of each row without their axis",
-    symptom="With several rows it stops, or lines up the rows' numbers with the columns.",
+    symptom="With several rows it stops, or takes largest and sum of other rows.",
     cause="amax(dim=-1) and sum(dim=-1) take the last axis away: give both keepdim=True.",
     steps={"normalise": sums_without_axis},
     stops=True,
@@ -247,7 +245,7 @@ def sums_without_axis(exponentials: Tensor, scores: Tensor) -> Tensor:
 @mistake(
     "shift",
     "largest of each row without its axis",
-    symptom="With several rows it stops, or the largest of the rows are taken from the columns.",
+    symptom="With several rows it stops, or the largest of other rows is taken away.",
     cause="max and amax take the last axis away, and (rows,) lines up with the columns: "
     "amax(dim=-1, keepdim=True).",
     stops=True,
@@ -259,9 +257,10 @@ def largest_without_axis(scores: Tensor) -> Tensor:
 @mistake(
     "shift",
     "axis of the rows' numbers put back in the wrong place",
-    symptom="It stops, or lines up the rows' numbers with the columns.",
-    cause="unsqueeze(-2) makes (…, 1, rows): the numbers of the rows need (…, rows, 1), "
-    "unsqueeze(-1), or keepdim=True.",
+    symptom="With one axis it stops; where a matrix has several rows, it stops or takes largest "
+    "and sum of other rows.",
+    cause="(…, 1, rows) lines up with the columns: the numbers of the rows need (…, rows, 1), by "
+    "unsqueeze(-1) or keepdim=True.",
     steps={"normalise": lambda e, scores: e / e.sum(dim=-1).unsqueeze(-2)},
     stops=True,
 )

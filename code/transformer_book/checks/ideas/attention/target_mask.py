@@ -91,7 +91,7 @@ def either(padding: Tensor, causal: Tensor) -> Tensor:
     "padding",
     "query rows of the target masked",
     met=("harmless", 11),
-    symptom="The rows of padded queries are hidden, and padded keys stay visible.",
+    symptom="The rows of padded queries are hidden, and words see the padding before them.",
     cause="The axis of the tokens stands at the queries: it must be (B, 1, 1, T).",
     section="Break it: masks that are nearly right",
 )
@@ -116,7 +116,7 @@ def target_padding_inverted(tokens: Tensor) -> Tensor:
     "diagonal of the target hidden",
     met=("nan", 7),
     symptom="A position does not see itself.",
-    cause="The causal part leaves the diagonal out (diagonal=-1).",
+    cause="The causal part leaves the diagonal out: a position may attend to itself.",
     section="Break it: masks that are nearly right",
 )
 def target_diagonal_hidden(tokens: Tensor) -> Tensor:
@@ -128,7 +128,7 @@ def target_diagonal_hidden(tokens: Tensor) -> Tensor:
     "next target token visible",
     met=("too-good", 7),
     symptom="A position sees the token it is to predict.",
-    cause="The causal part is one too wide (diagonal=1).",
+    cause="The causal part is one too wide: it ends with the diagonal.",
     section="Break it: masks that are nearly right",
 )
 def target_next_visible(tokens: Tensor) -> Tensor:
@@ -140,7 +140,7 @@ def target_next_visible(tokens: Tensor) -> Tensor:
     "causal part of the target transposed",
     met=("too-good", 18),
     symptom="A position sees the future and not the past.",
-    cause="The causal part is the upper triangle: use tril.",
+    cause="The causal part is the upper triangle, it must be the lower: row i is the query.",
     section="The three masks of one batch",
 )
 def target_upper(tokens: Tensor) -> Tensor:
@@ -163,7 +163,7 @@ def target_without_heads_axis(padding: Tensor, causal: Tensor) -> Tensor:
     "padding",
     "<sos> of the target hidden, too",
     symptom="<sos>, with which a target begins, is hidden with the padding.",
-    cause="tokens > 1 hides <sos>, which is 1: padding is token 0 alone, tokens != 0.",
+    cause="<sos>, 1, is a token that is read: padding is token 0 alone, tokens != 0.",
     section="The three masks of one batch",
 )
 def target_start_hidden(tokens: Tensor) -> Tensor:
@@ -174,7 +174,7 @@ def target_start_hidden(tokens: Tensor) -> Tensor:
     "padding",
     "all special tokens of the target hidden",
     symptom="<sos>, <eos> and <unk> are hidden with the padding.",
-    cause="tokens > 3 hides four tokens: padding is token 0 alone, tokens != 0.",
+    cause="1, 2 and 3 are tokens that are read: padding is token 0 alone, tokens != 0.",
     section="The three masks of one batch",
 )
 def target_specials_hidden(tokens: Tensor) -> Tensor:

@@ -80,7 +80,7 @@ mistake = mistakes_in(ONE_STACK_LABELS)
 @mistake(
     "unasked",
     "loss on the prefix",
-    symptom="The source's own tokens are asked for, and <sos> behind them.",
+    symptom="All tokens of the source but its first are asked for, and <sos> behind them.",
     cause="The labels are the whole sequence shifted: those of the source must be 0.",
     section="Break it: the loss on the source",
 )
@@ -258,7 +258,7 @@ def two_marks(source: Tensor, target: Tensor) -> Tensor:
 @mistake(
     "asked",
     "first token of the target not asked for",
-    symptom="Behind <sos> nothing is asked: the model never learns how to begin.",
+    symptom="At <sos> nothing is asked: the model never learns how to begin.",
     cause="<sos> is the last place before the target's first token, and the one that says it: the "
     "labels begin there, not one place later.",
     seen="Fix prefix lm offsets, "

@@ -93,7 +93,8 @@ def behind(rows: Rows) -> Tensor:
     "texts turned round",
     met=("nonsense", 0),
     symptom="The tokens stand in the opposite order.",
-    cause="A flip before padding needs another after it: turn the padded rows back.",
+    cause="Turning rows that are padded behind turns their texts, too: turn each text before it is "
+    "padded, or pad in front and turn nothing.",
 )
 def turned(rows: Rows) -> Tensor:
     return in_front([row[::-1] for row in rows])

@@ -180,6 +180,20 @@ def suffix(real: Tensor, prefix: int) -> Tensor:
     return torch.arange(real.size(1)) >= real.size(1) - prefix
 
 
+def square(real: Tensor, prefix: int) -> Tensor:
+    inside = torch.arange(real.size(1)) < prefix
+    return inside & inside[:, None]
+
+
+@mistake(
+    "both",
+    "padding of the prefix seen from the prefix",
+    symptom="Padding inside the source is visible from the source.",
+    cause="The square mask[..., :prefix, :prefix] is opened after the padding was hidden: hide the "
+    "padding last.",
+    section="Padding in the middle",
+    steps={"tokens": lambda real, prefix: real[:, None, None, :] | square(real, prefix)},
+)
 @mistake(
     "both",
     "padding of the prefix seen",
@@ -213,7 +227,8 @@ def padding_seen(keys: Tensor, seen: Tensor) -> Tensor:
     "tokens",
     "query rows of one sequence masked",
     met=("batch", 20),
-    symptom="The rows of padded queries are hidden, and padded keys stay visible.",
+    symptom="The rows of padded queries are hidden; the others see padding in the prefix or "
+    "before them.",
     cause="real stands at the queries: it must be (B, 1, 1, S+T).",
     section="Padding in the middle",
 )
@@ -237,7 +252,7 @@ def padding_alone(real: Tensor, prefix: int) -> Tensor:
     "causal",
     "diagonal hidden behind the prefix",
     symptom="A place of the target does not see itself.",
-    cause="The causal part leaves the diagonal out (diagonal=-1).",
+    cause="The causal part leaves the diagonal out: a place may attend to itself.",
 )
 def without_diagonal(real: Tensor) -> Tensor:
     return torch.ones(real.size(1), real.size(1), dtype=torch.bool).tril(-1)
@@ -248,7 +263,7 @@ def without_diagonal(real: Tensor) -> Tensor:
     "next token visible behind the prefix",
     met=("too-good", 22),
     symptom="A place of the target sees the token that it is to predict.",
-    cause="The causal part is one too wide (diagonal=1).",
+    cause="The causal part is one too wide: it ends with the diagonal.",
 )
 def next_visible(real: Tensor) -> Tensor:
     return torch.ones(real.size(1), real.size(1), dtype=torch.bool).tril(1)
@@ -257,8 +272,8 @@ def next_visible(real: Tensor) -> Tensor:
 @mistake(
     "causal",
     "causal part of one sequence transposed",
-    symptom="A place of the target sees its future and not its past.",
-    cause="The causal part is the upper triangle: use tril.",
+    symptom="A place of the target sees the target's future and not the target's past.",
+    cause="The causal part is the upper triangle, it must be the lower: row i is the query.",
 )
 def upper(real: Tensor) -> Tensor:
     return torch.ones(real.size(1), real.size(1), dtype=torch.bool).triu()

@@ -104,7 +104,7 @@ def behind_the_padding(count: Tensor, real: Tensor) -> Tensor:
 @mistake(
     "start",
     "padding counted with what follows it",
-    symptom="Padding has the position of the next token.",
+    symptom="Padding has the position that a token behind it would have.",
     cause="The sum runs over the tokens before each place: let it run up to that place, and "
     "subtract one.",
 )

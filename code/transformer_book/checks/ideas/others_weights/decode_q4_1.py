@@ -52,9 +52,10 @@ DECODE_Q4_1 = Component(
     order=3,
     section="Four bits a number, by hand",
     signature="blocks",
-    pipeline=lambda s, blocks: s.scaled(*s.header(blocks), s.unpacked(blocks[:, 4:])),
+    pipeline=lambda s, blocks: s.scaled(*s.header(blocks), s.unpacked(s.packed(blocks))),
     steps={
         "header": header,
+        "packed": lambda blocks: blocks[:, 4:],
         "unpacked": lambda packed: torch.cat([packed & 15, packed >> 4], dim=1),
         "scaled": lambda step, least, numbers: step * numbers + least,
     },
@@ -112,6 +113,17 @@ def big_endian(blocks: Tensor) -> tuple[Tensor, Tensor]:
 def as_integers(blocks: Tensor) -> tuple[Tensor, Tensor]:
     step, least = blocks[:, :4].view(torch.int16).float().split(1, dim=1)
     return step, least
+
+
+@mistake(
+    "packed",
+    "the least number read as four numbers",
+    symptom="Bytes 2 and 3 are read as numbers of four bits, and the last two bytes are not read.",
+    cause="The header has four bytes, step and least number: the numbers begin at byte 4. (Q4_0's "
+    "header has two.)",
+)
+def from_byte_two(blocks: Tensor) -> Tensor:
+    return blocks[:, 2:18]
 
 
 @mistake(
@@ -178,7 +190,7 @@ def least_subtracted(step: Tensor, least: Tensor, numbers: Tensor) -> Tensor:
 @mistake(
     "scaled",
     "least number multiplied by the step, too",
-    symptom="The differences within a block are right, its level is not.",
+    symptom="The differences within a block are right, its level is step · least, not least.",
     cause="Multiply q by the step first, then add the least number.",
 )
 def least_scaled(step: Tensor, least: Tensor, numbers: Tensor) -> Tensor:

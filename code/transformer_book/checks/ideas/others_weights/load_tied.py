@@ -175,6 +175,18 @@ def matrix_alone(model: Tied, state: Mapping[str, Tensor]) -> None:
 
 
 @mistake(
+    "load",
+    "loaded as if both names were in the file",
+    symptom="It stops where the file holds the matrix once.",
+    cause="load_state_dict asks for `output.weight`, which the file lacks: strict=False lets it be "
+    "missing.",
+    stops=True,
+)
+def strictly(model: Tied, state: Mapping[str, Tensor]) -> None:
+    model.load_state_dict(state)
+
+
+@mistake(
     "tie",
     "tied matrix frozen",
     symptom="The matrix is tied and never learns.",

@@ -109,7 +109,7 @@ def heads_inside(weight: Tensor, n_heads: int) -> Tensor:
 @mistake(
     "unfold",
     "columns permuted, not rows",
-    symptom="The columns have moved, the rows have not.",
+    symptom="What was moved is the columns, not the rows.",
     cause="nn.Linear's weight is (out, in): the features of queries and keys are its rows.",
     steps={"fold": lambda pairs: pairs.flatten(0, 2).T},
 )

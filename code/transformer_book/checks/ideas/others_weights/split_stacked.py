@@ -61,7 +61,7 @@ Parts = tuple[Tensor, ...]
     "turn",
     "stacked matrix not transposed",
     met=("nonsense", 15),
-    symptom="The three matrices are cut correctly, but each is transposed.",
+    symptom="The three matrices are cut correctly, but each is the transpose of nn.Linear's.",
     cause="GPT-2 computes x @ weight, nn.Linear x @ weight.T: transpose each. Square matrices fit "
     "either way.",
     section="Break it: square matrices",
