@@ -97,7 +97,7 @@ def over_the_rank_twice(x, weight, down, up, alpha):
     return x @ weight.T + scaling * lora_out
 
 
-@version("merged_weight", "wrong")
+@version("merged_weight", "wrong: merged with the factor twice")
 def scale_folded_in_and_applied(weight, down, up, alpha):
     scaling = alpha / down.shape[0]
     folded = up * scaling
@@ -131,7 +131,7 @@ def first_probability_taken_off_everywhere(logits, top_p):
     return result.scatter(-1, order, ordered)
 
 
-@version("min_p_probabilities", "wrong")
+@version("min_p_probabilities", "wrong: token 0 taken for the likeliest")
 def first_probability_for_the_largest(logits, min_p):
     probs = torch.softmax(logits, dim=-1)
     threshold = min_p * probs[..., 0:1]

@@ -80,12 +80,6 @@ def merged_alpha_alone(weight, down, up, alpha):
     return weight + alpha * up @ down
 
 
-@version("merged_weight", "wrong: merged with the factor twice")
-def merged_folded_and_scaled(weight, down, up, alpha):
-    factor = alpha / len(down)
-    return weight + (factor * up) @ (factor * down)
-
-
 @version("merged_weight", "wrong: the change alone is merged")
 def merged_delta(weight, down, up, alpha):
     return alpha / len(down) * up @ down
@@ -217,12 +211,6 @@ def min_p_absolute(logits, min_p):
 def min_p_batch(logits, min_p):
     p = logits.softmax(-1)
     return logits.masked_fill(p < min_p * p.max(), -math.inf).softmax(-1)
-
-
-@version("min_p_probabilities", "wrong: token 0 taken for the likeliest")
-def min_p_first(logits, min_p):
-    bound = logits[:, :1] + math.log(min_p)
-    return logits.masked_fill(logits < bound, -math.inf).softmax(-1)
 
 
 @version("min_p_probabilities", "wrong: min-p on logits")

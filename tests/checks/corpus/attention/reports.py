@@ -253,7 +253,7 @@ def scale_multiplied_in_a_loop(query, key, value, mask=None):
     return weights.masked_fill(~mask, 0) @ value
 
 
-@version("scaled_dot_product_attention", "wrong")
+@version("scaled_dot_product_attention", "wrong: hidden by a number that is not low enough")
 def mean_where_all_is_masked(query, key, value, mask=None):
     scores = query @ key.mT * key.size(-1) ** -0.5
     if mask is not None:

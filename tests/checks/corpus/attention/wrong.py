@@ -102,14 +102,6 @@ def softmax_clamped(scores):
 # --- scaled_dot_product_attention -----------------------------------------------------------------
 
 
-@version("scaled_dot_product_attention", "wrong: hidden by a number that is not low enough")
-def att_minus_ten_thousand(query, key, value, mask=None):
-    scores = query @ key.mT / query.size(-1) ** 0.5
-    if mask is not None:
-        scores = torch.where(mask, scores, -10000.0)
-    return scores.softmax(-1) @ value
-
-
 @version("scaled_dot_product_attention", "wrong: scores not scaled")
 def att_scale_one(query, key, value, mask=None):
     return F.scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=1.0)

@@ -74,7 +74,7 @@ def padded_with_the_end_in_a_list(rows):
     return tokens, real
 
 
-@version("prefix_mask", "wrong")
+@version("prefix_mask", "wrong: padding of the prefix seen from the prefix")
 def prefix_open_for_itself(real, prefix):
     n = real.size(1)
     causal = torch.ones(n, n, dtype=torch.bool).tril()

@@ -28,13 +28,6 @@ def mask_block_diagonal(real, prefix):
     return real.unsqueeze(1).unsqueeze(1) & seen
 
 
-@version("prefix_mask", "wrong: padding of the prefix seen from the prefix")
-def mask_square_last(real, prefix):
-    mask = (keys(real) & lower(real.size(1))).clone()
-    mask[..., :prefix, :prefix] = True
-    return mask
-
-
 @version("prefix_mask", "wrong: causal mask forgotten in the target")
 def mask_rows_of_the_target(real, prefix):
     place = torch.arange(real.size(1))

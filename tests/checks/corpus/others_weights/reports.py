@@ -50,7 +50,7 @@ def viewed_and_transposed(weight, n_heads):
     return w.transpose(1, 2).reshape(rows, columns)
 
 
-@version("decode_q4_1", "wrong")
+@version("decode_q4_1", "wrong: the least number read as four numbers")
 def quants_from_byte_two(blocks):
     head = blocks[:, :4].contiguous().view(torch.float16).float()
     scale, bias = head[:, :1], head[:, 1:2]
@@ -68,7 +68,7 @@ def put_where_each_name_is_looked_up(model, state):
         param.data.copy_(loaded_weight)
 
 
-@version("load_tied", "wrong")
+@version("load_tied", "wrong: loaded as if both names were in the file")
 def loaded_strictly(model, state):
     model.load_state_dict(state)
     model.output.weight = model.embedding.weight

@@ -153,13 +153,6 @@ def q4_exchanged(blocks):
     return d * torch.cat([packed % 16, packed // 16], 1) + m
 
 
-@version("decode_q4_1", "wrong: the least number read as four numbers")
-def q4_short_header(blocks):
-    d, m, _ = q4_parts(blocks)
-    packed = blocks[:, 2:-2].int()
-    return d * torch.cat([packed % 16, packed // 16], 1) + m
-
-
 @version("decode_q4_1", "wrong: half precision read as bfloat16")
 def q4_bfloat16(blocks):
     halves = blocks[:, :4].clone().view(torch.bfloat16).float()
@@ -381,12 +374,6 @@ def bpe_lost(tokens, ranks):
 @version("load_tied", "wrong: loaded, and not tied")
 def tied_never(model, state):
     model.load_state_dict({"output.weight": state["embedding.weight"], **state})
-
-
-@version("load_tied", "wrong: loaded as if both names were in the file")
-def tied_after_strict(model, state):
-    model.load_state_dict(state)
-    model.output.weight = model.embedding.weight
 
 
 @version("load_tied", "wrong: output left as it was drawn")
