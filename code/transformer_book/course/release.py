@@ -194,11 +194,10 @@ def release(folder: Path, names: list[str] | None = None) -> list[Path]:
     for name in names or known:
         answer = api.generate_assignment(name, force=True, create=True)
         if not answer["success"]:
-            lines = (answer.get("log") or answer.get("error") or "").splitlines()
-            reasons = [
-                line.strip() for line in lines if re.match(r"\s*\w+(Error|Exception): ", line)
-            ]
-            raise ValueError(f"{name} cannot be released: {(reasons or ['no reason given'])[0]}")
+            said = f"{answer.get('log') or ''}\n{answer.get('error') or 'no reason given'}"
+            lines = [line.strip() for line in said.splitlines() if line.strip()]
+            reasons = [line for line in lines if re.match(r"\w+(Error|Exception): ", line)]
+            raise ValueError(f"{name} cannot be released: {(reasons or lines[-1:])[0]}")
         made.append(folder / "release" / name / f"{name}.ipynb")
     return made
 
