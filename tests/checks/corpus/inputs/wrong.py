@@ -613,3 +613,27 @@ def pieces_joined_by_a_template(text, merges):
             spaced = re.sub(pattern, left + right, spaced)
         pieces += spaced.split(" ")
     return pieces
+
+
+@version("build_vocabulary", "wrong: special tokens sorted with the words")
+def specials_among_the_words(sentences, min_frequency):
+    tokens = sorted([*SPECIAL, *frequent(sentences, min_frequency)])
+    return {token: i for i, token in enumerate(tokens)}
+
+
+@version("shift", "wrong: shifted by two, padding at the end")
+def targets_moved_twice(target):
+    labels = F.pad(target[:, 1:], (0, 1))
+    return target[:, :-1], labels[:, 1:]
+
+
+@version("sinusoids", "wrong: −log(10000)/d_model // 2")
+def rate_rounded_down(length, d_model):
+    rate = -math.log(10000.0) / d_model // 2
+    angle = torch.arange(length)[:, None] * torch.exp(rate * torch.arange(d_model // 2))
+    return torch.stack([angle.sin(), angle.cos()], dim=2).flatten(1)
+
+
+@version("text_to_ids", "wrong: lower-cased for a model that was not")
+def tokens_lowered(text, tokenize, vocabulary):
+    return [vocabulary.get(token.lower(), 3) for token in tokenize(text)] + [2]

@@ -624,10 +624,10 @@ def order_first(cache, rows):
 
 
 @version("reorder_cache", "wrong: cache scattered in place of gathered")
-def order_scattered_backwards(cache, rows):
+def order_scattered(cache, rows):
     new = [(keys.clone(), values.clone()) for keys, values in cache]
     for (keys, values), (k, v) in zip(cache, new, strict=True):
-        for i in reversed(range(len(rows))):
+        for i in range(len(rows)):
             k[rows[i]] = keys[i]
             v[rows[i]] = values[i]
     return new

@@ -108,6 +108,16 @@ def specials_last(specials: Sequence[str], words: Sequence[str], texts: object) 
 
 
 @mistake(
+    "number",
+    "special tokens sorted with the words",
+    symptom="The special tokens have been sorted together with the words.",
+    cause="Sort the words alone, and put the four in front: <pad> is 0 in every vocabulary.",
+)
+def sorted_together(specials: Sequence[str], words: Sequence[str], texts: object) -> object:
+    return ((word, i) for i, word in enumerate(sorted({*specials, *words})))
+
+
+@mistake(
     "keep",
     "more than in place of at least",
     symptom="Words that come exactly min_frequency times are missing.",
@@ -214,9 +224,9 @@ def met_again(words: Sequence[str], texts: Texts) -> list[str]:
 @mistake(
     "number",
     "a known word numbered once more",
-    symptom="A word that comes again gets the next number, and its first one is left out.",
-    cause="The line that numbers runs for every word of the text: only for one that is not in the "
-    "dictionary yet.",
+    symptom="A kept word that comes again gets the next number, and its first one is left out.",
+    cause="The line that numbers runs each time a word comes: let it run only for one that is not "
+    "in the dictionary yet.",
 )
 def numbered_once_more(specials: Sequence[str], words: Sequence[str], texts: Texts) -> object:
     return ((word, i) for i, word in enumerate((*specials, *met_again(words, texts))))
@@ -225,10 +235,10 @@ def numbered_once_more(specials: Sequence[str], words: Sequence[str], texts: Tex
 @mistake(
     "number",
     "a known word numbered by the size of the dictionary",
-    symptom="A word that comes again gets another id, the number of tokens so far, which a second "
-    "word may get, too.",
-    cause="The line vocabulary[word] = len(vocabulary) runs for every word of the text: only for "
-    "one that is not in the dictionary yet.",
+    symptom="A kept word that comes again gets another id, the number of tokens so far, which a "
+    "second word may get, too.",
+    cause="The line vocabulary[word] = len(vocabulary) runs each time a word comes: let it run "
+    "only for one that is not in the dictionary yet.",
 )
 def numbered_by_size(specials: Sequence[str], words: Sequence[str], texts: Texts) -> object:
     vocabulary = dict(zip(specials, range(4), strict=True))

@@ -123,7 +123,7 @@ def padded_with_one(rows: Rows) -> Tensor:
 @mistake(
     "pad",
     "padded with the highest id",
-    symptom="The filling is the highest id of the batch, a word.",
+    symptom="The filling is the highest id of the batch, not 0.",
     cause="Padding is id 0: the number of words, or the last word, is none.",
 )
 def padded_with_the_highest(rows: Rows) -> Tensor:
@@ -158,7 +158,7 @@ def one_column_more(rows: Rows) -> Tensor:
 @mistake(
     "pad",
     "rows sorted by length",
-    symptom="The rows are sorted, the longest first: sources no longer stand beside their targets.",
+    symptom="The rows are sorted, the longest first: a source may stand beside another's target.",
     cause="Keep the order of the rows; sort whole pairs if you must, before the batch is made.",
 )
 def longest_first(rows: Rows) -> Tensor:
@@ -168,7 +168,7 @@ def longest_first(rows: Rows) -> Tensor:
 @mistake(
     "pad",
     "padded with the last token",
-    symptom="Short rows are filled up with their last token, <eos>.",
+    symptom="Short rows that end with <eos> are filled up with <eos>.",
     cause="Padding is id 0; anything else is read as a word.",
 )
 def last_token_repeated(rows: Rows) -> Tensor:

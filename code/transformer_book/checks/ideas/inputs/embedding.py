@@ -127,7 +127,7 @@ def scaled_by_vocabulary(x: Tensor, weight: Tensor) -> Tensor:
     "half of d_model in place of its root",
     symptom="It is right for d_model = 4; for more features the vectors are too long, for fewer "
     "too short.",
-    cause="d_model ** 1 / 2 is (d_model ** 1) / 2: write d_model ** 0.5.",
+    cause="The factor is d_model ** 0.5; d_model ** 1 / 2 would be (d_model ** 1) / 2.",
 )
 def scaled_by_half(x: Tensor, weight: Tensor) -> Tensor:
     return x * weight.size(1) / 2

@@ -149,7 +149,8 @@ def end_in_front(ids: list[int]) -> list[int]:
     "look_up",
     "id 0 taken for not found",
     symptom="The token <pad>, which is in the dictionary, becomes <unk>.",
-    cause="`vocabulary.get(token) or 3` takes the id 0 for nothing: vocabulary.get(token, 3).",
+    cause="The id 0 is taken for nothing, as by `vocabulary.get(token) or 3`: write "
+    "vocabulary.get(token, 3).",
 )
 def zero_is_nothing(token: str, vocabulary: dict[str, int]) -> int:
     return vocabulary.get(token) or 3

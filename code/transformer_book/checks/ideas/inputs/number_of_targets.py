@@ -81,8 +81,8 @@ def up_to_that_length(vocab_size: int, length: int) -> int:
     "count",
     "a power of floats",
     symptom="Most numbers of more than 16 digits have wrong digits at their end.",
-    cause="math.pow, NumPy and tensors compute with 53 or 24 bits; `**` of two whole numbers has "
-    "all digits: vocab_size ** length.",
+    cause="A float, such as math.pow gives, keeps 53 binary digits at most; `**` of two whole "
+    "numbers has all: vocab_size ** length.",
 )
 def of_floats(vocab_size: int, length: int) -> int:
     return int(math.pow(vocab_size, length))

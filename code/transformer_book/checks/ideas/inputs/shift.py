@@ -107,7 +107,7 @@ def along_the_batch(target: Tensor) -> Tensor:
     "comes_out",
     "rolled round in place of cut",
     symptom="Nothing is cut off: both tensors are as long as the target, and <sos> comes out last.",
-    cause="torch.roll brings <sos> back at the end: slice, target[:, :-1] and target[:, 1:].",
+    cause="A roll brings <sos> back at the end: slice, target[:, :-1] and target[:, 1:].",
     steps={"goes_in": lambda target: target},
 )
 def rolled(target: Tensor) -> Tensor:
@@ -132,6 +132,16 @@ def whole_goes_in(target: Tensor) -> Tensor:
 )
 def two_places(target: Tensor) -> Tensor:
     return target[:, 2:]
+
+
+@mistake(
+    "comes_out",
+    "shifted by two, padding at the end",
+    symptom="What comes out is two places further on, and the last place is padding.",
+    cause="The targets are moved twice: target[:, 1:] is one place further on already.",
+)
+def two_places_padded(target: Tensor) -> Tensor:
+    return torch.cat([target[:, 2:], torch.zeros_like(target[:, :1])], dim=1)
 
 
 @mistake(

@@ -65,7 +65,8 @@ mistake = mistakes_in(POSITIONS)
     "doubled exponent",
     met=("worse", 12),
     symptom="The exponents are doubled: where 2i/D is a half or more, the columns hardly move.",
-    cause="arange(0, d_model, 2) is 2i already: do not multiply it by 2 again.",
+    cause="2i is an even column's number, and what arange(0, d_model, 2) counts: do not double it "
+    "again.",
     section="Break it: the exponent doubled",
 )
 def doubled(d_model: int) -> Tensor:
@@ -247,3 +248,15 @@ def floored_per_column(d_model: int) -> Tensor:
 def rounded_logarithm(d_model: int) -> Tensor:
     step = math.log(10000.0) / d_model
     return torch.arange(0, d_model, 2).double() * math.ceil(step) / math.log(10000.0)
+
+
+@mistake(
+    "exponents",
+    "−log(10000)/d_model // 2",
+    symptom="From pair to pair the frequency falls by a whole power of e.",
+    cause="`-math.log(10000) / d_model // 2` is rounded down to a whole number: the rate is "
+    "-2 * math.log(10000) / d_model.",
+)
+def rounded_half(d_model: int) -> Tensor:
+    rate = math.log(10000.0) / d_model / 2
+    return torch.arange(d_model // 2).double() * math.ceil(rate) / math.log(10000.0)

@@ -98,8 +98,8 @@ def split_at_spaces(text: str, tokenize: object) -> list[str]:
 @mistake(
     "tokens",
     "lower-cased for a model that was not",
-    symptom="Capital letters are lost before the tokenizer sees them.",
-    cause="Hand the text over as it is: whether to lower it is the tokenizer's business.",
+    symptom="Capital letters are lost on the way into the vocabulary.",
+    cause="Lower neither the text nor its tokens: that is the tokenizer's business.",
 )
 def lowered_first(text: str, tokenize: Callable[[str], list[str]]) -> list[str]:
     return tokenize(text.lower())

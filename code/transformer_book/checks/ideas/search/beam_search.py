@@ -184,8 +184,8 @@ def probabilities_added(score: float, log_p: float, token: int) -> float:
     "one beam only",
     met=("bleu", 10),
     symptom="This is greedy search: beam_size changes nothing.",
-    cause="Keep the best beam_size hypotheses, not the best one; and begin with <sos> once: "
-    "several copies of it would all go on alike.",
+    cause="Either one hypothesis is kept, not beam_size, or the search begins with copies of "
+    "<sos>, which all go on alike: begin with one.",
 )
 def one_beam(beam_size: int) -> int:
     return 1

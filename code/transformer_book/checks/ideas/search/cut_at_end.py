@@ -147,7 +147,7 @@ def cut_at_padding(ids: Sequence[int]) -> list[int]:
     "cut",
     "an end at the very beginning not seen",
     symptom="A sentence that begins with <eos> is not cut.",
-    cause="`if place:` takes place 0 for none: ask `if EOS in ids`.",
+    cause="Place 0 is taken for “not found”, as by `if place:`: ask `if EOS in ids`.",
 )
 def end_at_zero(ids: Sequence[int]) -> list[int]:
     place = ids.index(EOS) if EOS in ids else 0

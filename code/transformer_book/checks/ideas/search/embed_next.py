@@ -97,7 +97,7 @@ def one_too_late(table: Tensor, past: int, new: int) -> Tensor:
 @mistake(
     "rows",
     "new tokens at the position of the last one",
-    symptom="Each new token gets the row of the token before it.",
+    symptom="Where tokens stand in the cache, each new one gets the row of the token before it.",
     cause="With `past` tokens before it, the new one has position `past`, not past − 1.",
 )
 def one_too_early(table: Tensor, past: int, new: int) -> Tensor:

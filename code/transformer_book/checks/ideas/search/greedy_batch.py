@@ -189,11 +189,22 @@ def end_overwritten(tokens: Tensor) -> Tensor:
 @mistake(
     "remember",
     "finished rows wake up again",
-    symptom="A row counts as ended only where its last token is <eos>: then it goes on.",
-    cause="Who was done before stays done: done = done | (chosen == EOS).",
+    symptom="A row counts as ended only just behind its <eos>: after one padding it goes on.",
+    cause="A row that was done before stays done: done = done | (chosen == EOS).",
 )
 def forgotten(done: Tensor, chosen: Tensor) -> Tensor:
     return chosen == EOS
+
+
+@mistake(
+    "remember",
+    "no look at <eos>",
+    symptom="All rows go on to max_length, and words stand behind their ends.",
+    cause="Remember which rows have had their <eos>, fill those with padding, and stop when all "
+    "have: done = done | (chosen == EOS).",
+)
+def never_remembered(done: Tensor, chosen: Tensor) -> Tensor:
+    return done
 
 
 @mistake(

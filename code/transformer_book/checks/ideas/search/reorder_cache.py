@@ -74,6 +74,12 @@ REORDER = Component(
 mistake = mistakes_in(REORDER)
 
 
+def scattered_into(new: Tensor, old: Tensor, rows: Tensor) -> Tensor:
+    for row, part in zip(rows, old, strict=True):  # of two in one place the last stays
+        new[row] = part
+    return new
+
+
 @mistake(
     "key_rows",
     "cache not reordered with the beams",
@@ -117,7 +123,18 @@ def deeper_left(keys: Tensor, rows: Tensor, layer: int) -> Tensor:
     steps={"value_rows": lambda values, rows, layer: scattered(values, rows, layer)},
 )
 def scattered(keys: Tensor, rows: Tensor, layer: int) -> Tensor:
-    return keys.clone().index_copy(0, rows.flip(0), keys.flip(0))
+    return scattered_into(keys.clone(), keys, rows)
+
+
+@mistake(
+    "key_rows",
+    "cache scattered into zeros",
+    symptom="Row i was written to place rows[i]; places that no beam names stay 0.",
+    cause="new = old[rows], not new[rows] = old.",
+    steps={"value_rows": lambda values, rows, layer: scattered_anew(values, rows, layer)},
+)
+def scattered_anew(keys: Tensor, rows: Tensor, layer: int) -> Tensor:
+    return scattered_into(torch.zeros_like(keys), keys, rows)
 
 
 @mistake(
@@ -134,7 +151,7 @@ def rows_sorted(keys: Tensor, rows: Tensor, layer: int) -> Tensor:
 @mistake(
     "key_rows",
     "each row taken once",
-    symptom="Each row is there once, in ascending order, however often it is continued.",
+    symptom="Each row that goes on is there once, in ascending order, however often it is named.",
     cause="A row may come several times: keys[rows], without unique() or a set.",
     steps={"value_rows": lambda values, rows, layer: values[rows.unique()]},
 )

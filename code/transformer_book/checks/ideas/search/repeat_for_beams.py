@@ -70,26 +70,28 @@ def tiled(x: Tensor, n: int) -> Tensor:
 mistake(
     "memory_rows",
     "whole batch repeated, not each sentence",
-    symptom="With several sentences and beams, beams read the source of another sentence.",
-    cause="`repeat` gives a, b, a, b: a sentence's beams lie side by side, a, a, b, b, as "
-    "`repeat_interleave` lays them.",
+    symptom="With several sentences and beams, some beams read the source of another sentence.",
+    cause="The rows lie a, b, a, b, as by `repeat`: lay a sentence's beams side by side, a, a, b, "
+    "b, as by `repeat_interleave`.",
     steps={"mask_rows": tiled},
 )(tiled)
 
 mistake(
     "memory_rows",
     "memory repeated in the other order",
-    symptom="With several sentences and beams, beams read the source of another sentence, under "
-    "the mask of their own.",
-    cause="`repeat` gives a, b, a, b: use `repeat_interleave` for the memory, as for the mask.",
+    symptom="With several sentences and beams, some beams read the source of another sentence, "
+    "under the mask of their own.",
+    cause="The memory lies a, b, a, b, as by `repeat`: lay it a, a, b, b, as the mask lies, with "
+    "`repeat_interleave`.",
 )(tiled)
 
 mistake(
     "mask_rows",
     "mask repeated in the other order",
-    symptom="With several sentences and beams, beams read their source under another sentence's "
-    "mask.",
-    cause="`repeat` gives a, b, a, b: use `repeat_interleave` for the mask, as for the memory.",
+    symptom="With several sentences and beams, some beams read their source under another "
+    "sentence's mask.",
+    cause="The mask lies a, b, a, b, as by `repeat`: lay it a, a, b, b, as the memory lies, with "
+    "`repeat_interleave`.",
 )(tiled)
 
 
@@ -98,7 +100,7 @@ mistake(
     "mask not repeated for the beams",
     met=("sizes", 0),
     symptom="With several beams the mask has too few rows; that of a single sentence is stretched, "
-    "and nothing is seen.",
+    "and works all the same.",
     cause="Each beam needs the mask of its sentence: repeat it as the memory.",
 )
 def mask_left(mask: Tensor, n: int) -> Tensor:
@@ -109,7 +111,7 @@ def mask_left(mask: Tensor, n: int) -> Tensor:
     "memory_rows",
     "first sentence for all beams",
     symptom="All beams read the first sentence.",
-    cause="`memory[:1]` is right for a batch of one: repeat each sentence.",
+    cause="The first row alone is right for a batch of one: repeat each sentence.",
     steps={"mask_rows": lambda mask, n: mask[:1].repeat(len(mask) * n, 1, 1, 1)},
 )
 def first_for_all(memory: Tensor, n: int) -> Tensor:
