@@ -845,7 +845,7 @@ def shift_e(target):
 
 
 # The second result starts two further on: one token is lost at the front.
-@version("shift", "wrong", by=(1, 2))
+@version("shift", "wrong: shifted by two, padding at the end", by=(1, 2))
 def shift_f(target):
     return target[:, :-1], F.pad(target[:, 2:], (0, 1))
 

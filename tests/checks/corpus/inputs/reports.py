@@ -200,7 +200,7 @@ def positions_over_the_root_of_d(x, table):
     return x + table[:t].unsqueeze(0) / d**0.5
 
 
-@version("build_vocabulary", "wrong", instance=True)
+@version("build_vocabulary", "wrong: special tokens sorted with the words", instance=True)
 class SortedWithTheSpecialTokens:
     def __call__(self, sentences, min_frequency):
         tokens = [t for line in sentences for t in line]
@@ -346,7 +346,7 @@ def base_of_a_thousand_odd_exponents(length, d_model):
     return pe
 
 
-@version("sinusoids", "wrong")
+@version("sinusoids", "wrong: −log(10000)/d_model // 2")
 def rounded_down_to_minus_one(length, d_model):
     pe = torch.zeros(length, d_model)
     position = torch.arange(length).unsqueeze(1).float()

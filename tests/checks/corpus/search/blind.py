@@ -1624,7 +1624,9 @@ def reorder_cache_a_3(cache, rows):
 
 # The wrong way round: row i goes to rows[i] in place of coming from there; equal for a mere
 # exchange of two.
-@version("reorder_cache", "wrong", by=(1, 2, 3, 4, 7, 11, 12, 13))
+@version(
+    "reorder_cache", "wrong: cache scattered in place of gathered", by=(1, 2, 3, 4, 7, 11, 12, 13)
+)
 def reorder_cache_b(cache, rows):
     out = []
     for k, v in cache:
@@ -1636,7 +1638,7 @@ def reorder_cache_b(cache, rows):
 
 # index_copy puts row i at rows[i] (scatter), which is the inverse: right for exchanges of two,
 # wrong for a rotation of three or when a beam has two children.
-@version("reorder_cache", "wrong", by=(5, 6, 8, 10))
+@version("reorder_cache", "wrong: cache scattered into zeros", by=(5, 6, 8, 10))
 def reorder_cache_b_2(cache, rows):
     rows = torch.as_tensor(rows)
     return [

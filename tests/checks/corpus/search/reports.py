@@ -290,7 +290,7 @@ def kept_and_grown_on(step, beam_size, max_length):
     return [word for word in best[1:] if word != 2]
 
 
-@version("greedy_batch", "wrong")
+@version("greedy_batch", "wrong: no look at <eos>")
 def ends_left_in_and_behind(step, n_sentences, max_length):
     tokens = torch.ones(n_sentences, 1, dtype=torch.long)
     for _ in range(max_length):
