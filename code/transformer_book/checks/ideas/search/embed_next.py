@@ -13,18 +13,16 @@ from transformer_book.checks.given import normal
 
 
 def embed_cases() -> Sequence[Case]:
-    table, long = normal(12, 4, seed=2), normal(2060, 4, seed=3)
+    short = normal(9, 4, seed=1), normal(12, 4, seed=2)
+    long = normal(9, 6, seed=1), normal(2060, 6, seed=3)
 
     def tokens(batch: int, length: int, seed: int) -> Tensor:
-        least = 4 if seed else 0  # at the beginning special tokens, too
+        least = 0 if length > 1 else 4  # special tokens, too
         generator = torch.Generator().manual_seed(seed)
         return torch.randint(least, 9, (batch, length), generator=generator)
 
     return tuple(
-        Case(
-            f"{t} new tokens after {past}",
-            (tokens(b, t, past), past, normal(9, 4, seed=1), table if past < 12 else long),
-        )
+        Case(f"{t} new tokens after {past}", (tokens(b, t, past), past, *(short, long)[past > 12]))
         for b, t, past in (
             *((1, 1, 3), (2, 1, 5), (3, 1, 1), (2, 1, 0), (2, 2, 4), (1, 3, 2)),
             *((1, 2, 6), (2, 3, 0), (1, 1, 11), (2, 1, 257), (1, 2, 2051)),

@@ -20,7 +20,7 @@ def top_k_cases() -> Sequence[Case]:
         Case("negative logits", (hand - 10, 2)),
         Case("logits far below zero", (hand - 300, 3)),
         Case("three of eight, random", (normal(3, 8, seed=1), 3)),
-        Case("more rows than k", (normal(3, 8, seed=3), 2)),
+        Case("more rows than k", (normal(3, 8, seed=5), 2)),
         Case("five of nine, random", (normal(2, 9, seed=2) - 5, 5)),
     )
 
