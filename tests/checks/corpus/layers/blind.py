@@ -1063,7 +1063,7 @@ def group_sort_c_2(x):
 
 # The second line reads the name that the first has overwritten: a pair that stood the wrong way
 # round becomes twice the smaller.
-@version("group_sort", "wrong", by=4)
+@version("group_sort", "wrong: first of a pair overwritten", by=4)
 def group_sort_c_3(x):
     a, b = x[..., 0::2], x[..., 1::2]
     a = torch.minimum(a, b)
@@ -1072,13 +1072,13 @@ def group_sort_c_3(x):
 
 
 # Sorted along the pairs' axis in place of within a pair.
-@version("group_sort", "wrong", by=(4, 12, 13))
+@version("group_sort", "wrong: sorted across the pairs", by=(4, 12, 13))
 def group_sort_d_2(x):
     return x.unflatten(-1, (-1, 2)).sort(dim=-2).values.flatten(-2)
 
 
 # Pairs feature i with feature i + D/2 (halves) in place of neighbours; wrong from 4 features on.
-@version("group_sort", "wrong", by=(7, 8))
+@version("group_sort", "wrong: halves paired, put together as neighbours", by=(7, 8))
 def group_sort_b_3(x):
     a, b = x.chunk(2, -1)
     return torch.stack([torch.minimum(a, b), torch.maximum(a, b)], -1).flatten(-2)

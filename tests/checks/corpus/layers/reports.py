@@ -132,7 +132,7 @@ def minima_first(x):
     return torch.cat((mins, maxes), dim=-1)
 
 
-@version("layer_norm", "wrong")
+@version("layer_norm", "wrong: ε outside the root")
 class EpsilonBesideTheRoot(nn.Module):
     def __init__(self, d_model, eps=1e-5):
         super().__init__()
@@ -161,14 +161,14 @@ def gamma_around_zero(d_model):
     return layer_norm_weight, layer_norm_bias
 
 
-@version("post_norm", "wrong: normalised in front and behind + x normalised and not the sum")
+@version("post_norm", "wrong: normalised stream in place of post-norm")
 def normed_first_and_added(x, sublayer, norm):
     n = norm(x)
     out = n + sublayer(n)
     return out
 
 
-@version("pre_norm", "wrong")
+@version("pre_norm", "wrong: sublayer's output added to itself")
 def added_to_itself(x, sublayer, norm):
     x = sublayer(norm(x))
     x = x + x

@@ -294,6 +294,12 @@ def sub_no_residual(x, sublayer, norm, dropout):
     return dropout(sublayer(norm(x)))
 
 
+@version("sublayer_with_dropout", "wrong: what the dropout gives added to itself")
+def dropout_added_to_itself(x, sublayer, norm, dropout):
+    x = dropout(sublayer(norm(x)))
+    return x + x
+
+
 @version("sublayer_with_dropout", "wrong: dropout on the output and on the sum")
 def sub_twice(x, sublayer, norm, dropout):
     return dropout(x + dropout(sublayer(norm(x))))
@@ -937,6 +943,13 @@ def whole_not(source, target, embed_source, embed_target, encoder, decoder, outp
     memory_mask, target_mask = masks(source, target)
     memory = encoder(embed_source(source), ~memory_mask)
     return output(decoder(embed_target(target), memory, target_mask, ~memory_mask))
+
+
+@version("transformer_forward", "wrong: source mask of numbers")
+def whole_of_numbers(source, target, embed_source, embed_target, encoder, decoder, output):
+    memory_mask, target_mask = masks(source, target)
+    memory = encoder(embed_source(source), memory_mask.float())
+    return output(decoder(embed_target(target), memory, target_mask, memory_mask.float()))
 
 
 @version("transformer_forward", "wrong: last row of the model's logits cut off")

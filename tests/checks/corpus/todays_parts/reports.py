@@ -275,7 +275,7 @@ def exponent_of_odd_numbers(x, positions, base=10000.0):
     return torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)
 
 
-@version("rotary", "wrong", instance=True)
+@version("rotary", "wrong: exponent without its minus", instance=True)
 class WithoutTheMinus:
     def __call__(self, x, positions, base=10000.0):
         K = x.size(-1)

@@ -41,6 +41,11 @@ def rms_no_eps(x, weight, eps=1e-5):
     return x / x.pow(2).mean(-1, keepdim=True).sqrt() * weight
 
 
+@version("rms_norm", "wrong: RMSNorm by F.normalize")
+def rms_of_unit_vectors(x, weight, eps=1e-5):
+    return F.normalize(x, dim=-1) * weight * x.shape[-1] ** 0.5
+
+
 @version("rms_norm", "wrong: root of RMSNorm forgotten")
 def rms_no_root(x, weight, eps=1e-5):
     return weight * x / (x.pow(2).mean(-1, keepdim=True) + eps)
@@ -160,6 +165,11 @@ def swiglu_sigmoid(x, w_gate, w_value, w_output):
 @version("swiglu", "convention: GELU in place of SiLU")
 def swiglu_gelu(x, w_gate, w_value, w_output):
     return (F.gelu(x @ w_gate.T) * (x @ w_value.T)) @ w_output.T
+
+
+@version("swiglu", "convention: ReLU in place of SiLU")
+def swiglu_relu(x, w_gate, w_value, w_output):
+    return (F.linear(x, w_gate).clamp(min=0) * F.linear(x, w_value)) @ w_output.T
 
 
 @version("swiglu", "wrong: activation of the gate forgotten")

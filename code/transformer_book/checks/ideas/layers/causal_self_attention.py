@@ -105,7 +105,8 @@ def never_masked(ones: Tensor, training: bool) -> Tensor:
     "seen",
     "past hidden in place of the future",
     symptom="A position sees its future and not its past.",
-    cause="This is the upper triangle: use tril.",
+    cause="The mask lets the upper triangle through: let the lower one through, tril, or hide "
+    "triu(1).",
     section="Leak tests, in both modes",
 )
 def past_hidden(ones: Tensor, training: bool) -> Tensor:

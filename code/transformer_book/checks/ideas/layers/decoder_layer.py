@@ -248,7 +248,8 @@ def target_mask_across(
     "look_back",
     "source mask used in self-attention",
     met=("too-good", 16),
-    symptom="The target is hidden where the source is padded, and the future is seen.",
+    symptom="Words of the target are hidden where the source is padded, and the future is "
+    "seen; with a source mask of several words, and not as many, it stops.",
     cause="Self-attention takes target_mask.",
 )
 def memory_mask_inside(y: Tensor, masks: Any, attention: Callable[..., Tensor]) -> Tensor:
@@ -298,7 +299,7 @@ def memory_mask_transposed(
 @mistake(
     "look_over",
     "keys and values from the target, under the source mask",
-    symptom="The memory does not matter: the source is never read.",
+    symptom="The source is never read; its mask, if it has one, is laid over the target.",
     cause="In cross-attention keys and values are the memory.",
 )
 def memory_never_read_but_masked(
@@ -357,7 +358,7 @@ def first_norm_again(norms: Any, i: int) -> Any:
 @mistake(
     "last",
     "residual around the decoder's feed-forward network forgotten",
-    symptom="The network's output takes the place of what went into it.",
+    symptom="The network's output goes on alone.",
     cause="Add what went into the last norm to the network's output.",
 )
 @mistake(

@@ -213,7 +213,7 @@ def encoder_mask_inverted(
 @mistake(
     "second",
     "residual around the feed-forward network forgotten",
-    symptom="The network's output takes the place of what went into it.",
+    symptom="The network's output goes on alone.",
     cause="Add what went into the second norm to the network's output.",
 )
 @mistake(

@@ -81,10 +81,42 @@ def larger_first(x: Tensor) -> Tensor:
     "sort",
     "pairs from two halves",
     symptom="Feature i is paired with feature i + F/2.",
-    cause="The axis is unfolded as (2, F/2): unfold it as (F/2, 2).",
+    cause="Neighbours are a pair, 2i and 2i + 1: unfold the axis as (F/2, 2), not as (2, F/2).",
 )
 def pairs_of_halves(x: Tensor) -> Tensor:
     return x.unflatten(-1, (2, -1)).sort(dim=-2).values.flatten(-2)
+
+
+@mistake(
+    "sort",
+    "halves paired, put together as neighbours",
+    symptom="Feature i is sorted with feature i + F/2, and the two come out as neighbours.",
+    cause="Neighbours are a pair: take x[..., 0::2] and x[..., 1::2], not two halves.",
+)
+def halves_to_neighbours(x: Tensor) -> Tensor:
+    return x.unflatten(-1, (2, -1)).sort(dim=-2).values.mT.flatten(-2)
+
+
+@mistake(
+    "sort",
+    "first of a pair overwritten",
+    symptom="Where the larger of a pair comes first, both become the smaller.",
+    cause="The second is the larger of what the first has become and itself: take minimum and "
+    "maximum of the numbers as they came in.",
+)
+def overwritten(x: Tensor) -> Tensor:
+    first, second = x[..., 0::2], x[..., 1::2]
+    return torch.stack([torch.minimum(first, second), second], dim=-1).flatten(-2)
+
+
+@mistake(
+    "sort",
+    "sorted across the pairs",
+    symptom="The first numbers of all pairs are sorted among themselves, and so are the second.",
+    cause="Sort the two numbers of each pair: of (F/2, 2) the last axis, dim=-1.",
+)
+def across_pairs(x: Tensor) -> Tensor:
+    return x.unflatten(-1, (-1, 2)).sort(dim=-2).values.flatten(-2)
 
 
 @mistake(

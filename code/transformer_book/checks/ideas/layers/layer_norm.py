@@ -34,6 +34,9 @@ def layer_norm_cases() -> Sequence[Case]:
         Case("far from zero", (5 + 2 * normal(2, 4, 8, seed=3), *parameters(8, 4))),
         Case("small numbers, where ε counts", (0.01 * normal(2, 3, 6, seed=5), *parameters(6, 6))),
         Case("very small numbers", (0.001 * normal(2, 2, 4, seed=12), *parameters(4, 13))),
+        Case(
+            "small numbers, seven features", (0.002 * normal(1, 2, 7, seed=31), *parameters(7, 32))
+        ),
         Case("a large ε", (normal(1, 3, 4, seed=7), *parameters(4, 8)), {"eps": 0.5}),
         Case("ε = 0.1", (normal(2, 2, 6, seed=14), *parameters(6, 15)), {"eps": 0.1}),
         Case("ε = 2", (normal(2, 2, 5, seed=16), *parameters(5, 17)), {"eps": 2.0}),
@@ -197,7 +200,8 @@ def rms(x: Tensor) -> Tensor:
     met=("harmless", 7),
     symptom="Before weight and bias, vectors of several features come out too small: by √((D − "
     "1)/D), where ε does not count.",
-    cause="torch.var and torch.std divide by D − 1 by default: pass unbiased=False.",
+    cause="The sum of the squares is divided by D − 1, as by torch.var and torch.std: divide it by "
+    "D (unbiased=False).",
     section="Break it: ε outside the root, and the other variance",
     seen="Is there any reason we used a different LayerNorm implementation?, "
     "https://github.com/harvardnlp/annotated-transformer/issues/122",
@@ -387,9 +391,8 @@ def cancelling(x: Tensor) -> Tensor:
 @mistake(
     "divide",
     "ε fixed at 1e-12",
-    symptom="The argument eps changes nothing; against ε = 1e-5, vectors of a small variance come "
-    "out too large.",
-    cause="ε is 1e-12, BERT's, whatever eps is: use eps.",
+    symptom="Where ε should be 1e-5, vectors of a small variance come out too large.",
+    cause="ε is 1e-12, BERT's: take the eps that is handed in, and 1e-5 if none is.",
     section="Break it: ε outside the root, and the other variance",
 )
 def epsilon_of_bert(centred: Tensor, variance: Tensor, eps: float) -> Tensor:
@@ -399,9 +402,8 @@ def epsilon_of_bert(centred: Tensor, variance: Tensor, eps: float) -> Tensor:
 @mistake(
     "divide",
     "ε fixed at 1e-6",
-    symptom="The argument eps changes nothing; against ε = 1e-5, vectors of a small variance come "
-    "out too large.",
-    cause="ε is 1e-6, whatever eps is: use eps.",
+    symptom="Where ε should be 1e-5, vectors of a small variance come out too large.",
+    cause="ε is 1e-6: take the eps that is handed in, and 1e-5 if none is.",
     section="Break it: ε outside the root, and the other variance",
 )
 def epsilon_of_a_millionth(centred: Tensor, variance: Tensor, eps: float) -> Tensor:
@@ -422,7 +424,7 @@ def root_twice(centred: Tensor, variance: Tensor, eps: float) -> Tensor:
 @mistake(
     "divide",
     "squared in place of the root",
-    symptom="Vectors with a variance above 1 come out far too small, before weight and bias.",
+    symptom="Vectors with a variance above 1 come out too small, before weight and bias.",
     cause="The variance plus ε is squared: take its root, `** 0.5`, not `** 2`.",
     seen="Question about layernorm?, "
     "https://github.com/131250208/TPlinker-joint-extraction/issues/37",

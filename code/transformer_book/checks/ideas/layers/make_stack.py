@@ -62,8 +62,9 @@ mistake = mistakes_in(STACK)
     "build",
     "[layer] * N",
     met=("worse", 6),
-    symptom="There is one layer, N times: all share their weights.",
-    cause="A list times N repeats the same object: make each layer anew.",
+    symptom="All N layers share their weights.",
+    cause="`[layer] * N`, a loop over one layer, and copy.copy repeat the same weights: call "
+    "make_layer() for each.",
     seen="ff_layer weights sharing, https://github.com/habla-liaa/encodecmae/issues/3",
 )
 def one_layer_repeated(make: Callable[[], nn.Module], n: int) -> list[nn.Module]:
@@ -75,8 +76,8 @@ def one_layer_repeated(make: Callable[[], nn.Module], n: int) -> list[nn.Module]
     "deep copies that start equal",
     met=("harmless", 18),
     symptom="The layers have weights of their own that all begin with the same numbers.",
-    cause="deepcopy copies the numbers, too. It trains (nn.TransformerEncoder does it), but layers "
-    "should begin differently: make each anew, or initialise afterwards.",
+    cause="They are deep copies, or drawn from one seed. It trains (nn.TransformerEncoder does "
+    "it), but layers should begin differently: make each anew, or initialise afterwards.",
     kind="convention",
     seen="TransformerEncoder/TransformerDecoder has same initial parameters for all layers, "
     "https://github.com/pytorch/pytorch/issues/86274",

@@ -83,6 +83,15 @@ def change_normalised(x: Tensor, change: Tensor, norm: Callable[[Tensor], Tensor
 
 @mistake(
     "inside",
+    "normalised stream in place of post-norm",
+    symptom="norm(x) goes into the sublayer and into the sum, and the sum comes back as it is.",
+    cause="Post-norm has one norm, behind the sum: norm(x + f(x)), x untouched.",
+    steps={"add": lambda x, change, norm: norm(x) + change},
+    seen="Implementation applies residual connections after a LayerNorm, "
+    "https://github.com/shivanandmn/Knowledge-Tracing-SAINT/issues/6",
+)
+@mistake(
+    "inside",
     "normalised in front and behind",
     symptom="The sublayer sees norm(x), and the sum is normalised, too.",
     cause="Post-norm has one norm, behind the sum: norm(x + f(x)).",

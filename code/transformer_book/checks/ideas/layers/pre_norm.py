@@ -96,6 +96,17 @@ def stream_lost(x: Tensor, change: Tensor, norm: Callable[[Tensor], Tensor]) -> 
 
 
 @mistake(
+    "add",
+    "sublayer's output added to itself",
+    symptom="The sublayer's output is added twice, and x is not added.",
+    cause="Add x, as it came in; often x = f(norm(x)) has overwritten it.",
+    seen="[BUG] residual connection wrong?, https://github.com/kyegomez/BitNet/issues/32",
+)
+def change_doubled(x: Tensor, change: Tensor, norm: Callable[[Tensor], Tensor]) -> Tensor:
+    return change + change
+
+
+@mistake(
     "inside",
     "norm forgotten",
     met=("flat", 12),

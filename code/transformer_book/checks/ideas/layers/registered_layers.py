@@ -100,7 +100,8 @@ def in_a_list(layers: Layers) -> None:
     "keep",
     "only one layer registered",
     symptom="One layer learns, the others stay as they were drawn.",
-    cause="An attribute that is assigned in a loop holds the last layer alone: use nn.ModuleList.",
+    cause="A module does not look into a list, and an attribute that is assigned in a loop holds "
+    "the last layer alone: use nn.ModuleList.",
 )
 def last_registered(layers: Layers) -> nn.Module:
     return layers[-1]
@@ -111,7 +112,8 @@ def last_registered(layers: Layers) -> nn.Module:
     "parameters registered without their layers",
     met=("random", 0),
     symptom="The layers are trained, and eval() does not reach them: their dropout would stay on.",
-    cause="nn.ParameterList knows the tensors alone: register the layers, with nn.ModuleList.",
+    cause="nn.ParameterList and register_parameter know the tensors alone: register the layers, "
+    "with nn.ModuleList.",
 )
 def parameters_alone(layers: Layers) -> nn.Module:
     return nn.ParameterList([p for layer in layers for p in layer.parameters()])
@@ -153,9 +155,9 @@ def last_left_out(layers: Layers) -> Layers:
 @mistake(
     "keep",
     "a layer registered twice",
-    symptom="The last layer's tensors are saved twice, under two names.",
+    symptom="One layer's tensors are saved twice, under two names.",
     cause="A second attribute that holds a layer registers it once more: take it out of the list "
-    "where you need it, self.layers[-1].",
+    "where you need it, as self.layers[-1].",
 )
 def last_registered_twice(layers: Layers) -> nn.Module:
     return nn.ModuleList([*layers, layers[-1]])
@@ -164,9 +166,9 @@ def last_registered_twice(layers: Layers) -> nn.Module:
 @mistake(
     "order",
     "all layers under one name",
-    symptom="Only the last layer is applied, trained and saved.",
-    cause="Each layer takes the place of the one before it, since all have one name: give each a "
-    "name, or use nn.ModuleList.",
+    symptom="Of layers that have one name, only the last is applied, trained and saved.",
+    cause="Each takes the place of the one before it: give each layer another name, or use "
+    "nn.ModuleList.",
     steps={"keep": last_registered},
 )
 def last_alone(layers: Layers) -> Layers:

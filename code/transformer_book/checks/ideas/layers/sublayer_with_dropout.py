@@ -144,6 +144,17 @@ def dropout_without_stream(x: Tensor, change: Tensor, dropout: object, norm: obj
 
 @mistake(
     "out",
+    "what the dropout gives added to itself",
+    symptom="What the dropout gives is added twice, and x is not added.",
+    cause="Add x, as it came in; often x = dropout(f(norm(x))) has overwritten it.",
+    section="Where to put the norm",
+)
+def change_doubled(x: Tensor, change: Tensor, dropout: object, norm: object) -> Tensor:
+    return change + change
+
+
+@mistake(
+    "out",
     "normalised x in the sum",
     symptom="The stream itself is normalised.",
     cause="norm(x) is added, often because x = norm(x) overwrote x: add x, untouched.",

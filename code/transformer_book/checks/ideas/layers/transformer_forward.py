@@ -162,7 +162,7 @@ mistake = mistakes_in(FORWARD)
     "forward returns argmax",
     met=("nonsense", 17),
     symptom="The answer is token ids, and no loss can be computed from them.",
-    cause="Return the logits; whoever decodes takes the argmax.",
+    cause="Return the logits; decoding takes the argmax.",
 )
 def ids_returned(y: Tensor, output: Callable[[Tensor], Tensor]) -> Tensor:
     return output(y).argmax(dim=-1)
@@ -195,7 +195,7 @@ def logarithms_returned(y: Tensor, output: Callable[[Tensor], Tensor]) -> Tensor
 @mistake(
     "finish",
     "output projection of the model forgotten",
-    symptom="The rows have as many numbers as the model is wide, not as there are words.",
+    symptom="The rows are the decoder's vectors, as wide as the model, and no logits.",
     cause="Return output(y).",
 )
 def vectors_returned(y: Tensor, output: Callable[[Tensor], Tensor]) -> Tensor:
@@ -222,7 +222,7 @@ def source_padding_in_target(target: Tensor, source: Tensor) -> Tensor:
     "target_mask",
     "future of the target visible",
     met=("too-good", 5),
-    symptom="Each position of the target sees the words it is to predict.",
+    symptom="Positions of the target see the words that they are to predict.",
     cause="The target's mask hides the padding alone: combine it with the causal mask.",
 )
 def future_visible(target: Tensor, source: Tensor) -> Tensor:
@@ -320,7 +320,7 @@ def tables_exchanged(source: Tensor, embed_source: object, embed_target: Any) ->
     "real",
     "special tokens of the source hidden",
     symptom="<sos>, <eos> and <unk> of the source are hidden with the padding.",
-    cause="source > 3 hides four tokens: padding is token 0 alone, source != 0.",
+    cause="Four tokens are hidden, as by source > 3: padding is token 0 alone, source != 0.",
     section="The three masks of one batch",
     chapter=8,
 )
@@ -341,6 +341,18 @@ def source_mask_inverted(source: Tensor) -> Tensor:
 
 
 @mistake(
+    "real",
+    "source mask of numbers",
+    symptom="A mask of numbers hides no padding: attention adds it to the scores, or stops.",
+    cause="Masks are boolean here, True = may attend: hand over source != 0 as it is.",
+    section="The three masks of one batch",
+    chapter=8,
+)
+def source_mask_of_numbers(source: Tensor) -> Tensor:
+    return (source != 0).float()
+
+
+@mistake(
     "finish",
     "last row of the model's logits cut off",
     symptom="There are T − 1 rows of logits.",
@@ -356,7 +368,7 @@ def last_row_cut(y: Tensor, output: Callable[[Tensor], Tensor]) -> Tensor:
     "finish",
     "logits of the last position only",
     symptom="There is one row of logits for each sentence.",
-    cause="Training needs the logits of all positions; whoever decodes takes the last.",
+    cause="Training needs the logits of all positions; decoding takes the last.",
 )
 def last_row_only(y: Tensor, output: Callable[[Tensor], Tensor]) -> Tensor:
     return output(y)[:, -1]

@@ -174,8 +174,8 @@ def value_turned(value: Tensor, positions: Tensor, turn: Turn) -> Tensor:
     "extend_keys",
     "kept keys turned again",
     met=("nonsense", 8),
-    symptom="The older a token, the more often it has been turned.",
-    cause="All keys are turned, those that are kept already turned, too: turn only the new ones.",
+    symptom="At each call the kept keys are turned once more.",
+    cause="Kept keys have been turned before they were kept: turn only the new ones.",
 )
 def turned_again(kept: Tensor, new: Tensor, turn: Turn) -> Tensor:
     past = kept.size(2)
@@ -198,7 +198,8 @@ def future_seen(scores: Tensor, kept: Tensor) -> Tensor:
     "mask that does not count what is kept",
     met=("nonsense", 11),
     symptom="New token i, counted from 0, sees only the first i + 1 positions, kept ones included.",
-    cause="The triangle begins at the first kept position: shift it by their number, tril(P).",
+    cause="The triangle begins at the first kept position, as with is_causal=True: shift it by "
+    "their number, tril(P).",
 )
 def unshifted(scores: Tensor, kept: Tensor) -> Tensor:
     seen = torch.ones(scores.shape[-2:]).tril().bool()  # (t, P + t)
@@ -250,7 +251,7 @@ def only_without_a_cache(scores: Tensor, kept: Tensor) -> Tensor:
     "keep_keys",
     "new keys kept before they are turned",
     met=("nonsense", 9),
-    symptom="The heads of this call are right, and those of later ones are not.",
+    symptom="The heads of this call are right; later calls read keys that were never turned.",
     cause="The attention uses turned keys and the cache gets those that are not: keep the "
     "turned ones.",
 )

@@ -96,8 +96,8 @@ mistake = mistakes_in(GROUPED)
     "repeat for repeat_interleave",
     symptom="With several groups of several heads, query head 1 reads head 1 of keys and values, "
     "where it shares head 0.",
-    cause="`repeat` lays the heads one behind the other, 0 1 0 1: neighbours share a head, 0 0 "
-    "1 1, which `repeat_interleave` does.",
+    cause="The heads lie one behind the other, 0 1 0 1, as `repeat` lays them: neighbours share a "
+    "head, 0 0 1 1, which `repeat_interleave` does.",
     steps={"share_values": lambda x, n_heads: x.repeat(1, n_heads // x.size(1), 1, 1)},
 )
 def repeated(x: Tensor, n_heads: int) -> Tensor:
@@ -226,10 +226,10 @@ def unfolded(x: Tensor, n_heads: int) -> Tensor:
     "share_keys",
     "heads and positions taken for each other",
     met=("nonsense", 0),
-    symptom="Where query heads share keys, each sees some positions several times, and others "
+    symptom="Of several positions, query heads that share keys see some more than once, and others "
     "not at all.",
-    cause="A helper for (B, S, G, K) is given (B, G, S, K) and copies each position: copy each "
-    "head, along dim=1.",
+    cause="Each position is copied, as by a helper for (B, S, G, K) that gets (B, G, S, K): copy "
+    "each head, along dim=1.",
     steps={"share_values": unfolded},
 )
 def positions_for_heads(x: Tensor, n_heads: int) -> Tensor:

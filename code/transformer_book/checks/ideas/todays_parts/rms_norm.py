@@ -118,13 +118,24 @@ def no_epsilon(x: Tensor, mean_square: Tensor, eps: float) -> Tensor:
     "divide",
     "ε of RMSNorm beside the squares of scaled numbers",
     met=("nan", 0),
-    symptom="A row of zeros becomes nan, and the smaller a vector, the less its ε counts.",
+    symptom="A row of zeros becomes nan, and rows of small numbers come out too large.",
     cause="The row is divided by its largest entry first, and ε added afterwards: that multiplies "
-    "ε by the square of the entry. Divide ε by it, and leave rows of zeros as they are.",
+    "ε by the square of the entry. Divide ε by that square, and leave rows of zeros as they are.",
 )
 def scaled_by_the_largest(x: Tensor, mean_square: Tensor, eps: float) -> Tensor:
     scaled = x / x.abs().amax(dim=-1, keepdim=True)
     return scaled / torch.sqrt(scaled.square().mean(dim=-1, keepdim=True) + eps)
+
+
+@mistake(
+    "divide",
+    "RMSNorm by F.normalize",
+    symptom="Small vectors come out too large.",
+    cause="F.normalize adds no ε, it only bounds the length from below: divide by the root of the "
+    "mean of the squares plus ε.",
+)
+def divided_by_length(x: Tensor, mean_square: Tensor, eps: float) -> Tensor:
+    return torch.nn.functional.normalize(x, dim=-1) * x.size(-1) ** 0.5
 
 
 @mistake(

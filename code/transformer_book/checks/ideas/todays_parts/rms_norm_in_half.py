@@ -104,8 +104,8 @@ mistake = mistakes_in(HALF)
 @mistake(
     "widen",
     "RMSNorm computed in two bytes",
-    symptom="In float16 large features come out as zeros, and zeros as nan if ε is tiny; every "
-    "step is rounded.",
+    symptom="In float16 large features come out as zeros, and zeros as nan if ε is tiny; "
+    "squares and mean are rounded.",
     cause="Squares above 65504 are inf in float16, and a small ε is 0: compute in float32, "
     "x.float(), and round the result.",
 )
@@ -171,7 +171,7 @@ def always_half(normalised: Tensor, weight: Tensor, x: Tensor) -> Tensor:
     met=("nan", 0),
     symptom="A row of zeros becomes nan, and one large number makes its row too small.",
     cause="The row is divided by its largest entry first, and ε added afterwards: that multiplies "
-    "ε by the square of the entry. Divide ε by it, and leave rows of zeros as they are.",
+    "ε by the square of the entry. Divide ε by that square, and leave rows of zeros as they are.",
     seen="Fix rms_norm eps inflation from max-|x| rescale; guard all-zero input, "
     "https://github.com/apple/coremltools/pull/2822",
 )

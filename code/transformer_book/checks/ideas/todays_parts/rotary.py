@@ -30,6 +30,7 @@ def rotary_cases() -> Sequence[Case]:
         Case("two pairs", random(1, 1, 3, 4, seed=1)),
         Case("three pairs, two heads", random(1, 2, 4, 6, seed=2)),
         Case("a batch", random(2, 3, 5, 8, seed=3)),
+        Case("more sentences than positions", random(4, 1, 3, 6, first=1, seed=13)),
         Case("as many heads as positions", random(2, 4, 4, 4, seed=4)),
         Case("one position, the seventh", random(2, 2, 1, 4, first=7, seed=5)),
         Case("later positions", random(2, 2, 3, 8, first=30, seed=6)),
@@ -100,7 +101,7 @@ def interleaved(first: Tensor, second: Tensor, x: Tensor) -> Tensor:
 @mistake(
     "pair",
     "neighbours paired",
-    symptom="Neighbours are turned together, where Llama turns features i and i + K/2.",
+    symptom="Neighbours are turned together, where the book turns features i and i + K/2.",
     cause="Features 2i and 2i + 1 are a pair, as Su et al. write; transformers stores Llama's "
     "weights for pairs of i and i + K/2. A model trained from the start does not care.",
     kind="convention",
@@ -158,7 +159,7 @@ def angles_of_halves(first: Tensor, second: Tensor, angles: Tensor) -> tuple[Ten
     "turned clockwise",
     symptom="Every pair is turned the other way.",
     cause="The sign of the angle is turned round. If queries and keys both are, their products "
-    "are the same; weights do not fit from one to the other.",
+    "still depend on the distance alone; weights do not fit from one to the other.",
     kind="convention",
 )
 def clockwise(first: Tensor, second: Tensor, angles: Tensor) -> tuple[Tensor, Tensor]:
@@ -191,11 +192,22 @@ def same_frequency(x: Tensor, base: float) -> Tensor:
     "frequencies",
     "exponent without its factor two",
     symptom="All pairs but the first turn too fast.",
-    cause="The exponent is −i/K: it must be −2i/K, so that the frequencies reach from 1 nearly "
-    "down to 1/base.",
+    cause="The exponent is −i/K: it must be −2i/K, for i from 0 to K/2 − 1.",
 )
 def half_exponent(x: Tensor, base: float) -> Tensor:
     return base ** -(torch.arange(x.size(-1) // 2) / x.size(-1))
+
+
+@mistake(
+    "frequencies",
+    "exponent without its minus",
+    symptom="All pairs but the first turn too fast, the last of them fastest.",
+    cause="The frequencies rise, base^(2i/K): pair i turns by base^(−2i/K) at each position.",
+    seen="Missing a negative sign on the exponent for RoPE, "
+    "https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/313",
+)
+def rising(x: Tensor, base: float) -> Tensor:
+    return base ** (torch.arange(0, x.size(-1), 2) / x.size(-1))
 
 
 @mistake(

@@ -106,6 +106,18 @@ def gelu_gate(gate: Tensor, value: Tensor) -> Tensor:
 
 @mistake(
     "open",
+    "ReLU in place of SiLU",
+    symptom="The gate is 0 wherever its product is negative.",
+    cause="The gate is ReLU(z), which makes this ReGLU: it works as well, but it is another "
+    "network.",
+    kind="convention",
+)
+def relu_gate(gate: Tensor, value: Tensor) -> Tensor:
+    return torch.relu(gate)
+
+
+@mistake(
+    "open",
     "activation of the gate forgotten",
     symptom="The network is a product of two linear maps: it is the same for x and −x.",
     cause="Take silu of the gate: silu(x @ w_gate.T).",
