@@ -1028,6 +1028,20 @@ def registered_one_less(layers):
     return _Indexed(layers, range(len(layers) - 1))
 
 
+@version("registered_layers", "wrong: each layer applied to the module's input")
+class EachOfTheInput(_Indexed):
+    def __init__(self, layers):
+        super().__init__(layers, ())
+
+    def forward(self, x):
+        return [layer(x) for layer in self.layers][-1]
+
+
+@version("registered_layers", "wrong: only the first layer applied")
+def registered_first_alone(layers):
+    return _Indexed(layers, [0])
+
+
 @version("layer_norm", "wrong: root of the standard deviation")
 def norm_by_a_root_of_std(x, weight, bias, eps=1e-5):
     std = x.std(-1, correction=0, keepdim=True)

@@ -76,8 +76,8 @@ def one_layer_repeated(make: Callable[[], nn.Module], n: int) -> list[nn.Module]
     "deep copies that start equal",
     met=("harmless", 18),
     symptom="The layers have weights of their own that all begin with the same numbers.",
-    cause="They are deep copies, or drawn from one seed. It trains (nn.TransformerEncoder does "
-    "it), but layers should begin differently: make each anew, or initialise afterwards.",
+    cause="Deep copies begin so, or one seed for all. It trains (nn.TransformerEncoder does it), "
+    "but layers should begin differently: make each anew, or initialise afterwards.",
     kind="convention",
     seen="TransformerEncoder/TransformerDecoder has same initial parameters for all layers, "
     "https://github.com/pytorch/pytorch/issues/86274",

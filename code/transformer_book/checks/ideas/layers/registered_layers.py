@@ -153,6 +153,28 @@ def last_left_out(layers: Layers) -> Layers:
 
 
 @mistake(
+    "order",
+    "each layer applied to the module's input",
+    met=("worse", 0),
+    symptom="The last layer's answer to the module's input comes back; the others change nothing.",
+    cause="Hand each layer what the one before it gave: x = layer(x).",
+)
+def last_of_all(layers: Layers) -> Layers:
+    return layers[-1:]
+
+
+@mistake(
+    "order",
+    "only the first layer applied",
+    met=("worse", 0),
+    symptom="The first layer is applied, and the others change nothing.",
+    cause="Go on with what it gave: a return inside the loop ends the loop at the first layer.",
+)
+def first_alone(layers: Layers) -> Layers:
+    return layers[:1]
+
+
+@mistake(
     "keep",
     "a layer registered twice",
     symptom="One layer's tensors are saved twice, under two names.",
