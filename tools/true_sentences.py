@@ -31,7 +31,7 @@ from common import ROOT
 sys.path.insert(0, str(ROOT))
 
 QUOTED = r"('.*?'|\".*?\")"  # the name of an input, in double quotes if it has an apostrophe
-STEP = r"(comes out of|goes into) the step “(.*?)”(?:, the (\w+) time)?"
+STEP = r"(comes out of|goes first into) the step “(.*?)”(?: \([\w, ]+\))?(?:, the (\w+) time)?"
 MENDED = (
     r"(?:With that, l|L)ine (\d+) of your cell or file: (.*) yours would be (?:right on "
     r"(?:all (\d+) inputs|(\d+) of \d+ inputs, not (\d+); the cause may be another)|"
@@ -221,14 +221,14 @@ class Told:
         said = int(right), int(answers or right), int(of), first
         return (sum(full), sum(counts), len(counts), named) == said
 
-    @reads(r"It does so on (\d+) of (\d+) inputs\.")
+    @reads(r"It (?:does so|stops with \w+) on (\d+) of (\d+) inputs\.")
     def so_often(self, times: str, of: str) -> bool:
         kind = self.verdict.sentences[0].split(":")[0]
         alike = [o for o in self.found if (o.trouble or "").split(":")[0] == kind]
         here = [o for o in alike if o.line == self.verdict.line]
         return (len(here), len(self.found)) == (int(times), int(of))
 
-    @reads(r"It is wrong exactly on the inputs (.*)\.")
+    @reads(r"Of the \d+ inputs it is wrong exactly on those (.*)\.")
     def exactly(self, said: str) -> bool:
         return any(
             [bool(each.holds(t)) == (each.text == said) for t in self.trials]
@@ -236,7 +236,7 @@ class Told:
             for each in self._conditions(said)
         )
 
-    @reads(r"It is wrong only on inputs (.*); right on all (\d+) (.*)\.")
+    @reads(r"Of the \d+ inputs it is wrong only on those (.*); right on all (\d+) (.*)\.")
     def among(self, said: str, outside: str, _: str) -> bool:
         for each in self._conditions(said):
             inside = [bool(each.holds(t)) == (each.text == said) for t in self.trials]
@@ -327,18 +327,18 @@ class Told:
 
     # --- as if ------------------------------------------------------------------------------------
 
-    @reads(r"On every input your answer is `(\w+)` itself, unchanged\.")
+    @reads(r"On (?:all \d+ inputs|the input) your answer is `(\w+)` itself, unchanged\.")
     def unchanged(self, name: str) -> bool:
         return all(not t.stops and self.same(t.mine, t.given[name]) for t in self.trials)
 
     @reads(
-        r"(On every input your answer|Wherever yours gives an answer, it) is what the right "
-        r"version gives (.*)\."
+        r"On (?:all \d+ inputs your answer|the \d+ of \d+ inputs (where) yours gives an answer, "
+        r"it) is what the right version gives (.*)\."
     )
-    def as_if(self, where: str, text: str) -> bool:
+    def as_if(self, where: str | None, text: str) -> bool:
         asif, plain = self.checks.diagnosis.asif, self.attempt.plain
         version = self.checks.diagnosis._version
-        given = [t for t in self.trials if not (t.stops and where.startswith("Wherever"))]
+        given = [t for t in self.trials if not (t.stops and where)]
         kinds = self.checks.diagnosis._kinds_of(plain)
         options = [
             *asif.changes(self.trials, version(plain, {}), kinds),
@@ -494,9 +494,11 @@ class Told:
 
     def of_answers(self, sentence: str, trials: list[Any]) -> bool:
         """Whether a sentence on how answers differ, and where, holds for all these inputs."""
-        if one := re.fullmatch(rf"On the (?:input {QUOTED}|first that differs): (.*)\.", sentence):
-            name, facts = one.groups()
-            chosen = [t for t in trials if name is None or t.name == ast.literal_eval(name)][:1]
+        of = rf"On (?:the input {QUOTED}|the first that differs|(all) that differ): (.*)\."
+        if one := re.fullmatch(of, sentence):
+            name, every, facts = one.groups()
+            chosen = [t for t in trials if name is None or t.name == ast.literal_eval(name)]
+            chosen = chosen if every else chosen[:1]
             return bool(chosen) and self._facts(facts, chosen)
         return self._fact(sentence, trials)
 
@@ -589,10 +591,7 @@ class Told:
             return all(bool((m < r).all()) for m, r in pairs)
         if "less than a hundredth" in text:
             return all(bool(((m - r).abs() <= 0.01 * r.abs().max()).all()) for m, r in pairs)
-        return text in (
-            "Nearly every entry differs.",
-            "Wherever it differs, another number stands in yours.",
-        )
+        return text == "Nearly every entry differs."
 
     # --- names ------------------------------------------------------------------------------------
 
@@ -632,7 +631,7 @@ class Told:
             r"Of the (\d+) inputs on which .* exactly on those (.*); on the others", text
         )
         more = re.search(
-            r"Made in the right version, .*?; yours (stops|holds nan) on (\d+) of", text
+            r"The mistake as we know it .*?; yours (stops|holds nan) on (\d+) of", text
         )
         less = re.search(
             r"On (\d+) of \d+ inputs, where yours .*?, the mistake as we know it (stops|gives nan)",

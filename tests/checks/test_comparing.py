@@ -10,6 +10,7 @@ from transformer_book.checks.comparing import difference, same
 def test_differences_are_put_in_words() -> None:
     assert difference([1, 2], [1, 2]) is None
     assert difference([1, 3], [1, 2]) == "you return 3 at [1], it should be 2"
+    assert difference({"a": 3}, {"a": 2}) == "['a'] is 3, it should be 2"  # seen, or returned
     assert difference({"a": 1}, {"b": 1}) == "your dictionary differs in its keys: a, b"
     assert difference(True, 1) == "you return True, it should be 1"
     assert difference(torch.tensor(2), 2) is None

@@ -59,7 +59,10 @@ def test_what_is_handed_to_a_function_is_told() -> None:
         return [token for token in tokens if token > 2]
 
     found = told("greedy_search", without_sos)
-    assert "your second call of `step` hands it the row [4], where it should get [[1, 4]]." in found
+    assert (
+        "your second call of `step` hands it the row [4], where it should get the row [1, 4]."
+        in found
+    )
 
 
 def test_a_row_that_is_handed_over_with_others_is_told_as_one_among_them() -> None:

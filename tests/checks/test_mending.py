@@ -230,3 +230,23 @@ def test_a_change_that_makes_something_huge_or_endless_is_no_harm() -> None:
 
     (found,) = told("causal_mask", by_powers)
     assert "`n // 1000`" in found or "1000" in found
+
+
+def test_a_change_is_told_as_the_code_is_written_and_in_its_line() -> None:
+    def all_but_the_last(logits):
+        return logits[:, :-1, :].squeeze(1).argmax(dim=-1)
+
+    def rounded_places(x, positions, base=10000.0):
+        return checks.COMPONENTS["rotary"].reference(x, positions.to(torch.bfloat16), base)
+
+    def without_end(ids):
+        kept = [i for i in ids if i != 2]
+        return kept[: kept.index(2) if 2 in kept else -1]
+
+    (found,) = told("next_token", all_but_the_last)
+    assert "with `logits[:, -1:, :]` in the place of `logits[:, :-1, :]` yours" in found
+    (found,) = told("rotary", rounded_places)
+    assert "with `positions` in the place of `positions.to(torch.bfloat16)` yours" in found
+    first, second = told("cut_at_end", without_end)
+    assert first.startswith(f"L{line(without_end, 1)}")
+    assert second.startswith(f"With that, l{line(without_end, 1)}")

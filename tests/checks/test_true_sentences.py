@@ -49,7 +49,8 @@ FALSE: list[tuple[str, Any, str]] = [
     (
         "min_p_probabilities",
         nan_or_an_exception,
-        "Wherever yours gives an answer, it is what the right version gives with `min_p` doubled.",
+        "On the 12 of 14 inputs where yours gives an answer, it is what the right version gives "
+        "with `min_p` doubled.",
     ),
     ("softmax", warm, "Right on 14 of 14 inputs; the first that differs: random scores."),
     (
@@ -57,7 +58,7 @@ FALSE: list[tuple[str, Any, str]] = [
         cut_off_or_warm,
         "Right on 6 of 15 inputs; the first that differs: two rows of three.",
     ),
-    ("softmax", warm, "On every input your answer is `scores` itself, unchanged."),
+    ("softmax", warm, "On all 14 inputs your answer is `scores` itself, unchanged."),
     ("softmax", warm, "Yours is the right answer times 2."),
     ("softmax", warm, "It differs only at the first column."),
     ("softmax", warm, "Everywhere your number is too small."),

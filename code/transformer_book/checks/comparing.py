@@ -27,18 +27,18 @@ def difference(got: Any, expected: Any, where: str = "") -> str | None:
         return _tensor_difference(got, expected, where)
     if isinstance(expected, bool) or expected is None or isinstance(expected, str):
         equal = type(got) is type(expected) and got == expected
-        return None if equal else f"you return {brief(got)}{place}, it should be {expected!r}"
+        return None if equal else f"{_told(brief(got), where)} {expected!r}"
     if isinstance(expected, int):
         got = plain(got)
         equal = type(got) in (int, float) and got == expected  # not of a kind that equals all
-        return None if equal else f"you return {brief(got)}{place}, it should be {brief(expected)}"
+        return None if equal else f"{_told(brief(got), where)} {brief(expected)}"
     if isinstance(expected, float):
         got = plain(got)
         if isinstance(got, bool) or not isinstance(got, (int, float)):
-            return f"you return {brief(got)}{place}, it should be a number"
+            return f"{_told(brief(got), where)} a number"
         if math.isclose(got, expected, rel_tol=1e-4, abs_tol=1e-6):
             return None
-        return f"you return {got:.4g}{place}, it should be {expected:.4g}"
+        return f"{_told(f'{got:.4g}', where)} {expected:.4g}"
     if isinstance(expected, dict):
         if not isinstance(got, dict):
             return f"you return {brief(got)}{place}, it should be a dictionary"
@@ -55,6 +55,13 @@ def difference(got: Any, expected: Any, where: str = "") -> str | None:
     return next(
         (found for name, mine, right in pairs if (found := difference(mine, right, name))), None
     )
+
+
+def _told(got: str, where: str) -> str:
+    """What is there: what has a name may be seen by the check, and not be returned."""
+    place = f" at {where}" if where else ""
+    it = f"{where} is {got}" if where.startswith("['") else f"you return {got}{place}"
+    return f"{it}, it should be"
 
 
 def plain(number: Any) -> Any:

@@ -16,6 +16,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
+from itertools import combinations_with_replacement as pairs
 from typing import Any
 
 import torch
@@ -154,7 +155,7 @@ def _one_step(attempt: Attempt, inputs: Sequence[int]) -> str | None:
             name = (
                 f"One value explains your answer: {_line(line).lower()}, or what goes into it, "
                 "gives something else than "
-                f"{_value_of(*at)} in the right version"
+                f"{_value_of(attempt, *at)} in the right version"
             )
             return _of_step(attempt, inputs, name, chosen, [each[at] for each in steps])
     return None
@@ -201,7 +202,9 @@ def _leaf(attempt: Attempt, i: int, value: Tensor, right: Tensor) -> Leaf:
         value, right = (
             x.masked_fill((value < MASKED) & (right < MASKED), 0) for x in (value, right)
         )
-    return Leaf(Trial("", given, None, None, stops=False, wrong=True), "", value, right)
+    return Leaf(
+        Trial(attempt.cases[i].name, given, None, None, stops=False, wrong=True), "", value, right
+    )
 
 
 def _entry(attempt: Attempt, i: int, value: Tensor, right: Tensor) -> str:
@@ -230,20 +233,19 @@ def _up_to(attempt: Attempt, inputs: Sequence[int]) -> str | None:
             if new and any(each[at].unique().numel() > 1 for each in steps):
                 last, after = (at, max(common)), None
         elif last and not after and not any(lines) and max(map(len, values)) < MOST:
-            after = at
-    if last is None:
+            both = zip(steps, given, strict=True)
+            after = None if any(_alike(x, each[at]) for each, own in both for x in own) else at
+    whole = all(isinstance(attempt.expected[i].answer, Tensor) for i in inputs)
+    if last is None or not (after or whole):  # of several parts, the right one may be that value
         return None
-    behind = f"no tensor of yours is {_value_of(*after)}" if after else "look behind it"
-    return f"{_line(last[1])} gives {_value_of(*last[0])} of the right version; {behind}."
+    behind = f"no tensor of yours is {_value_of(attempt, *after)}" if after else "look behind it"
+    return f"{_line(last[1])} gives {_value_of(attempt, *last[0])} of the right version; {behind}."
 
 
-def _value_of(kind: str, key: Key) -> str:
-    return f"what {'comes out of' if kind == 'from' else 'goes into'} the step {_step(key)}"
-
-
-def _step(key: Key) -> str:
-    times = f", the {ordinal(key[1])} time" if key[1] else ""
-    return f"“{key[0].replace('_', ' ')}”{times}"
+def _value_of(attempt: Attempt, kind: str, key: Key) -> str:
+    way, times = "comes out of" if kind == "from" else "goes first into", ordinal(key[1])
+    step = diagnosis.step_named(key[0], attempt.component.steps[key[0]])
+    return f"what {way} the step {step}{f', the {times} time' if key[1] else ''}"
 
 
 def _line(number: int) -> str:
@@ -329,6 +331,8 @@ def _odd(known: Mapping[str, Any], mine: Sequence[Call], right: Sequence[Call]) 
             told = f"your {ordinal(before)} call of `{name}` hands it {own or 'something'}{at}"
             if before < len(expected):
                 theirs = _described(known, expected[before], right)
+                if odd[0] and len(expected[before]) == 1:
+                    theirs = f"the row {expected[before][0].tolist()}"
                 if theirs and theirs != own:
                     return f"{told}, where it should get {theirs}."
             return f"{told}, which the right version never does." if own else None
@@ -355,7 +359,7 @@ def _described(given: Mapping[str, Any], value: Any, calls: Sequence[Call]) -> s
     if not isinstance(value, Tensor) or not value.is_floating_point():
         return _in_full(value)
     alike = [(n, x) for n, x in known.items() if getattr(x, "shape", 0) == value.shape]
-    for some in (*combinations(alike, 2), *combinations(alike, 3)):
+    for some in (*pairs(alike, 2), *combinations(alike, 3)):
         if _equal(value, sum(x for _, x in some)):
             return f"`{' + '.join(name for name, _ in some)}`"
     return few(value)

@@ -151,10 +151,14 @@ def _mended(attempt: Attempt, *, whole: bool = False) -> tuple[str, ...]:
 def _stops(attempt: Attempt, trouble: Trouble) -> Verdict:
     """The verdict on a function that gives no answer, on most of the inputs that are not right."""
     cases, first = attempt.cases, trouble.inputs[0]
-    verdict = stopped(attempt.name, cases[first], attempt.found[first])
+    shapes = not diagnosis.of_ours(attempt.plain)  # else the function is handed no tensor of them
+    verdict = stopped(attempt.name, cases[first], attempt.found[first], shapes=shapes)
     where = diagnosis.which_inputs(attempt.plain, attempt.given, attempt.found, attempt.expected)
     if not where and len(trouble.inputs) < len(attempt.found):
-        where = f"It does so on {trouble.share(attempt)} inputs."
+        told = {attempt.found[i].trouble or "" for i in trouble.inputs}
+        kind = next(iter(told)).partition(":")[0]
+        does = kind if len(told) > 1 and kind.startswith("It stops with") else "It does so"
+        where = f"{does} on {trouble.share(attempt)} inputs."
     return replace(verdict, sentences=(*verdict.sentences, where, *_where(attempt, trouble)))
 
 

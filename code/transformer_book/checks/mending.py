@@ -26,7 +26,7 @@ from torch import Tensor
 
 from transformer_book.checks import builtin
 from transformer_book.checks.attempt import Attempt
-from transformer_book.checks.comparing import same
+from transformer_book.checks.comparing import holds_nan, same
 from transformer_book.checks.components import MISTAKES
 from transformer_book.checks.explaining import known_outcomes
 from transformer_book.checks.learners_code import code_of
@@ -103,10 +103,20 @@ class Code:
         cells = getattr(self.made, "__closure__", None) or ()
         names = self.made.__code__.co_freevars if cells else ()
         space = dict(globals_of(self.made))
+        space |= {n: type(space[n])() for n in self.filled if n in space}
         space |= {n: cell.cell_contents for n, cell in zip(names, cells, strict=True)} | more
         body = [ast.fix_missing_locations(part) for part in parts or self.parts]
         exec(compile(ast.Module(body, []), "<changed>", "exec"), space)  # with our future import
         return space[self.made.__name__]
+
+    @functools.cached_property
+    def filled(self) -> set[str]:
+        """The names beside the code that it may put something into: earlier calls have done so."""
+        nodes = [node for part in self.parts for node in ast.walk(part)]
+        stored = (n.value for n in nodes if isinstance(n, ast.Subscript) and _stored(n))
+        names = {n.id for n in stored if isinstance(n, ast.Name)}
+        kept = globals_of(self.made)
+        return {n for n in names if isinstance(kept.get(n), (dict, list))}
 
 
 def globals_of(made: Any) -> dict[str, Any]:
@@ -318,24 +328,42 @@ class Edit:
         """Make the change, or take it back."""
         self.holder[self.key], self.new = self.new, self.holder[self.key]
 
+    def scales(self) -> bool:
+        """Whether it multiplies or divides what stood there."""
+        new, old = self.new, self.holder[self.key]
+        product = isinstance(new, ast.BinOp) and isinstance(new.op, (ast.Mult, ast.Div))
+        return product and old in (new.left, new.right)
+
     def told(self) -> str:
         """What changes, in words: the shortest expression that shows it."""
         if self.said:
             return self.said
+        around = [x for x in self.above if isinstance(x, ast.expr) and not _of_slices(x)]
+        before = [ast.unparse(x) for x in (self.holder[self.key], *around)]
         old = self.holder[self.key]
-        around = [x for x in self.above if isinstance(x, ast.expr)]
-        before = [ast.unparse(x) for x in (old, *around)]
         self.swap()
         after = [ast.unparse(x) for x in (self.holder[self.key], *around)]
         self.swap()
-        both = [*zip(after, before, strict=True)]
-        fit = [pair for pair in both if max(map(len, pair)) <= WIDE]
-        new, was = next((p for p in fit if min(map(len, p)) > 8), (fit or both)[0])
+        both = [*zip(after, before, strict=True)][bool(around) and _of_slices(old) :]
+        once = [p for p in both if _count(p[1], before[-1]) == 1] or both[-1:]
+        fit = [pair for pair in once if max(map(len, pair)) <= WIDE]
+        new, was = next((p for p in fit if min(map(len, p)) > 8), (fit or once)[0])
         return f"with `{new}` in the place of `{was}`"
 
     def sentence(self, what: str) -> str:
         """The beginning of what is said of the change."""
         return f"Line {self.line} of your cell or file: {self.told()} {what}"
+
+
+def _count(said: str, text: str) -> int:
+    """How often an expression is written in a text, and not as a part of a longer name."""
+    return len(re.findall(rf"(?<!\w){re.escape(said)}(?!\w)", text))
+
+
+def _of_slices(node: ast.AST) -> bool:
+    """What stands in square brackets, and is no expression by itself."""
+    parts = node.elts if isinstance(node, ast.Tuple) else [node]
+    return any(isinstance(part, ast.Slice) for part in parts)
 
 
 def edits(code: Code, values: Values) -> Iterator[Edit]:
@@ -406,7 +434,12 @@ def _walk(
 
 
 def expression(text: str) -> ast.expr:
-    return ast.parse(text, mode="eval").body
+    """An expression that stands in no line yet: it gets that of what it comes into."""
+    tree = ast.parse(text, mode="eval").body
+    for node in ast.walk(tree):
+        for place in ("lineno", "col_offset", "end_lineno", "end_col_offset"):
+            vars(node).pop(place, None)
+    return tree
 
 
 class _Filled(ast.NodeTransformer):
@@ -441,7 +474,7 @@ def _variants(
     own = kind(values.get(place))
     for rank, new in _simple(node):
         part = values.get(getattr(new, "place", None))
-        odd = rank == 0 and part is not None and kind(part) != own
+        odd = rank == 0 and not _is_to(node) and part is not None and kind(part) != own
         yield (6 if odd else rank), new
     if isinstance(node, ast.Constant):
         return
@@ -544,6 +577,10 @@ def _simple(node: ast.expr) -> Iterator[tuple[int, ast.expr]]:
                 yield 2, type(node)(items, node.ctx)
 
 
+def _is_to(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "to"
+
+
 def _calls(node: ast.Call) -> Iterator[tuple[int, ast.expr]]:
     """Other arguments of a call, another function of its family, or no call."""
     if isinstance(node.func, ast.Attribute):
@@ -551,7 +588,8 @@ def _calls(node: ast.Call) -> Iterator[tuple[int, ast.expr]]:
     for i, argument in enumerate(node.args):
         if not isinstance(argument, ast.Starred):
             yield 0, argument
-        yield 2, ast.Call(node.func, node.args[:i] + node.args[i + 1 :], node.keywords)
+        if len(node.args) > 1 or not _is_to(node):  # `x.to()` does nothing
+            yield 2, ast.Call(node.func, node.args[:i] + node.args[i + 1 :], node.keywords)
         for j in range(i):
             order = list(node.args)
             order[i], order[j] = order[j], order[i]
@@ -826,10 +864,13 @@ class Tries:
         """
         best, least = None, len(wrong) // 2 + 1
         probes = dict.fromkeys((wrong[0], wrong[-1], wrong[len(wrong) // 2]))
+        nan = any(holds_nan(mine.answer) for mine in self.attempt.found)
         for probe in list(probes)[: 1 if some is None else None]:
             for edit in edits(code, values_of(code, self.attempt, probe)):
                 if self.over:
                     return best
+                if nan and edit.scales():
+                    continue  # a factor hides what was rounded to 0, and does not mend it
                 edit.swap()
                 left = self.left(code, goal, wrong, probe, least if some is None else len(wrong))
                 edit.swap()
@@ -853,16 +894,18 @@ class Tries:
         """
         self.number += 1
         try:
-            return self._left(code.build(), goal, wrong, probe, most)
+            return self._left(code.build(), goal, wrong, probe, most, anew=not code.filled)
         except Exception:  # a change may make anything
             return None
 
     def _left(
-        self, made: Any, goal: Attempt, wrong: Sequence[int], probe: int, most: int
+        self, made: Any, goal: Attempt, wrong: Sequence[int], probe: int, most: int, *, anew: bool
     ) -> Left | None:
         component = goal.component
         tried, found = component.observe(made), []
-        order = sorted(range(len(goal.cases)), key=lambda i: (i != probe, i not in wrong, i))
+        order = [*range(len(goal.cases))]
+        if anew:  # no call leaves something to the next
+            order.sort(key=lambda i: (i != probe, i not in wrong, i))
         ways = (False, True) if component.differentiable else (False,)
         for gradients, i in itertools.product(ways, order):
             mine = call(tried, goal.cases[i], gradients=gradients, seconds=self.long, endless=False)

@@ -67,13 +67,14 @@ def unsaid() -> str:
     return "It returns nothing (None): is the `return` missing?"
 
 
-def stopped(name: str, case: Case, mine: Outcome) -> Verdict:
+def stopped(name: str, case: Case, mine: Outcome, *, shapes: bool = True) -> Verdict:
     """The verdict on a function that raised an exception, or did not end."""
     if mine.names_differ:
         return Verdict("wrong", name, (mine.trouble or "",))
     at = f", in line {mine.line} of your cell or file" if mine.line else ""
     of = f" The input was: {case.name}." if case.name else ""
-    return Verdict("wrong", name, (f"{mine.trouble}{at}.{of}", _shapes(case)), line=mine.line)
+    sentences = (f"{mine.trouble}{at}.{of}", _shapes(case) if shapes else "")
+    return Verdict("wrong", name, sentences, line=mine.line)
 
 
 def _shapes(case: Case) -> str:
@@ -116,8 +117,11 @@ def of_mistakes(
         )
         return Verdict(status, component.name, sentences, (a, b), together=True, example=example)
     sentences = (
-        f"One of {len(told)} known {kind} explains your numbers; the check cannot tell which.",
-        *(f"{m.symptom} {m.cause} {_where(component, m)}" for m in told),
+        f"{len(told)} known {kind} give your numbers; the check cannot tell them apart.",
+        *(
+            f"{'' if m.symptom == before else f'{m.symptom} '}{m.cause} {_where(component, m)}"
+            for m, before in zip(told, ["", *(m.symptom for m in told)], strict=False)
+        ),
     )
     return Verdict(status, component.name, sentences, told, example=example)
 

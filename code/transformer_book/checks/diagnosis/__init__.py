@@ -24,13 +24,14 @@ from transformer_book.checks.diagnosis.asif import (
     as_if,
     changes,
     others,
+    step_named,
     telling,
     versions_of,
 )
 from transformer_book.checks.diagnosis.conditions import CHANCE, condition, exact
 from transformer_book.checks.diagnosis.places import extent, parts, placed, unmoved
 from transformer_book.checks.diagnosis.relations import by_arguments, related
-from transformer_book.checks.diagnosis.trials import Leaf, Trial, axes_of, every
+from transformer_book.checks.diagnosis.trials import Leaf, Trial, all_of, axes_of, every
 from transformer_book.checks.running import Outcome
 
 Found = TypeVar("Found")
@@ -39,9 +40,11 @@ __all__ = [
     "Trial",
     "diagnose",
     "exactly_where",
+    "of_ours",
     "of_outcomes",
     "shown",
     "slopes",
+    "step_named",
     "which_inputs",
 ]
 
@@ -153,10 +156,10 @@ def _version(component: Component, steps: dict[str, Any]) -> Callable[[dict[str,
 
 def _kinds_of(component: Component) -> tuple[str, ...]:
     """The kinds of arguments that may be changed: of what is made of a model of ours, numbers."""
-    return ("number",) if _of_ours(component) else ()
+    return ("number",) if of_ours(component) else ()
 
 
-def _of_ours(component: Component) -> list[str]:
+def of_ours(component: Component) -> list[str]:
     """The names of what inputs are made of, if it is not what the learner's function is called on.
 
     So it is where a function is judged by what it does to a model of ours.
@@ -168,7 +171,7 @@ def _of_ours(component: Component) -> list[str]:
 
 def _arguments(component: Component) -> dict[str, Any]:
     """The names of the arguments, with what they are if they are not given."""
-    names = _of_ours(component) or component.signature.split(", ")
+    names = of_ours(component) or component.signature.split(", ")
     split = [name.partition("=") for name in names]
     return {name: ast.literal_eval(default or "None") for name, _, default in split}
 
@@ -195,14 +198,16 @@ def diagnose(
         warnings.simplefilter("ignore")  # what is tried here may be odd
         wrong = [trial for trial in trials if trial.wrong and not trial.stops]
         leaves = [leaf for trial in wrong for leaf in trial.leaves()]
-        explained = (
-            tried(unmoved, wrong)
-            or tried(unchanged, trials)
+        fact = tried(unmoved, wrong)
+        explained = not fact and (
+            tried(unchanged, trials)
             or (answer and tried(as_if, trials, changes(trials, answer, kinds)))
-            or (tried(by_arguments, leaves) if len(wrong) > 1 else None)
         )
         if explained:
             return (explained,)
+        fact = fact or (tried(by_arguments, leaves) if len(wrong) > 1 else None)
+        if fact:
+            return tuple(_of_those(wrong, [fact], of=len(trials)))
         steps = None
         if not tried(related, leaves, loose=False):
             steps = tried(as_if, trials, others(versions), least=STEPS)
@@ -225,7 +230,7 @@ def unchanged(trials: Sequence[Trial]) -> str | None:
     """Whether the learner's answer is an argument, on every input."""
     for name in trials[0].given:
         if every(trials, lambda t, n=name: t.given[n] is not None and same(t.mine, t.given[n])):
-            return f"On every input your answer is `{name}` itself, unchanged."
+            return f"On {all_of(trials)} your answer is `{name}` itself, unchanged."
     return None
 
 
@@ -239,10 +244,16 @@ def _told(wrong: Sequence[Trial], of: int) -> list[str]:
         for find in (shaped, _kinds, _nowhere, extent):
             if not any(told):
                 told.append(tried(find, leaves))
-    told = [text for text in told if text]
-    if len(wrong) != 1 or of == 1 or not told:
+    return _of_those(wrong, [text for text in told if text], of)
+
+
+def _of_those(wrong: Sequence[Trial], told: list[str], of: int) -> list[str]:
+    """Facts on these inputs, out of `of` in all, with the inputs of which they are told."""
+    if of == 1 or not told:
         return told
     what = f"On the input {wrong[0].name!r}" if wrong[0].name else "On the first that differs"
+    if len(wrong) > 1:
+        what = "On all that differ"
     facts = "; ".join(f"{text[0].lower()}{text[1:]}".removesuffix(".") for text in told)
     return [f"{what}: {facts}."]
 
@@ -339,4 +350,5 @@ def slopes(pairs: Sequence[tuple[Tensor, Tensor]]) -> str:
         return "They are 0."
     blank = Trial("", {}, None, None, stops=False, wrong=True)
     leaves = [Leaf(blank, "", mine, right) for mine, right in pairs]
-    return " ".join(text for text in (related(leaves, loose=False), placed(leaves)) if text)
+    told = " ".join(text for text in (related(leaves, loose=False), placed(leaves)) if text)
+    return told.replace("the right answer", "the right gradient")

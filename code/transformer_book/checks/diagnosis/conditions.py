@@ -50,14 +50,17 @@ def condition(trials: Sequence[Trial]) -> str | None:
     ones have it: if of as many inputs, drawn at random, all had it one time in four or less.
     """
     if said := exact(trials):
-        return f"It is wrong exactly on the inputs {said}."
+        return f"Of the {len(trials)} inputs it is wrong exactly on those {said}."
     wrong = sum(trial.wrong for trial in trials)
     for each, values, said, other in _that_hold(trials):
         outside = len(values) - sum(values)
         among = all(v for v, t in zip(values, trials, strict=True) if t.wrong)
         chance = math.comb(sum(values), wrong) / math.comb(len(values), wrong)
         if each.likely and each.loose and among and outside >= 2 and chance <= CHANCE:
-            return f"It is wrong only on inputs {said}; right on all {outside} {other}."
+            return (
+                f"Of the {len(trials)} inputs it is wrong only on those {said}; right on all "
+                f"{outside} {other}."
+            )
     return None
 
 

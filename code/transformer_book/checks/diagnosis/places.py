@@ -95,16 +95,17 @@ def extent(leaves: Sequence[Leaf]) -> str | None:
     if leaves[0].right.dtype == torch.bool or any(x.mine[w].isnan().any() for x, w in pairs):
         return None
     if not any(leaf.right.is_floating_point() for leaf in leaves):
-        return "Wherever it differs, another number stands in yours."  # ids are not large or small
+        return None  # ids are not large or small
     signs = {bool(s) for leaf, where in pairs for s in (leaf.mine > leaf.right)[where].tolist()}
-    whole = all(leaf.everywhere() for leaf in leaves)
     gaps = [(leaf.mine - leaf.right).abs().max() / leaf.right.abs().max() for leaf in leaves]
     if all(gap < NEAR for gap in gaps):
-        return "Yours is close to the right answer, but not equal: off by less than a hundredth."
+        off = "off by less than a hundredth of the largest number"
+        return f"Yours is close to the right answer, but not equal: {off}."
     if len(signs) == 1:
-        start = "Everywhere" if whole else "Wherever it differs,"
+        start = "Everywhere" if all(bool(w.all()) for w in differ) else "Wherever it differs,"
         return f"{start} your number is {_side(signs)}."
     several = len({id(leaf.trial) for leaf in leaves}) > 1
+    whole = all(leaf.everywhere() for leaf in leaves)
     return "Nearly every entry differs." if whole and several else None
 
 
@@ -197,6 +198,8 @@ def _indices(leaf: Leaf, axis: int, choose: Callable[[Tensor, int], Tensor]) -> 
 
 def _of_squares(first: Leaf) -> Iterator[Place]:
     row, column = first.word(-2), first.word(-1)
+    if row == column:
+        row, column = "row", "column"
     options = (
         ("only on the diagonal", lambda i, j: i == j),
         ("only beside the diagonal: the diagonal is right", lambda i, j: i != j),

@@ -139,14 +139,18 @@ def _of_tensors(leaves: Sequence[Leaf]) -> Iterator[Relation]:
             )
         return
     yield from _with_arguments(leaves)
-    start = "Yours is" if whole else "Wherever yours differs, it is"
     for text, function in _entrywise(leaves):
         constant = text in CONSTANTS
-        yield Relation(f"{start} {text}.", _where_apart(function), plain=constant)
+        if whole:
+            yield Relation(f"Yours is {text}.", _in_floats(function), plain=constant)
+        there = f"Wherever yours differs, it is {text}."
+        yield Relation(there, _where_apart(function), plain=constant)
     if every(leaves, _is_float):
+        several = len({leaf.trial.name for leaf in leaves}) > 1
         yield Relation(
-            "On each input yours is the right answer times one number, not the same for all "
-            f"{'' if _one_factor_an_input(leaves) else 'its tensors or all '}inputs.",
+            f"Yours is the right answer times a number{', not the same for all inputs' * several}."
+            if _one_factor_an_input(leaves)
+            else "Each tensor of yours is the right one times a number, not the same for all.",
             _by_one_factor_alone,
             lambda leaf: leaf.right.numel() >= ENOUGH,
             loose=True,
@@ -168,6 +172,10 @@ def _is_float(leaf: Leaf) -> bool:
     return leaf.right.dtype.is_floating_point
 
 
+def _in_floats(function: Callable[[Leaf, Tensor], Any]) -> Callable[[Leaf], Any]:
+    return lambda leaf: function(leaf, leaf.right.double())
+
+
 def _where_apart(function: Callable[[Leaf, Tensor], Any]) -> Callable[[Leaf], Any]:
     def predict(leaf: Leaf) -> Tensor | None:
         found = function(leaf, leaf.right.double())
@@ -180,7 +188,7 @@ def _where_apart(function: Callable[[Leaf, Tensor], Any]) -> Callable[[Leaf], An
 
 def _axis(leaf: Leaf, axis: int) -> str:
     word = leaf.word(axis)
-    if word == "column":
+    if word in ("column", "place"):
         return "the last axis"
     return (
         word.removeprefix("index of ") if word.startswith("index") else f"the axis of the {word}s"

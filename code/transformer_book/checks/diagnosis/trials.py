@@ -75,10 +75,12 @@ class Leaf:
 
     def word(self, axis: int) -> str:
         """What stands along an axis (counted from the end): positions, features, …"""
-        letters = self.trial.axes
-        if len(letters) >= -axis and letters[axis] in WORDS:
+        letters, dim = self.trial.axes, self.mine.dim()
+        known = letters[:1] == ("…",) or len(letters) == dim  # a part may have other axes
+        if known and len(letters) >= -axis and letters[axis] in WORDS:
             return WORDS[letters[axis]]
-        return {-1: "column", -2: "row"}.get(axis, f"index of axis {self.mine.dim() + axis}")
+        words = {-1: "column", -2: "row"} if dim > 1 else {-1: "place"}
+        return words.get(axis, f"index of axis {dim + axis}")
 
 
 def is_number(value: Any) -> bool:
@@ -89,8 +91,8 @@ def is_number(value: Any) -> bool:
 
 
 def axes_of(returns: str) -> tuple[str, ...]:
-    """The letters of the shape in what a component returns: `(B, T, D)`."""
-    found = re.search(r"`\((?:…, )?(\w(?:, \w)*)\)`", returns)
+    """The letters of the shape in what a component returns: `(B, T, D)`, `(…, D)` or `(H,)`."""
+    found = re.search(r"`\(((?:…, )?\w(?:, \w)*),?\)`", returns)
     return tuple(found[1].split(", ")) if found else ()
 
 
@@ -139,6 +141,11 @@ def _sizes(given: Mapping[str, Any]) -> dict[str, float]:
             if value and all(is_number(item) for item in value):
                 found[f"the sum of `{name}`"] = float(sum(value))
     return found
+
+
+def all_of(trials: Sequence[Trial]) -> str:
+    """All inputs, counted."""
+    return f"all {len(trials)} inputs" if len(trials) > 1 else "the input"
 
 
 def every(items: Sequence[Any], holds: Any) -> bool:

@@ -12,14 +12,14 @@ from tests.checks.corpus import version
 # --- cross_entropy --------------------------------------------------------------------------------
 
 
-@version("cross_entropy", "wrong: log-softmax without dim")
+@version("cross_entropy", "wrong: log-softmax over the sentences")
 def ce_no_dim(logits, target):
     log_p = F.log_softmax(logits)
     losses = -log_p.gather(-1, target[..., None])[..., 0]
     return losses[target != 0].mean()
 
 
-@version("cross_entropy", "wrong: log-softmax without dim", instance=True)
+@version("cross_entropy", "wrong: log-softmax over the sentences", instance=True)
 class LossNoDim(nn.Module):
     def __init__(self):
         super().__init__()

@@ -127,7 +127,7 @@ def mean_squared(square: Tensor, gradient: Tensor, beta: float, mean: Tensor) ->
 @mistake(
     "corrected",
     "neither mean corrected for its start at zero",
-    symptom="The first steps are of a wrong length; later ones are right.",
+    symptom="Early steps are mostly of a wrong length; much later ones are nearly right.",
     cause="Both means begin at zero and are too small at first: divide each by 1 − β**update.",
     steps={"corrected_square": lambda square, update, beta: square},
 )
@@ -205,7 +205,7 @@ def uphill(parameter: Tensor, rate: float, direction: Tensor, length: Tensor) ->
 @mistake(
     "corrected",
     "multiplied by both corrections",
-    symptom="The first steps are of a wrong length; later ones are nearly right.",
+    symptom="Early steps are mostly of a wrong length; much later ones are nearly right.",
     cause="The means begin at zero and are too small at first: divide both by 1 − β**update.",
     steps={"corrected_square": lambda square, update, beta: square * (1 - beta**update)},
     seen="Fix adam optimizer, https://github.com/karpathy/convnetjs/pull/70",
@@ -217,8 +217,8 @@ def multiplied(mean: Tensor, update: int, beta: float) -> Tensor:
 @mistake(
     "corrected",
     "one minus the correction in its place",
-    symptom="The means are divided by β**update: with the usual β₁ and β₂ steps grow with every "
-    "update.",
+    symptom="The means are divided by β**update: with the usual β₁ and β₂, and gradients that stay "
+    "as large, steps grow with every update.",
     cause="Divide both means by 1 − β**update.",
     steps={"corrected_square": lambda square, update, beta: square / beta**update},
     seen="[Bugfix] Fix AdamG instability, https://github.com/kozistr/pytorch_optimizer/pull/308",

@@ -84,7 +84,7 @@ def right_only(p: Tensor, q: Tensor, hot: Tensor) -> Tensor:
 @mistake(
     "minus",
     "multiplied by the slope of a sigmoid",
-    symptom="All gradients are too small, most of all where p is near 0 or 1.",
+    symptom="Gradients are too small, most of all where p is near 0 or 1.",
     cause="p - q is the gradient of the logits already; p (1 - p) belongs to another loss.",
 )
 def sigmoid_slope(p: Tensor, q: Tensor, hot: Tensor) -> Tensor:
@@ -174,7 +174,7 @@ def all_tokens(difference: Tensor, target: Tensor) -> Tensor:
 @mistake(
     "count",
     "not divided by the number of tokens",
-    symptom="The gradients grow with the batch.",
+    symptom="The gradients are too large by a factor: the number of real tokens.",
     cause="The loss is a mean over the real tokens: divide by their number.",
 )
 def sum_of_tokens(difference: Tensor, target: Tensor) -> Tensor:
@@ -184,7 +184,7 @@ def sum_of_tokens(difference: Tensor, target: Tensor) -> Tensor:
 @mistake(
     "count",
     "divided by the number of sentences",
-    symptom="The gradients grow with the length of the sentences.",
+    symptom="The gradients are too large by a factor: the real tokens of a sentence, on average.",
     cause="The loss is a mean over the real tokens, not over the sentences.",
 )
 def per_sentence(difference: Tensor, target: Tensor) -> Tensor:

@@ -120,7 +120,7 @@ def embedding_only(read: Tensor, written: Tensor, tokens: Tensor) -> Tensor:
 @mistake(
     "both",
     "tied matrix counted as projection only",
-    symptom="The tokens that were read count for nothing.",
+    symptom="That rows were read counts for nothing.",
     cause="The matrix was also the embedding: add that share.",
 )
 def projection_only(read: Tensor, written: Tensor, tokens: Tensor) -> Tensor:

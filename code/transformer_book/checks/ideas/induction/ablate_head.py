@@ -147,7 +147,7 @@ def every_hth(heads: Tensor, head: int) -> Tensor:
 @mistake(
     "silence",
     "head as wide as there are heads",
-    symptom="Right where H = K; elsewhere other features than the head's K are gone.",
+    symptom="Right where H = K; elsewhere the features that are gone are not the head's K.",
     cause="After merging, the slice from head · H to (head + 1) · H is set to zero: a head is "
     "K features wide.",
     section="Break it: the wrong numbers set to zero",
@@ -197,9 +197,9 @@ def no_bias(projected: Tensor, bias: Tensor, heads: Tensor, head: int) -> Tensor
 @mistake(
     "finish",
     "ablated after the projection",
-    symptom="Up to K outputs of each position are zero, and all heads speak in the rest.",
-    cause="Features head · K to (head + 1) · K of the output are set to zero: the projection has "
-    "mixed the heads. Set them to zero before it.",
+    symptom="A block of each position's outputs may be zero, and all heads speak in the rest.",
+    cause="Features of the output, such as head · K to (head + 1) · K, are set to zero: the "
+    "projection has mixed the heads. Set the head to zero before it.",
     section="Break it: the wrong numbers set to zero",
     steps={"silence": lambda heads, head: heads},
 )
@@ -211,9 +211,9 @@ def after_projection(projected: Tensor, bias: Tensor, heads: Tensor, head: int) 
 @mistake(
     "read",
     "columns of the weight in place of its rows",
-    symptom="Up to K features of the output are the bias alone, and all heads speak in the rest.",
-    cause="weight[:, head · K : (head + 1) · K] is set to zero, which are output features: the "
-    "rows of `weight` belong to the heads.",
+    symptom="A block of output features may be the bias alone, and all heads speak in the rest.",
+    cause="Columns of `weight`, such as head · K to (head + 1) · K, are set to zero, which are "
+    "output features: its rows belong to the heads.",
     section="Break it: the wrong numbers set to zero",
     steps={"silence": lambda heads, head: heads},
 )

@@ -163,8 +163,8 @@ def exchanged(weights: Tensor, rows: Tensor, keys: Tensor) -> Tensor:
     "average",
     "divided by all rows",
     symptom="Even a head that copies perfectly gets only (T − period)/T.",
-    cause="The sum is divided by the length of the sequence, and the first period has nothing to "
-    "copy: divide by the rows that were added up.",
+    cause="All rows of the sequence are in the divisor, and those of the first period have nothing "
+    "to copy: divide by the rows that were added up.",
     section="Break it: one token off",
 )
 def over_all_rows(picked: Tensor, weights: Tensor) -> Tensor:

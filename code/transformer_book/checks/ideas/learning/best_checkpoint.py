@@ -137,7 +137,7 @@ def luckiest(measured: Sequence[tuple[float, int]]) -> float:
 @mistake(
     "choose",
     "largest loss in place of the smallest",
-    symptom="The worst checkpoint is kept.",
+    symptom="Larger losses are taken for better ones.",
     cause="A loss is to be small: min, not max.",
 )
 def largest(losses: Sequence[float]) -> int:

@@ -202,7 +202,8 @@ def over_positions(logits: Tensor) -> Tensor:
     "log_p",
     "logits reshaped where two axes must be exchanged",
     met=("flat", 14),
-    symptom="A position's logits are every T-th number of its sentence, from all positions.",
+    symptom="A position's logits are every T-th number of its sentence, whatever position and word "
+    "that is of.",
     cause="F.cross_entropy wants (B, V, T), and `reshape` or `view` to that shape moves no number: "
     "write logits.transpose(1, 2), or flatten the first two axes to (B · T, V).",
 )
@@ -213,7 +214,7 @@ def reshaped_over_words(logits: Tensor) -> Tensor:
 
 @mistake(
     "log_p",
-    "log-softmax without dim",
+    "log-softmax over the sentences",
     symptom="The probabilities sum to one over the sentences of the batch, not over the "
     "vocabulary.",
     cause="dim=0 is the batch, which F.log_softmax takes where three axes come without dim: write "

@@ -184,6 +184,18 @@ def sum_of_all(measured: Measured) -> float:
 
 @mistake(
     "average",
+    "every batch taken to be as large as the first one",
+    symptom="It is right where batches are, on average, as large as the first one.",
+    cause="The divisor is the first batch's size times the number of batches: add up the sizes.",
+    seen="incorrect mean cross entropy when batch sizes vary, "
+    "https://github.com/rinuboney/ladder/issues/5",
+)
+def as_large_as_the_first(measured: Measured) -> float:
+    return sum_of_all(measured) / (measured[0][1] * len(measured))
+
+
+@mistake(
+    "average",
     "losses of the batches added up",
     symptom="The result grows with the number of batches.",
     cause="Each loss is a mean already: multiply it by its tokens, and divide by all tokens.",

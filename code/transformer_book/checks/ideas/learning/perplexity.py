@@ -95,7 +95,7 @@ def plain_mean_of_exponentials(losses: Sequence[float], counts: Sequence[int]) -
     "average",
     "losses summed",
     symptom="The result is the product of the batches' perplexities.",
-    cause="Divide by the number of tokens.",
+    cause="Multiply each loss by its number of tokens, add up, and divide by all tokens.",
 )
 def losses_summed(losses: Sequence[float], counts: Sequence[int]) -> float:
     return sum(losses)

@@ -190,7 +190,7 @@ def zeroed_too_late(loss: Tensor, optimizer: Optimizer, model: nn.Module) -> Non
 @mistake(
     "steps",
     "two steps in one update",
-    symptom="Each update moves twice as far.",
+    symptom="With plain gradient descent each update moves twice as far.",
     cause="Call step() once in an update.",
 )
 def two_steps(loss: Tensor, optimizer: Optimizer, model: nn.Module) -> None:
@@ -243,7 +243,7 @@ def always_unit_length(loss: Tensor, optimizer: Optimizer, model: nn.Module) -> 
     "steps",
     "clipping left out",
     symptom="Gradients keep their full length: nothing clips them.",
-    cause="Clip between backward() and step(): clip_grad_norm_(model.parameters(), 1.0).",
+    cause="Clip in place between backward() and step(): clip_grad_norm_(model.parameters(), 1.0).",
 )
 def never_clipped(loss: Tensor, optimizer: Optimizer, model: nn.Module) -> None:
     loss.backward()
