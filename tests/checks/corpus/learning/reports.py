@@ -349,7 +349,7 @@ def over_the_batches_once_more(model, batches, compute_loss):
     return mean / len(results)
 
 
-@version("evaluation_loss", "wrong")
+@version("evaluation_loss", "wrong: every batch taken to be as large as the first one")
 @torch.no_grad()
 def over_the_size_of_the_first(model, batches, compute_loss):
     mode = model.training
