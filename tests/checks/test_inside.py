@@ -14,7 +14,8 @@ def told(name: str, function: Any) -> str:
     attempt = checks.attempt.Attempt.of(checks.COMPONENTS[name], function, 5.0)
     (sentence,) = checks.inside.located(attempt, attempt.wrong) or ("",)
     change = checks.mending.mended(attempt)  # which is told in the place of the sentence
-    assert " ".join(change or [sentence]) in verdict(name, function).text()
+    found = verdict(name, function)
+    assert found.mistakes or " ".join(change or [sentence]) in found.text()
     return sentence
 
 
