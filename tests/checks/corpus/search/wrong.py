@@ -538,7 +538,7 @@ def beam_softmaxed(step, beam_size, max_length):
     return [i for i in best[0] if i not in (1, 2)]
 
 
-@version("beam_search", "wrong: one beam too many")
+@version("beam_search", "wrong: too many beams")
 def beam_wider(step, beam_size, max_length):
     return usual_beam(step, beam_size + 1, max_length)
 

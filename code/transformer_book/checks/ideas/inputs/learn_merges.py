@@ -37,7 +37,7 @@ def learned_cases() -> Sequence[Case]:
         Case("five alike beside a pair", (corpus("aaaaa:2 bc:6"), 2)),
         Case("three alike beside a pair", (corpus("ooo:3 xy:5"), 2)),
         Case("two words of alike", (corpus("zzz:2 zz:1 ab:4"), 2)),
-        Case("marks, and a backslash", (corpus(r"a.b:5 acb:2 x\d:6 x\1:4 (c|:3 c|+:3 **:2"), 9)),
+        Case("marks, and a backslash", (corpus(r"A.b:5 Acb:2 x\d:6 x\1:4 (c|:3 c|+:3 **:2"), 9)),
         Case("no merge", (corpus("ab:3 abc:2"), 0)),
     )
 

@@ -42,7 +42,7 @@ def pieces_cases() -> Sequence[Case]:
         Case("two ways to one piece", ("abc xabc", merges("b c", "a bc", "a b"))),
         Case("the same in the middle", ("dcab cab", merges("a b", "c ab", "c a"))),
         Case("the same beside a rival", ("xyzw yzw", merges("z w", "y zw", "y z", "x y"))),
-        Case("several spaces", (" sing  s ", chapter)),
+        Case("several spaces", (" Sing  s ", chapter)),
         Case(
             "marks, and a backslash",
             (r"a.b acb x\d (c|", merges("a .", r"x \ ", r"x\ d", "( c", "(c |")),
@@ -82,6 +82,7 @@ TEXT_TO_PIECES = Component(
         "a backslash": lambda text: "\\" in text,
         "a mark": lambda text: any(mark in text for mark in ".*+?|()[]"),
         "several spaces": lambda text: "  " in text,
+        "a large letter": lambda text: text != text.lower(),
     },
 )
 

@@ -138,7 +138,7 @@ Hypotheses = Sequence[Hypothesis]
     "stops at the first finished hypothesis",
     met=("bleu", 5),
     symptom="The first to end wins, though a longer one may be likelier.",
-    cause="A living hypothesis may still be better: stop when none can be.",
+    cause="A living hypothesis may still be better: go on until none can be, and choose the best.",
     section="When may it stop?",
     steps={"candidates": lambda finished, alive: finished or alive},
 )
@@ -150,7 +150,7 @@ def first_finished(finished: Hypotheses, alive: Hypotheses, beam_size: int) -> b
     "enough",
     "stops when beam_size hypotheses are finished",
     symptom="The best of the first beam_size that end wins, though a longer one may be likelier.",
-    cause="A living hypothesis may still be better: stop when none can be.",
+    cause="A living hypothesis may still be better: go on until none can be, and choose the best.",
     section="When may it stop?",
     steps={"candidates": lambda finished, alive: finished or alive},
     seen="fix to beam search stopping criteria, https://github.com/neulab/xnmt/pull/572",
@@ -193,10 +193,10 @@ def one_beam(beam_size: int) -> int:
 
 @mistake(
     "width",
-    "one beam too many",
+    "too many beams",
     met=("endless", 7),
-    symptom="One hypothesis more than beam_size is kept.",
-    cause="Keep exactly the best beam_size.",
+    symptom="More hypotheses than beam_size are kept at a step.",
+    cause="Keep exactly the best beam_size, no more.",
 )
 def one_more(beam_size: int) -> int:
     return beam_size + 1

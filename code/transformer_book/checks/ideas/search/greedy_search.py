@@ -52,6 +52,9 @@ class Ids(list):
     trace: int
 
 
+Ids.__name__ = "list"  # as a verdict calls it
+
+
 def observe_calls(function: Callable[..., object]) -> Callable[..., object]:
     """The answer of a search; if it is a list, with the number of steps that were taken."""
 
