@@ -956,6 +956,14 @@ def _both(source, target, real_source, real_target):
     return real_source[:, None, None], real_target[:, None, None] & causal
 
 
+@version("masks_of_two", "wrong: both padding ids hidden in both languages")
+def two_either_id(source, target, source_pad, target_pad):
+    ids = torch.tensor([source_pad, target_pad])
+    causal = torch.ones(target.size(1), target.size(1)).tril().bool()
+    source_mask, target_mask = (~torch.isin(x, ids)[:, None, None] for x in (source, target))
+    return source_mask, target_mask & causal
+
+
 @version("masks_of_two", "wrong: padding id of the source used for the target")
 def two_by_source(source, target, source_pad, target_pad):
     return _both(source, target, source != source_pad, target != source_pad)

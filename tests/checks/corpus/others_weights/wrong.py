@@ -306,6 +306,18 @@ version("merge_tokens", "wrong: unknown pairs joined, too", "merge_unknown")(
 )
 
 
+@version("merge_tokens", "wrong: table gone through once")
+def merges_row_by_row(tokens, ranks):
+    tokens = list(tokens)
+    for first, second in ranks:
+        i = 0
+        while i + 1 < len(tokens):
+            if tokens[i : i + 2] == [first, second]:
+                tokens[i : i + 2] = [first + second]
+            i += 1
+    return tokens
+
+
 @version("merge_tokens", "wrong: order of the two ignored")
 def bpe_either(tokens, ranks):
     word = list(tokens)

@@ -119,7 +119,7 @@ def not_put_back(logits: Tensor, top_p: float) -> Tensor:
     "keep",
     "the unlikely ones first",
     symptom="The nucleus begins with the least likely token.",
-    cause="sort() is ascending: pass descending=True.",
+    cause="The order is ascending, as sort() has it: pass descending=True.",
 )
 def ascending(logits: Tensor, top_p: float) -> Tensor:
     return of_rank(logits, lambda p: p.cumsum(dim=-1) - p < top_p, descending=False)

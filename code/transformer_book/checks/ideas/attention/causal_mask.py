@@ -157,7 +157,7 @@ def nothing_hidden(ones: Tensor) -> Tensor:
     "triangle",
     "diagonal alone",
     symptom="A position sees itself and nothing else.",
-    cause="torch.eye is the diagonal alone: the past must be visible, too, so use torch.tril.",
+    cause="The past must be visible, too: torch.tril of the ones, not torch.eye.",
 )
 def diagonal_alone(ones: Tensor) -> Tensor:
     return torch.eye(len(ones))

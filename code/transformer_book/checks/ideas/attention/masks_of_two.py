@@ -18,7 +18,7 @@ def two_cases() -> Sequence[Case]:
         pair("0 and 1", [[5, 7, 1, 0]], [[4, 6, 0, 1]], 0, 1),
         pair("3 and 0", [[5, 3, 3], [0, 4, 6]], [[7, 8, 3], [7, 0, 0]], 3, 0),
         pair("0 and 9", [[4, 9, 0, 0], [4, 5, 6, 2]], [[1, 9, 9], [1, 0, 8]], 0, 9),
-        pair("2 and 5", [[0, 1, 5, 2]], [[0, 2, 4, 5, 5]], 2, 5),
+        pair("2 and 5", [[0, 1, 5, 2]], [[6, 2, 4, 5, 5]], 2, 5),
         pair("alike, 0", [[8, 0], [3, 1]], [[4, 0, 0], [4, 5, 6]], 0, 0),
         pair("alike, 7", [[0, 8, 7]], [[1, 0, 7, 7]], 7, 7),
         pair("no padding", [[3, 4, 0]], [[5, 2, 6]], 1, 9),
@@ -75,6 +75,10 @@ def hides_zero(tokens: Tensor, source_pad: int, target_pad: int) -> Tensor:
     return (tokens != 0)[:, None, None]
 
 
+def hides_both(tokens: Tensor, source_pad: int, target_pad: int) -> Tensor:
+    return ((tokens != source_pad) & (tokens != target_pad))[:, None, None]
+
+
 def hides_none(tokens: Tensor, source_pad: int, target_pad: int) -> Tensor:
     return torch.ones_like(tokens, dtype=torch.bool)[:, None, None]
 
@@ -103,6 +107,14 @@ mistake(
     cause="`source_pad` belongs to the source, `target_pad` to the target.",
     steps={"target_mask": hides_source_pad},
 )(hides_target_pad)
+
+mistake(
+    "source_mask",
+    "both padding ids hidden in both languages",
+    symptom="Where the two ids differ, words with the other language's padding id are hidden.",
+    cause="`source_pad` is padding in the source alone, `target_pad` in the target alone.",
+    steps={"target_mask": hides_both},
+)(hides_both)
 
 mistake(
     "source_mask",

@@ -52,7 +52,7 @@ mistake = mistakes_in(MERGE_HEADS)
     "heads merged without permuting back",
     met=("nonsense", 1),
     symptom="With several heads and positions, a row holds numbers of several positions.",
-    cause="reshape reads memory from left to right: transpose axes 1 and 2 first, then merge.",
+    cause="Memory is read from left to right: transpose axes 1 and 2 first, then merge.",
     seen="Fix several bugs, one critical, "
     "https://github.com/jsbaan/transformer-from-scratch/pull/6",
 )

@@ -194,7 +194,7 @@ def output_forgotten(x: Tensor, weight: Tensor) -> Tensor:
     "several heads merged without permuting back",
     met=("nonsense", 20),
     symptom="With several heads and positions, a row holds numbers of several positions.",
-    cause="reshape reads memory from left to right: transpose axes 1 and 2 first, then merge.",
+    cause="Memory is read from left to right: transpose axes 1 and 2 first, then merge.",
     section="Merging",
     seen="Fix several bugs, one critical, "
     "https://github.com/jsbaan/transformer-from-scratch/pull/6",
@@ -466,7 +466,7 @@ def one_wide_head(x: Tensor, n_heads: int) -> Tensor:
     "mask",
     "mask of the first sentence for all",
     symptom="Every sentence has the mask of the first one.",
-    cause="mask[0] is the mask of one sentence: hand over all of them.",
+    cause="One sentence's mask is handed over, as mask[0]: hand over all of them.",
 )
 def first_mask_for_all(mask: Tensor | None, query: Tensor) -> Tensor | None:
     return mask[:1] if mask is not None and mask.dim() == 4 else mask

@@ -23,7 +23,7 @@ def token_cases() -> Sequence[Case]:
         Case("a row of padding", (torch.tensor([[4, 2, 0, 0], [0, 0, 0, 0]]),)),
         Case("the target of a decoder", (torch.tensor([[1, 6, 3, 2], [1, 2, 0, 0]]),)),
         Case("one sentence with padding", (torch.tensor([[1, 7, 2, 0, 0]]),)),
-        Case("padding in front", (torch.tensor([[0, 0, 5, 2], [0, 7, 3, 2]]),)),
+        Case("padding in front", (torch.tensor([[0, 0, 1, 2], [0, 7, 3, 2]]),)),
         Case(
             "special tokens at every place",
             (torch.tensor([every[i:] + every[:i] for i in range(4)]),),
@@ -193,7 +193,7 @@ def all_visible(tokens: Tensor) -> Tensor:
     "real",
     "padding of the first sentence for all",
     symptom="Every sentence has the mask of the first one.",
-    cause="tokens[0] is one sentence: compare all of them, tokens != 0.",
+    cause="One sentence is compared, as in tokens[0] != 0: compare all of them, tokens != 0.",
 )
 def first_for_all(tokens: Tensor) -> Tensor:
     return (tokens[:1] != 0).expand(tokens.shape)

@@ -178,7 +178,7 @@ def not_scaled(query: Tensor, value: Tensor) -> float:
     "scale",
     "scores divided by d_k without the root",
     symptom="The scores are √d_k times too small: the wider the vectors, the evener the weights.",
-    cause="The scores are divided by d_k; divide by its square root.",
+    cause="The scores are divided by d_k, or by its root twice: divide by the root, once.",
     section="Why divide by the square root of the width",
 )
 def divided_without_root(query: Tensor, value: Tensor) -> float:

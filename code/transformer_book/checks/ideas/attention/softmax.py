@@ -31,7 +31,10 @@ def softmax_cases() -> Sequence[Case]:
             rough=True,
         ),
         Case("scores near -1000", (torch.tensor([-1000.0, -1001.0]),), rough=True),
-        Case("large scores of several sizes", (torch.tensor([[500.0, 100.0], [-500.0, 0.0]]),)),
+        Case(
+            "large scores of several sizes",
+            (torch.tensor([[500.0, 380.0, -880.0], [-500.0, 0.0, -110.0]]),),
+        ),
         Case("a row far below another", (torch.tensor([[300.0, 301.0], [-300.0, -301.0]]),)),
         Case("another one", (torch.tensor([[0.0, 1.0, 2.0], [-400.0, -401.0, -399.0]]),)),
         Case("scores near -20000", (torch.tensor([-20000.0, -20050.0]),), rough=True),
@@ -226,7 +229,7 @@ def no_exponential(exponentials: Tensor, scores: Tensor) -> Tensor:
     "normalise",
     "sum of each row without its axis",
     symptom="With several rows it stops, or numbers are divided by the sums of other rows.",
-    cause="sum(dim=-1) takes the last axis away, and (rows,) lines up with the columns: "
+    cause="The sums have lost the last axis, and (rows,) lines up with the columns: "
     "sum(dim=-1, keepdim=True).",
     stops=True,
 )
@@ -238,7 +241,7 @@ def sums_without_axis(exponentials: Tensor, scores: Tensor) -> Tensor:
     "shift",
     "largest and sum of each row without their axis",
     symptom="With several rows it stops, or takes largest and sum of other rows.",
-    cause="amax(dim=-1) and sum(dim=-1) take the last axis away: give both keepdim=True.",
+    cause="Largest and sum have lost the last axis: give amax and sum keepdim=True.",
     steps={"normalise": sums_without_axis},
     stops=True,
 )
@@ -246,7 +249,7 @@ def sums_without_axis(exponentials: Tensor, scores: Tensor) -> Tensor:
     "shift",
     "largest of each row without its axis",
     symptom="With several rows it stops, or the largest of other rows is taken away.",
-    cause="max and amax take the last axis away, and (rows,) lines up with the columns: "
+    cause="The largest have lost the last axis, and (rows,) lines up with the columns: "
     "amax(dim=-1, keepdim=True).",
     stops=True,
 )

@@ -62,8 +62,8 @@ mistake = mistakes_in(SPLIT_HEADS)
     "heads split with view, not transposed",
     met=("nonsense", 2),
     symptom="With several heads and positions, head 0 holds numbers of the first positions alone.",
-    cause="reshape to (B, H, T, K) only reads memory from left to right: make it (B, T, H, K) "
-    "first, then transpose axes 1 and 2.",
+    cause="(B, H, T, K) at once only reads memory from left to right: make it (B, T, H, K) first, "
+    "then transpose axes 1 and 2.",
     seen="MultiHeadAttention bug when num_heads is greater than 1, "
     "https://github.com/reczoo/FuxiCTR/issues/30",
 )

@@ -196,7 +196,7 @@ def target_end_hidden(tokens: Tensor) -> Tensor:
     "padding",
     "padding of the first target for all",
     symptom="Every sentence has the padding of the first one.",
-    cause="tokens[0] is one sentence: compare all of them, tokens != 0.",
+    cause="One sentence is compared, as in tokens[0] != 0: compare all of them, tokens != 0.",
     section="The three masks of one batch",
 )
 def first_target_for_all(tokens: Tensor) -> Tensor:

@@ -22,7 +22,7 @@ def prefix_cases() -> Sequence[Case]:
         Case("a short source, a long target", (real("1111111", "1011110"), 2)),
         Case("a source of one place", (real("1111", "1110"), 1)),
         Case("no prefix", (real("11111", "11100"), 0)),
-        Case("nothing but prefix", (real("1111", "1100"), 4)),
+        Case("nothing but prefix", (real("1111", "1001"), 4)),
         Case("padding in front", (real("001111", "111111", "011011"), 3)),
         Case("as many sentences as places", (real("1101", "1111", "1011", "1110"), 2)),
         Case("a row of padding", (real("000000", "111100"), 3)),
@@ -109,7 +109,7 @@ def all_open(causal: Tensor, opened: Tensor) -> Tensor:
     "places of the prefix see the target",
     met=("too-good", 21),
     symptom="The source sees the target, whose tokens are to be predicted.",
-    cause="place < prefix stands at the queries: it belongs to the keys, the last axis.",
+    cause="The prefix is opened at the queries: it belongs to the keys, the last axis.",
 )
 def prefix_of_queries(causal: Tensor, opened: Tensor) -> Tensor:
     return causal | opened[:, None]

@@ -74,7 +74,7 @@ mistake = mistakes_in(POSITIONS)
     "places of the tensor for positions",
     met=("batch", 23),
     symptom="A sentence's positions change with the padding in front of it.",
-    cause="`arange` counts padding, too: add up the real tokens, `(tokens != 0).cumsum(1)`.",
+    cause="Padding is counted, as `arange` does: add up real tokens, `(tokens != 0).cumsum(1)`.",
 )
 def all_real(tokens: Tensor) -> Tensor:
     return torch.ones_like(tokens, dtype=torch.bool)
@@ -126,7 +126,7 @@ def below_zero(positions: Tensor) -> Tensor:
     "count",
     "counted down the batch",
     symptom="The positions of a sentence depend on the sentences above it.",
-    cause="cumsum(0) runs from sentence to sentence: run along the sequence, cumsum(1).",
+    cause="The sum runs from sentence to sentence: run along the sequence, cumsum(1).",
 )
 def down_the_batch(real: Tensor) -> Tensor:
     return real.cumsum(dim=0)

@@ -151,7 +151,7 @@ def as_neighbours(packed: Tensor) -> Tensor:
     "unpacked",
     "upper four bits not shifted",
     symptom="In the second half of each block q is 16 times what it should be.",
-    cause="After the mask the upper bits still count 16, 32, …: shift them by four.",
+    cause="The upper bits still count 16, 32, …: shift them by four.",
 )
 def not_shifted(packed: Tensor) -> Tensor:
     return torch.cat([packed & 15, packed & 240], dim=1)

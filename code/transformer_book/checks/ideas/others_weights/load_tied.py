@@ -156,7 +156,7 @@ def the_wrong_way(model: Tied) -> None:
     "tie",
     "one storage, two parameters",
     symptom="Both hold the same numbers, and the optimizer moves them twice.",
-    cause="`.data` shares the storage, not the parameter: `model.output.weight = "
+    cause="The storage is shared, as by `.data`, not the parameter: `model.output.weight = "
     "model.embedding.weight`.",
 )
 def shared_data(model: Tied) -> None:

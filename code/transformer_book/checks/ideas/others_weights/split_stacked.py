@@ -74,7 +74,7 @@ def not_turned(columns: Tensor) -> Tensor:
     "cut",
     "stacked matrix reshaped, not cut",
     symptom="With several features, each matrix mixes pieces of queries, keys or values.",
-    cause="reshape(3, D, D) reads row by row; the three stand side by side: chunk(3, dim=1).",
+    cause="(3, D, D) at once reads row by row; the three stand side by side: chunk(3, dim=1).",
 )
 def reshaped(weight: Tensor) -> Parts:
     return weight.reshape(3, weight.size(0), weight.size(0)).unbind(0)
