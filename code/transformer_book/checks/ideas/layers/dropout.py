@@ -158,7 +158,7 @@ def one_plus_p(x: Tensor, p: float) -> Tensor:
     "evaluate",
     "made smaller in evaluation, too",
     symptom="In evaluation the outputs are multiplied by 1 − p.",
-    cause="Training has enlarged what survives already: in evaluation x goes through as it is.",
+    cause="Only training enlarges: in evaluation x goes through as it is.",
 )
 def smaller_in_evaluation(x: Tensor, p: float, keep: Tensor) -> Tensor:
     return x * (1 - p)

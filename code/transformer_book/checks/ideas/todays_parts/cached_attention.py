@@ -143,7 +143,7 @@ def one_too_far(past: int, new: int) -> Tensor:
     "turn_query",
     "new queries not turned",
     symptom="The products do not depend on the distance, but on the position of the key.",
-    cause="Only the keys are turned: turn the queries by their positions, too.",
+    cause="Queries are turned as keys are: turn the new ones by their positions.",
 )
 def query_straight(query: Tensor, positions: Tensor, turn: Turn) -> Tensor:
     return query
@@ -163,8 +163,7 @@ def key_straight(key: Tensor, positions: Tensor, turn: Turn) -> Tensor:
     "turn_value",
     "values turned, too",
     symptom="The average mixes values that were turned by different angles.",
-    cause="Values are turned like keys: they carry content, and no product is taken of them. "
-    "Leave them as they are.",
+    cause="Values carry content, and no product is taken of them: leave them as they are.",
 )
 def value_turned(value: Tensor, positions: Tensor, turn: Turn) -> Tensor:
     return turn(value, positions)

@@ -158,7 +158,7 @@ def first_head(x: Tensor, n_heads: int) -> Tensor:
 @mistake(
     "scale",
     "scaled by the root of the model's width",
-    symptom="The scores are √H times too small: the more heads, the evener the weights.",
+    symptom="The scores are 1/√H of what they should be: the more heads, the evener the weights.",
     cause="The scores are divided by √(H · K): divide by √K, the width of one head.",
 )
 def model_scaled(scores: Tensor, query: Tensor, key: Tensor) -> Tensor:

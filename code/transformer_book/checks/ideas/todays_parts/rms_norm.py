@@ -76,8 +76,7 @@ def centred(x: Tensor) -> Tensor:
     "mean_square",
     "divided by the standard deviation",
     symptom="Vectors whose features have another mean than 0 come out too large.",
-    cause="The vectors are divided by their standard deviation, which leaves the mean out: "
-    "divide by the root of the mean of the squares.",
+    cause="The variance leaves the mean out: take the mean of the squares, x.square().mean(-1).",
 )
 def variance(x: Tensor) -> Tensor:
     return x.var(dim=-1, keepdim=True, unbiased=False)
@@ -142,7 +141,7 @@ def divided_by_length(x: Tensor, mean_square: Tensor, eps: float) -> Tensor:
     "divide",
     "root of RMSNorm forgotten",
     symptom="Vectors whose mean square is above 1 come out too small.",
-    cause="The vectors are divided by the mean of the squares: take its root.",
+    cause="The root is missing: divide by the root of the mean of the squares plus ε.",
 )
 def no_root(x: Tensor, mean_square: Tensor, eps: float) -> Tensor:
     return x / (mean_square + eps)

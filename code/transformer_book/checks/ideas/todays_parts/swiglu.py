@@ -150,7 +150,7 @@ def activated_last(opened: Tensor, value: Tensor, gate: Tensor) -> Tensor:
     "pass_on",
     "activation on gate and value",
     symptom="Both factors are never below −0.28.",
-    cause="silu is taken of both products: the value goes through as it is.",
+    cause="An activation is taken of the value, too: let the value through as it is.",
 )
 def value_activated(value: Tensor, gate: Tensor) -> Tensor:
     return silu(value)
@@ -160,7 +160,7 @@ def value_activated(value: Tensor, gate: Tensor) -> Tensor:
     "value",
     "no value for the gate to open",
     symptom="`w_value` has no effect: this is a network of two matrices, with SiLU between them.",
-    cause="There is one product, silu(x @ w_gate.T): multiply it by the value, x @ w_value.T.",
+    cause="The value is missing: multiply silu(x @ w_gate.T) by it, x @ w_value.T.",
 )
 def without_value(x: Tensor, w_value: Tensor, w_gate: Tensor) -> Tensor:
     return torch.ones_like(x @ w_gate.T)
