@@ -44,7 +44,7 @@ def number_of_targets_a(vocab_size, length):
 
 
 # NumPy's int64 overflows: for long sequences (say 30000 to the 10th) the number wraps round.
-@version("number_of_targets", "wrong", by=(1, 3, 4, 5, 6, 8, 10, 11))
+@version("number_of_targets", "wrong: a power in 64 bits", by=(1, 3, 4, 5, 6, 8, 10, 11))
 def number_of_targets_b(vocab_size, length):
     return int(np.prod(np.full(length, vocab_size, dtype=np.int64)))
 
@@ -199,7 +199,9 @@ def build_vocabulary_d_3(sentences, min_frequency):
 
 # It numbers all words first and then drops the rare ones, so the ids have gaps (when a rare word
 # was met before a frequent one).
-@version("build_vocabulary", "wrong", by=(1, 3, 4, 5, 6, 7, 8, 10, 11, 12))
+@version(
+    "build_vocabulary", "wrong: rare words numbered, too", by=(1, 3, 4, 5, 6, 7, 8, 10, 11, 12)
+)
 def build_vocabulary_b_2(sentences, min_frequency):
     counts = Counter(w for s in sentences for w in s)
     ids = {w: i for i, w in enumerate(counts, start=4)}
@@ -677,7 +679,7 @@ def collate_h(rows):
 
 
 # Takes it that the longest row comes first; a longer one behind it is cut.
-@version("collate", "wrong", by=(2, 4, 6, 7, 8, 12, 13))
+@version("collate", "wrong: as wide as the first row", by=(2, 4, 6, 7, 8, 12, 13))
 def collate_a_2(rows):
     width = len(rows[0])
     return torch.tensor([(list(row) + [0] * width)[:width] for row in rows])

@@ -637,3 +637,25 @@ def rate_rounded_down(length, d_model):
 @version("text_to_ids", "wrong: lower-cased for a model that was not")
 def tokens_lowered(text, tokenize, vocabulary):
     return [vocabulary.get(token.lower(), 3) for token in tokenize(text)] + [2]
+
+
+@version("build_vocabulary", "wrong: rare words numbered, too")
+def numbers_of_dropped_words(sentences, min_frequency):
+    counts = Counter(itertools.chain(*sentences))
+    ids = {word: 4 + i for i, word in enumerate(counts)}
+    kept = {word: i for word, i in ids.items() if counts[word] >= min_frequency}
+    return {"<pad>": 0, "<sos>": 1, "<eos>": 2, "<unk>": 3, **kept}
+
+
+@version("collate", "wrong: as wide as the first row")
+def width_of_the_first_row(rows):
+    batch = torch.zeros(len(rows), len(rows[0]), dtype=torch.long)
+    for i, row in enumerate(rows):
+        for j, token in enumerate(row[: len(rows[0])]):
+            batch[i, j] = token
+    return batch
+
+
+@version("number_of_targets", "wrong: a power in 64 bits")
+def targets_of_a_tensor(vocab_size, length):
+    return int(torch.full((length,), vocab_size).prod())

@@ -1170,7 +1170,11 @@ def beam_search_h_3(step, beam_size, max_length):
 
 # The log-probability of <eos> is not added to a finished hypothesis, so ending is free of charge
 # when the hypotheses are compared at last.
-@version("beam_search", "wrong", by=(1, 2, 3, 4, 5, 6, 8, 10))
+@version(
+    "beam_search",
+    "wrong: finished hypotheses scored without their <eos>",
+    by=(1, 2, 3, 4, 5, 6, 8, 10),
+)
 def beam_search_d_2(step, beam_size, max_length):
     live, finished = [(0.0, [1])], []
     for _ in range(max_length):
@@ -1527,7 +1531,7 @@ def embed_next_b_2(tokens, past, weight, table):
 
 
 # Scaled by the root of D.
-@version("embed_next", "wrong", by=(10, 11, 12, 13))
+@version("embed_next", "wrong: embedding of the new tokens scaled", by=(10, 11, 12, 13))
 def embed_next_c_2(tokens, past, weight, table):
     return weight[tokens] * weight.shape[1] ** 0.5 + table[past : past + tokens.shape[1]]
 
@@ -1967,7 +1971,7 @@ def length_normalised_e(score, length, alpha):
 
 # The quotient is raised to α: a negative number to a broken power (complex), or with the wrong
 # weight.
-@version("length_normalised", "wrong", by=(1, 6, 8, 10, 12, 13))
+@version("length_normalised", "wrong: the mean to the power of α", by=(1, 6, 8, 10, 12, 13))
 def length_normalised_f(score, length, alpha):
     return -((-score / length) ** alpha)
 

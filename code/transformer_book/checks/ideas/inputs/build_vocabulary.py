@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from transformer_book.checks.components import Case, Component, mistakes_in
 
+Texts = Sequence[Sequence[str]]
 SPECIALS = ("<pad>", "<sos>", "<eos>", "<unk>")
 
 
@@ -15,7 +16,7 @@ def count_words(texts: Sequence[Sequence[str]]) -> Counter[str]:
 
 
 def corpus_cases() -> Sequence[Case]:
-    dogs = [["the", "dog", "sleeps"], ["the", "dog", "eats"], ["a", "cat", "sleeps"]]
+    dogs = [["a", "cat", "sleeps"], ["the", "dog", "sleeps"], ["the", "dog", "eats"]]
     more = [["b", "a", "b"], ["c", "a", "b"], ["d", "d", "a", "e"]]
     once = [["eins", "zwei", "zwei"], ["drei", "drei", "drei"]]
     kinds = [["Hund", "hund", ".", "3", "x-y", "über"], ["Hund", "hund", ".", "3", "x-y"], ["3"]]
@@ -205,15 +206,24 @@ def words_from_five(specials: Sequence[str], words: Sequence[str], texts: object
 
 @mistake(
     "number",
+    "rare words numbered, too",
+    symptom="The ids may have gaps: a word that is too rare is left out, and its number with it.",
+    cause="Drop the rare words first, then number those that are kept.",
+)
+def numbered_before_dropped(specials: Sequence[str], words: Sequence[str], texts: Texts) -> object:
+    met = dict.fromkeys(word for sentence in texts for word in sentence)
+    all_ids = enumerate((*specials, *met))
+    return ((word, i) for i, word in all_ids if i < len(specials) or word in set(words))
+
+
+@mistake(
+    "number",
     "from id to token",
     symptom="The dictionary is the wrong way round: its keys are the ids.",
     cause="It is looked up by token: {token: id}, not {id: token}.",
 )
 def wrong_way_round(specials: Sequence[str], words: Sequence[str], texts: object) -> object:
     return enumerate((*specials, *sorted(set(words))))
-
-
-Texts = Sequence[Sequence[str]]
 
 
 def met_again(words: Sequence[str], texts: Texts) -> list[str]:

@@ -184,3 +184,13 @@ def last_token_repeated(rows: Rows) -> Tensor:
 )
 def ids_as_floats(rows: Rows) -> Tensor:
     return padded(rows).float()
+
+
+@mistake(
+    "pad",
+    "as wide as the first row",
+    symptom="The batch is as wide as its first row: longer rows lose their ends.",
+    cause="The width is that of the longest row: max(map(len, rows)).",
+)
+def as_wide_as_the_first(rows: Rows) -> Tensor:
+    return padded(rows)[:, : len(rows[0])]

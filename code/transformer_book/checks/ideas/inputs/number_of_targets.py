@@ -16,8 +16,8 @@ NUMBER_OF_TARGETS = Component(
     steps={"count": lambda vocab_size, length: vocab_size**length},
     cases=lambda: tuple(
         Case(f"{v} words, {n} places", (v, n))
-        # The last but two is too large for a float's digits, the next for 64 bits, too.
-        for v, n in ((2, 3), (3, 2), (10, 4), (5, 1), (1, 6), (7, 20), (2000, 10), (28, 200))
+        # The last three are too large for a float's digits, and for 64 bits.
+        for v, n in ((2, 3), (3, 2), (10, 4), (5, 1), (1, 6), (7, 30), (2000, 10), (28, 200))
     ),
     returns="the number of different sequences of `length` tokens, a whole number",
     differentiable=False,
@@ -86,3 +86,14 @@ def up_to_that_length(vocab_size: int, length: int) -> int:
 )
 def of_floats(vocab_size: int, length: int) -> int:
     return int(math.pow(vocab_size, length))
+
+
+@mistake(
+    "count",
+    "a power in 64 bits",
+    symptom="Numbers of 2**63 or more come out wrong, and may be negative.",
+    cause="Whole numbers of NumPy and of tensors have 64 bits, and lose what is beyond; Python's "
+    "keep all: vocab_size ** length.",
+)
+def in_64_bits(vocab_size: int, length: int) -> int:
+    return (vocab_size**length + 2**63) % 2**64 - 2**63

@@ -317,6 +317,29 @@ def end_for_nothing(score: float, log_p: float, token: int) -> float:
     return score if token == EOS else score + log_p
 
 
+class Sum(float):
+    """A score that knows what it was before its last token."""
+
+    before: float
+
+
+def remembered(score: float, log_p: float, token: int) -> Sum:
+    total = Sum(score + log_p)
+    total.before = score
+    return total
+
+
+@mistake(
+    "aside",
+    "finished hypotheses scored without their <eos>",
+    symptom="A finished hypothesis has the score that it had before its <eos>.",
+    cause="<eos> is a token like any other: its log-probability stays in the sum.",
+    steps={"add": remembered},
+)
+def scored_without_end(finished: list[Hypothesis], kept: list[Hypothesis]) -> list[Hypothesis]:
+    return [*finished, *((tokens, s.before) for tokens, s in kept if tokens[-1] == EOS)]
+
+
 @mistake(
     "aside",
     "<eos> filtered out everywhere",

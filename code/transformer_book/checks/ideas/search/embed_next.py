@@ -37,9 +37,12 @@ EMBED_NEXT = Component(
     section="The cache of keys and values",
     signature="tokens, past, weight, table",
     pipeline=lambda s, tokens, past, weight, table: (
-        weight[tokens] + s.rows(table, past, tokens.size(1))
+        s.look_up(weight, tokens) + s.rows(table, past, tokens.size(1))
     ),
-    steps={"rows": lambda table, past, new: table[past : past + new]},
+    steps={
+        "look_up": lambda weight, tokens: weight[tokens],
+        "rows": lambda table, past, new: table[past : past + new],
+    },
     cases=embed_cases,
     returns="`(B, t, D)`: of the new tokens `(B, t)` alone, the rows of the embedding `weight` "
     "plus (it is not scaled) their rows of the `table` of positions; `past` tokens stand in the "
@@ -130,3 +133,13 @@ def from_the_end(table: Tensor, past: int, new: int) -> Tensor:
 )
 def no_rows(table: Tensor, past: int, new: int) -> float:
     return 0.0
+
+
+@mistake(
+    "look_up",
+    "embedding of the new tokens scaled",
+    symptom="The rows of `weight` are multiplied by the root of d_model.",
+    cause="`weight` is taken as it is here: weight[tokens], without a factor.",
+)
+def new_tokens_scaled(weight: Tensor, tokens: Tensor) -> Tensor:
+    return weight[tokens] * weight.size(1) ** 0.5

@@ -89,6 +89,18 @@ def always_length(length: int, alpha: float) -> float:
 
 @mistake(
     "apply",
+    "the mean to the power of α",
+    symptom="The mean of the log-probabilities is taken to the power of α.",
+    cause="Only the length is: score / length**alpha.",
+    steps={"divisor": lambda length, alpha: (length, alpha)},
+)
+def mean_to_the_power(score: float, divisor: tuple[int, float]) -> float:
+    length, alpha = divisor
+    return -((-score / length) ** alpha)
+
+
+@mistake(
+    "apply",
     "multiplied by the length",
     symptom="Long sentences are punished twice.",
     cause="Divide: the score is negative.",
