@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
+import signal
+import sys
 import time
 from typing import Any
 
@@ -250,3 +252,16 @@ def test_a_change_is_told_as_the_code_is_written_and_in_its_line() -> None:
     first, second = told("cut_at_end", without_end)
     assert first.startswith(f"L{line(without_end, 1)}")
     assert second.startswith(f"With that, l{line(without_end, 1)}")
+
+
+def test_behind_a_change_that_takes_long_no_alarm_rings_and_prints_come_out() -> None:
+    def hidden_from_the_last_place(real, prefix):
+        i = torch.arange(real.size(1))
+        seen = (i[None, :] <= i[:, None]) | (i[None, :] < prefix)
+        mask = seen.repeat(real.size(0), 1, 1, 1)
+        mask[:, 0, -1] &= real
+        return mask
+
+    out = sys.stdout
+    told("prefix_mask", hidden_from_the_last_place)
+    assert sys.stdout is out and signal.getitimer(signal.ITIMER_REAL) == (0, 0)

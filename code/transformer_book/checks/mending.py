@@ -41,6 +41,7 @@ BRIEF, MANY = 0.02, 10  # seconds that each change has on an input, and how ofte
 FIRST = 6  # changes that help a little: for so many, a second one is looked for
 MEMORY = 2 * 2**30  # bytes beyond what the process holds
 WIDE = 70  # letters of code that are told in full
+HUGE = 1e6  # one divided by a constant as large is as good as 0, which is meant
 
 Definition = ast.FunctionDef | ast.ClassDef
 Part = Definition | ast.Assign
@@ -460,9 +461,9 @@ def filled(text: str, e: ast.expr, a: str = "") -> ast.expr:
 
 
 def _slices(node: ast.Slice) -> Iterator[tuple[int, ast.expr]]:
-    for lower, upper in (("1", ""), ("", "-1"), ("", ""), ("-1", ""), ("1", "-1")):
+    for lower, upper in (("", ""), ("1", ""), ("", "-1"), ("-1", ""), ("1", "-1")):
         low, high = (expression(x) if x else None for x in (lower, upper))
-        yield 3, ast.Slice(low, high, node.step)
+        yield 3 if lower or upper else 2, ast.Slice(low, high, node.step)
 
 
 def _variants(
@@ -522,8 +523,9 @@ def _simple(node: ast.expr) -> Iterator[tuple[int, ast.expr]]:
         if isinstance(node.operand, ast.Constant) and isinstance(node.operand.value, (int, float)):
             for x in (node.operand.value + 1, node.operand.value - 1, 0.5, 1e9):
                 yield 2, ast.UnaryOp(node.op, ast.Constant(x))
-            yield 2, ast.Constant(1 / node.operand.value if node.operand.value else 0)
             yield 2, ast.Constant(0)
+            if 0 < abs(node.operand.value) < HUGE:
+                yield 2, ast.Constant(1 / node.operand.value)
     elif isinstance(node, ast.IfExp):
         yield 0, node.body
         yield 0, node.orelse
@@ -543,7 +545,7 @@ def _simple(node: ast.expr) -> Iterator[tuple[int, ast.expr]]:
             0,
             0.0,
             1,
-            1 / x if x else 0,
+            1 / x if 0 < abs(x) < HUGE else 0,
             1 - x,
         ):
             if y != x or type(y) is not type(x):

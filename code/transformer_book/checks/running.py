@@ -82,8 +82,8 @@ def call(
         with (
             one_thread(),
             sdpa_kernel(SDPBackend.MATH),  # outside: no limit may cut off that it is set back
-            watchdog.limit(seconds, asleep, sys._getframe() if endless else None),
             contextlib.redirect_stdout(Bounded(output)),
+            watchdog.limit(seconds, asleep, sys._getframe() if endless else None),
         ):
             torch.default_generator.manual_seed(0)  # torch.manual_seed is slow
             answer = function(*handed[0], **handed[1])

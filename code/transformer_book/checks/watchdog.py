@@ -107,7 +107,9 @@ class limit:
 
     def _ring(self, _: int, frame: FrameType | None) -> None:
         # On a busy machine the next ring may come before this look has ended: looks do not nest.
-        if not self.ringing:
+        # Nor is the end of the block cut off: the alarm would ring on behind it.
+        leaving = frame is not None and frame.f_code is limit.__exit__.__code__
+        if not (self.ringing or leaving):
             self.ringing = True
             try:
                 self._look(frame)

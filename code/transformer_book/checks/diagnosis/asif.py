@@ -552,6 +552,19 @@ def _given_back(step: Callable[..., Any], i: int) -> Callable[..., Any]:
     return changed
 
 
+def _afterwards(step: Callable[..., Any], after: Callable[[Any], Any]) -> Callable[..., Any]:
+    """A step and something that is done to its result; with True and False nothing is computed."""
+
+    def changed(*given: Any) -> Any:
+        right = step(*given)
+        found = after(right)
+        if _kind(right) in ("mask", "flag") and _kind(found) != _kind(right):
+            raise TypeError("True and False are no numbers.")
+        return found
+
+    return changed
+
+
 AXES = (
     ("the axis before the last", -1, -2),
     ("the first axis", 0, -1),
@@ -638,7 +651,4 @@ def versions_of(steps: Mapping[str, Callable[..., Any]]) -> Iterator[tuple[str, 
                 {name: lambda *all, s=step, p=power: s(*all) * all[0].size(-1) ** p},
             )
         for text, after in AFTER:
-            yield (
-                text.format(f"what {said} gives"),
-                {name: lambda *all, s=step, f=after: f(s(*all))},
-            )
+            yield text.format(f"what {said} gives"), {name: _afterwards(step, after)}

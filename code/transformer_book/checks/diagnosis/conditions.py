@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from transformer_book.checks.comparing import same
-from transformer_book.checks.diagnosis.trials import Trial, is_number
+from transformer_book.checks.diagnosis.trials import Trial, are_ids, is_number
 
 THRESHOLD = re.compile(r"more than -?\d|or less")
 CHANCE = 0.25  # how often all wrong inputs may have by chance what likely tells them apart
@@ -113,7 +113,7 @@ def conditions(trials: Sequence[Trial]) -> Iterator[Condition]:
         elif all(isinstance(value, (int, float)) for value in kinds):
             yield from _of_number(trials, f"`{name}`", lambda t, n=name: t.given[n])
         elif all(isinstance(value, Tensor) for value in kinds):
-            yield from _of_tensor(name, kinds[0])
+            yield from _of_tensor(name, kinds[0], ids=are_ids(name, trials[0]))
     yield from _of_answers(trials)
     names = list(dict.fromkeys(n for t in trials for n in t.sizes))
     numbers = {f"`{name}`" for name, value in trials[0].given.items() if is_number(value)}
@@ -183,7 +183,7 @@ def _of_number(
         )
 
 
-def _of_tensor(name: str, first: Tensor) -> Iterator[Condition]:
+def _of_tensor(name: str, first: Tensor, *, ids: bool) -> Iterator[Condition]:
     def of(trial: Trial) -> Tensor | None:
         return trial.given.get(name)
 
@@ -193,7 +193,7 @@ def _of_tensor(name: str, first: Tensor) -> Iterator[Condition]:
             f"without a row of `{name}` that is False throughout",
             lambda t: of(t) is not None and bool((~of(t).any(-1)).any()),
         )
-    elif not first.dtype.is_floating_point and first.dim() == 2:
+    elif not first.dtype.is_floating_point and first.dim() == 2 and ids:
         for token, said in (
             (0, "padding (0)"),
             (1, "<sos> (1)"),

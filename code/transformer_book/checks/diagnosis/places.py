@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from transformer_book.checks.comparing import plain, same
-from transformer_book.checks.diagnosis.trials import Leaf, Trial, every, is_number, ordinal
+from transformer_book.checks.diagnosis.trials import Leaf, Trial, are_ids, every, is_number, ordinal
 
 NEAR = 0.01  # so close that a method of approximation, or a small summand, is likely
 BY_VALUE = 0.001  # stricter, since half of all numbers are negative by chance
@@ -171,7 +171,8 @@ def _along(leaves: Sequence[Leaf], differ: Sequence[Tensor], axis: int) -> Itera
         (f"It differs only in the second half of the {word}s.", lambda i, n: 2 * i >= n),
     )
     for text, choose in options:
-        yield Place(text, lambda leaf, c=choose: _indices(leaf, axis, c))
+        chance = BY_VALUE if "half" in text else 0.05
+        yield Place(text, lambda leaf, c=choose: _indices(leaf, axis, c), chance)
     others = [
         where.movedim(axis, 0).reshape(where.size(axis), -1).any(dim=1).nonzero().flatten().tolist()
         for where in differ
@@ -229,7 +230,7 @@ def _of_arguments(leaves: Sequence[Leaf]) -> Iterator[Place]:
             continue
         elif value.dtype.is_floating_point:
             yield from _of_vectors(name)
-        elif value.dim() == 2:
+        elif value.dim() == 2 and are_ids(name, leaves[0].trial):
             yield from _of_tokens(name)
 
 
@@ -341,8 +342,10 @@ def parts(trials: Sequence[Trial]) -> str | None:
         return "Of what you return, only the first part differs."
     if all(b == {n - 1} for b, n in both):
         return "Of what you return, only the last part differs."
-    if all(0 not in b for b in bad):
-        return "Of what you return, the first part is right; yours differs only after it."
+    if n := min(min(b) for b in bad):
+        some = "the first part is right; yours differs only after it"
+        some = some if n == 1 else f"the first {n} parts are right; yours differs only after them"
+        return f"Of what you return, {some}."
     return _pairs(trials)
 
 

@@ -90,6 +90,13 @@ def is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
+def are_ids(name: str, trial: Trial) -> bool:
+    """Whether an argument holds ids of tokens, of which 0 to 3 mean what they do in the book."""
+    return name in ("tokens", "source", "target", "ids") and not any(
+        "pad" in other for other in trial.given
+    )
+
+
 def axes_of(returns: str) -> tuple[str, ...]:
     """The letters of the shape in what a component returns: `(B, T, D)`, `(…, D)` or `(H,)`."""
     found = re.search(r"`\(((?:…, )?\w(?:, \w)*),?\)`", returns)
