@@ -215,9 +215,8 @@ class Told:
         counts = [not trial.wrong for trial in self.trials]
         goal = self.attempt
         full = [self.checks.mending.right(goal, i, mine) for i, mine in enumerate(self.found)]
-        differs = [name for name, t in zip(self.names, self.trials, strict=False) if t.wrong]
-        stopped = [trial.name for trial in self.trials if trial.stops]
-        named = next(name for name in differs if name not in stopped)
+        both = zip(self.names, self.trials, strict=False)
+        named = next(name for name, t in both if t.wrong and not t.stops)
         said = int(right), int(answers or right), int(of), first
         return (sum(full), sum(counts), len(counts), named) == said
 
