@@ -630,7 +630,7 @@ class Told:
             r"Of the (\d+) inputs on which .* exactly on those (.*); on the others", text
         )
         more = re.search(
-            r"The mistake as we know it .*?; yours (stops|holds nan) on (\d+) of", text
+            r"Yours (stops|holds nan) on (\d+) of \d+ inputs, where the mistake as we know it", text
         )
         less = re.search(
             r"On (\d+) of \d+ inputs, where yours .*?, the mistake as we know it (stops|gives nan)",

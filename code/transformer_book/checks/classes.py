@@ -67,10 +67,13 @@ def filled(
     extra = [n for n in own if n not in weights and not n.endswith("bias")]
     missing = [n for n in weights if n not in own]
     if extra or missing:
-        has = ", ".join(own) or "none"
+        told = "The parameters of your class have other names than this check fills."
+        if not (own and extra and missing):
+            odd = f"lacks {', '.join(missing)}" if missing else f"has {', '.join(extra)} besides"
+            told = f"Your class {odd}."
         raise NamesDiffer(
-            f"The parameters of your class have other names than this check fills. Yours: {has}. "
-            f"It fills: {', '.join(weights)}. Give them these names."
+            f"{told} Yours: {', '.join(own) or 'none'}. It fills: {', '.join(weights)}."
+            f"{' Give them these names.' * bool(missing)}"
         )
     for name, weight in weights.items():
         if own[name].shape != weight.shape:

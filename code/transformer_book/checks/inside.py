@@ -218,7 +218,8 @@ def _up_to(attempt: Attempt, inputs: Sequence[int]) -> str | None:
     """The last step whose right value the learner's lines give, and the next, which they do not."""
     steps = [_steps(attempt, i) for i in inputs]
     values = [_values(attempt, i) for i in inputs]
-    given = [list(leaves_of(attempt.cases[i].arguments)) for i in inputs]
+    arguments = [attempt.cases[i].arguments for i in inputs]
+    given = [[*leaves_of(a), *(x for x in a if isinstance(x, Tensor))] for a in arguments]
     last = after = None
     for at in steps[0]:
         before = (steps[0][key] for key in itertools.takewhile(at.__ne__, steps[0]))
