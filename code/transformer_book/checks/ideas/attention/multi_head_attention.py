@@ -182,7 +182,7 @@ mistake = mistakes_in(MULTI_HEAD)
     "output",
     "output projection forgotten",
     symptom="The last weight does not matter: the heads stand side by side, unmixed.",
-    cause="Multiply the merged heads by the output's weight, transposed.",
+    cause="Project the merged heads with the output's weight: heads @ weight.T.",
     section="Break it: three more",
 )
 def output_forgotten(x: Tensor, weight: Tensor) -> Tensor:
@@ -266,7 +266,7 @@ def key_weight_for_values(w_key: Tensor, w_value: Tensor) -> Tensor:
     "project_query",
     "queries not projected",
     symptom="The weight of the queries does not matter.",
-    cause="Multiply the queries by their weight, transposed.",
+    cause="Project the queries with their weight: query @ weight.T.",
 )
 def query_not_projected(x: Tensor, weight: Tensor, n_heads: int) -> Tensor:
     return x
