@@ -102,6 +102,13 @@ def softmax_clamped(scores):
 # --- scaled_dot_product_attention -----------------------------------------------------------------
 
 
+@version("scaled_dot_product_attention", "wrong: scores of queries with values")
+def att_by_values(query, key, value, mask=None):
+    return F.scaled_dot_product_attention(
+        query, value, value, attn_mask=mask, scale=query.size(-1) ** -0.5
+    )
+
+
 @version("scaled_dot_product_attention", "wrong: scores not scaled")
 def att_scale_one(query, key, value, mask=None):
     return F.scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=1.0)
@@ -565,6 +572,24 @@ def merge_permuted(heads):
 
 
 # --- multi_head_attention -------------------------------------------------------------------------
+
+
+@version("multi_head_attention", "wrong: weights of keys and values exchanged")
+def mha_two_weights(query, key, value, w_query, w_key, w_value, w_output, n_heads, mask=None):
+    def heads(x, weight):
+        return (x @ weight.T).unflatten(-1, (n_heads, -1)).transpose(1, 2)
+
+    q, k, v = heads(query, w_query), heads(key, w_value), heads(value, w_key)
+    return F.scaled_dot_product_attention(q, k, v, mask).transpose(1, 2).flatten(2) @ w_output.T
+
+
+@version("multi_head_attention", "wrong: in several heads: scores of queries with values")
+def mha_by_values(query, key, value, w_query, w_key, w_value, w_output, n_heads, mask=None):
+    def heads(x, weight):
+        return (x @ weight.T).unflatten(-1, (n_heads, -1)).transpose(1, 2)
+
+    q, v = heads(query, w_query), heads(value, w_value)
+    return F.scaled_dot_product_attention(q, v, v, mask).transpose(1, 2).flatten(2) @ w_output.T
 
 
 @version("multi_head_attention", "wrong: output projection forgotten")

@@ -433,6 +433,13 @@ def all_from_query(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, T
     symptom="Keys are made from `value`, and values from `key`.",
     cause="The two have changed places: query, key, value is the order everywhere.",
 )
+@mistake(
+    "sources",
+    "weights of keys and values exchanged",
+    symptom="Keys are projected with the values' weight, and values with the keys'.",
+    cause="Two weights have changed places: `key` has its own, and `value` has its own.",
+    steps={"roles": projections_exchanged},
+)
 def arguments_exchanged(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
     return value, key
 
@@ -562,6 +569,7 @@ IN_SEVERAL_HEADS = (
     "hidden scores set to zero",
     "keys averaged in place of values",
     "scores of queries with queries",
+    "scores of queries with values",
     "scores of keys with keys",
     "cosine in place of the dot product",
 )

@@ -344,8 +344,8 @@ def hidden_scores_zero(scores: Tensor, mask: Tensor) -> Tensor:
     "rows of minus infinity",
     met=("nan", 1),
     symptom="A query that may attend to nothing gives nan.",
-    cause="Such a row's weights are 0 / 0, as in a softmax of -inf alone: hide with the lowest "
-    "finite number before the softmax, and set hidden weights to zero after it.",
+    cause="A softmax of -inf alone is 0 / 0: hide with the lowest finite number before it, and set "
+    "the weights of hidden keys to zero after it.",
     section="Minus infinity, or a very small number?",
     chapter=8,
     steps={"clean": lambda weights, mask: weights},
@@ -360,8 +360,8 @@ def hidden_by_infinity(scores: Tensor, mask: Tensor) -> Tensor:
     "clean",
     "an empty row averages everything",
     symptom="A query that may attend to nothing gets the mean of all values.",
-    cause="A row of equal low scores becomes equal weights: set the weights of hidden keys to "
-    "zero after the softmax, too.",
+    cause="A softmax makes equal weights of equal low scores: set the weights of hidden keys to "
+    "zero after it, too.",
     section="Minus infinity, or a very small number?",
     chapter=8,
 )
@@ -402,6 +402,16 @@ def keys_averaged(weights: Tensor, key: Tensor, value: Tensor) -> Tensor:
 )
 def exchanged(key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
     return value, key
+
+
+@mistake(
+    "roles",
+    "scores of queries with values",
+    symptom="The keys do not matter: the queries are compared with the values.",
+    cause="The second factor of the scores must be the keys; the weights average the values.",
+)
+def compared_with_values(key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+    return value, value
 
 
 @mistake(

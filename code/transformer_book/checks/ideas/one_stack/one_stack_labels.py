@@ -81,7 +81,7 @@ mistake = mistakes_in(ONE_STACK_LABELS)
     "unasked",
     "loss on the prefix",
     symptom="All tokens of the source but its first are asked for, and <sos> behind them.",
-    cause="The labels are the whole sequence shifted: those of the source must be 0.",
+    cause="The source's labels are the tokens that follow: they must be 0.",
     section="Break it: the loss on the source",
 )
 def prefix_asked(source: Tensor, target: Tensor) -> Tensor:

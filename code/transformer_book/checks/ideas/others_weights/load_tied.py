@@ -118,7 +118,7 @@ mistake = mistakes_in(LOAD_TIED)
     "loaded, and not tied",
     symptom="The logits are right until the first update: then embedding and output go different "
     "ways.",
-    cause="Two parameters hold the same numbers. After loading say `model.output.weight = "
+    cause="Embedding and output are two parameters. After loading say `model.output.weight = "
     "model.embedding.weight`.",
 )
 def not_tied(model: Tied) -> None:
