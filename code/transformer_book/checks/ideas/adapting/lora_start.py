@@ -19,7 +19,10 @@ def drawing(seed: int) -> Callable[..., Tensor]:
 
 def start_cases() -> Sequence[Case]:
     return tuple(
-        Case(f"{rows} × {columns}, rank {rank}", (normal(rows, columns, seed=i), rank, drawing(i)))
+        Case(
+            f"{rows} × {columns}, rank {rank}, largest numbers brought to 1",
+            (normal(rows, columns, seed=i), rank, drawing(i)),
+        )
         for i, (rows, columns, rank) in enumerate(
             ((3, 2, 1), (4, 5, 2), (4, 4, 3), (5, 5, 2), (6, 6, 6))
         )
