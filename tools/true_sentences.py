@@ -441,11 +441,8 @@ class Told:
 
     def _inside(self) -> Iterator[tuple[Any, Any]]:
         """The steps of the right version, and the values of the learner's lines, where it fails."""
-        kind = [trial.stops for trial in self.trials if trial.wrong]
-        stops = self.verdict.sentences[0].startswith(("It ", "No gradient", "An endless"))
-        for place, trial in enumerate(self.trials):
-            if trial.wrong and trial.stops == stops and stops in kind:
-                yield place, self.checks.inside._steps(self.attempt, place)
+        for place in self.checks.troubles.troubles_of(self.attempt)[0].inputs:
+            yield place, self.checks.inside._steps(self.attempt, place)
 
     @staticmethod
     def _at(steps: Any, way: str, step: str, time: str | None) -> Any:
