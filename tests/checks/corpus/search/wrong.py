@@ -623,16 +623,6 @@ def order_first(cache, rows):
     return [(keys[rows], values[rows]), *cache[1:]]
 
 
-@version("reorder_cache", "wrong: cache scattered in place of gathered")
-def order_scattered(cache, rows):
-    new = [(keys.clone(), values.clone()) for keys, values in cache]
-    for (keys, values), (k, v) in zip(cache, new, strict=True):
-        for i in range(len(rows)):
-            k[rows[i]] = keys[i]
-            v[rows[i]] = values[i]
-    return new
-
-
 @version("reorder_cache", "wrong: each row taken once")
 def cache_once(cache, rows):
     return [(k[torch.unique(rows)], v[torch.unique(rows)]) for k, v in cache]
@@ -818,32 +808,3 @@ def greedy_with_the_second_best(step, max_length):
 def positions_in_one_byte(tokens, past, weight, table):
     positions = torch.arange(past, past + tokens.size(1)).to(torch.uint8)
     return weight[tokens] + table[positions.long()]
-
-
-@version("embed_next", "wrong: embedding of the new tokens scaled")
-def next_scaled(tokens, past, weight, table):
-    x = F.embedding(tokens, weight) * math.sqrt(weight.shape[-1])
-    return x + table[past : past + tokens.shape[1]]
-
-
-@version("length_normalised", "wrong: the mean to the power of α")
-def length_and_score_powered(score, length, alpha):
-    return -(abs(score / length) ** alpha)
-
-
-@version("beam_search", "wrong: finished hypotheses scored without their <eos>")
-def beam_parents_score(step, beam_size, max_length):
-    beam, done = [(0.0, [1])], []
-    for _ in range(max_length):
-        rows = step(torch.tensor([ids for _, ids in beam])).tolist()
-        grown = [
-            (score + log_p, [*ids, token], score)
-            for (score, ids), row in zip(beam, rows, strict=True)
-            for token, log_p in enumerate(row)
-        ]
-        best = sorted(grown, reverse=True)[:beam_size]
-        done += [(before, ids[:-1]) for _, ids, before in best if ids[-1] == 2]
-        beam = [(score, ids) for score, ids, _ in best if ids[-1] != 2]
-        if not beam:
-            break
-    return max(done + beam)[1][1:]
