@@ -381,7 +381,7 @@ def _keys(trials: Sequence[Trial]) -> str | None:
     always = [key for key in names if all(key in keys for keys in bad)]
     right = [key for key in trials[0].right if key not in names]
     if right and list(trials[0].right)[: len(right)] == right and always:
-        return f"Right: {_list(right)}. Wrong, on all of these inputs: {_list(always)}."
+        return f"Right: {_list(right)}; wrong on all of these inputs: {_list(always)}."
     if right and len(names) == len(always):
         return f"Of what is compared, it differs in {_list(always)}, and not in {_list(right)}."
     return None
