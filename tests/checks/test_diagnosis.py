@@ -113,7 +113,7 @@ STRUCTURES: dict[str, tuple[str, Callable[..., Any], str]] = {
     "one factor for each tensor": (
         "clip_gradients",
         lambda gradients, limit: [g * min(1.0, limit / float(g.norm())) for g in gradients],
-        "each tensor of yours is the right one times a number, not the same for all",
+        "each tensor of yours is the right one times a number, often not the same for all",
     ),
     "one factor for each row": (
         "softmax",

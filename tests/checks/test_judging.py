@@ -50,7 +50,7 @@ def test_what_is_nearly_a_known_mistake_is_told_as_that() -> None:
     found = verdict("rms_norm_in_half", in_two_bytes)
     assert [mistake.name for mistake in found.mistakes] == ["RMSNorm computed in two bytes"]
     share = (
-        "Yours does what a known mistake does, exactly on 7 of 13 inputs, and nearly on the rest:"
+        "Yours does what a known mistake does, exactly on 7 of 13 inputs, and in part on the rest:"
     )
     assert found.sentences[:2] == (share, found.mistakes[0].symptom)
 

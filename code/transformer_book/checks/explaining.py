@@ -240,9 +240,9 @@ def _share(found: Sequence[Outcome], theirs: Sequence[Outcome], kind: str) -> st
         not (agree or m.trouble or t.trouble) and holds_nan(m.answer) == holds_nan(t.answer)
         for agree, m, t in zip(agreeing, found, theirs, strict=True)
     )
-    how = "nearly" if near == of else f"nearly on {near} of {of} inputs" if near else LOOSELY
+    how = "in part" if near == of else f"in part on {near} of {of} inputs" if near else LOOSELY
     if number:
-        also = f", and nearly on {'the rest' if number + near == of else near}" if near else ""
+        also = f", and in part on {'the rest' if number + near == of else near}" if near else ""
         how = f"exactly on {number} of {of} inputs{also}"
     return f"Yours does what a known {kind} does, {how}:"
 

@@ -184,6 +184,9 @@ def _differs(attempt: Attempt, trouble: Trouble) -> Verdict:
             diagnosis.shown(attempt.plain, given[first]),
         )
     )
+    others = {repr(case.name) for case in cases} - {repr(cases[first].name)}
+    if any(name in text for text in told for name in others):  # another has been named since
+        example = f"On the input {cases[first].name!r}: {example[:1].lower()}{example[1:]}"
     return Verdict("wrong", attempt.name, (share, *told), example=example.strip())
 
 
@@ -353,7 +356,7 @@ def _changed(attempt: Attempt, numbers: str, case: Case, mine: Outcome) -> Verdi
         )
     sentence = (
         f"{numbers}, but your {attempt.component.form} changes {what_it_changes(attempt, mine)}: "
-        f"the caller's data are lost. {copy} The input was: {case.name}."
+        f"the caller has other data afterwards. {copy} The input was: {case.name}."
     )
     return Verdict("wrong", attempt.name, (sentence,), line=last_line(attempt.function))
 

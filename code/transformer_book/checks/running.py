@@ -74,7 +74,7 @@ def call(
     arguments, keywords = _fresh((case.arguments, dict(case.keywords)), gradients)
     leaves = list(leaves_of((arguments, keywords)))
     # Behind a copy, in-place changes of the inputs are reported by us, not refused by autograd.
-    handed = _mapped(torch.clone, (arguments, keywords))
+    handed = _mapped(functools.cache(torch.clone), (arguments, keywords))
     output = io.StringIO()
     try:
         # The fused attention kernels do not check that there are as many keys as values: they
@@ -169,14 +169,19 @@ def _fresh(value: Any, gradients: bool) -> Any:
 
 
 def _copied(value: Any) -> Any:
-    """As `copy.deepcopy` does it, which is slow for tensors."""
-    if isinstance(value, Tensor):
-        return value.detach().clone()
-    if type(value) is dict:
-        return {key: _copied(item) for key, item in value.items()}
-    if type(value) in (list, tuple):
-        return type(value)(map(_copied, value))
-    return copy.deepcopy(value)
+    """As `copy.deepcopy` does it, which is slow for tensors: what is one tensor stays one."""
+    cloned = functools.cache(lambda tensor: tensor.detach().clone())
+
+    def copied(value: Any) -> Any:
+        if isinstance(value, Tensor):
+            return cloned(value)
+        if type(value) is dict:
+            return {key: copied(item) for key, item in value.items()}
+        if type(value) in (list, tuple):
+            return type(value)(map(copied, value))
+        return copy.deepcopy(value)
+
+    return copied(value)
 
 
 def _unfinished(stop: watchdog.TooLong) -> str:

@@ -106,7 +106,10 @@ def extent(leaves: Sequence[Leaf]) -> str | None:
         return f"{start} your number is {_side(signs)}."
     several = len({id(leaf.trial) for leaf in leaves}) > 1
     whole = all(leaf.everywhere() for leaf in leaves)
-    return "Nearly every entry differs." if whole and several else None
+    if not whole or not several:
+        return None
+    some = any(isinstance(leaf.trial.right, list | tuple | dict) for leaf in leaves)
+    return f"Nearly every entry differs{', of the parts that do' * some}."
 
 
 def _is_place(leaf: Leaf) -> bool:

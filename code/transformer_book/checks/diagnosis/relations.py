@@ -150,7 +150,8 @@ def _of_tensors(leaves: Sequence[Leaf]) -> Iterator[Relation]:
         yield Relation(
             f"Yours is the right answer times a number{', not the same for all inputs' * several}."
             if _one_factor_an_input(leaves)
-            else "Each tensor of yours is the right one times a number, not the same for all.",
+            else "Each tensor of yours is the right one times a number, often not the same for "
+            "all.",
             _by_one_factor_alone,
             lambda leaf: leaf.right.numel() >= ENOUGH,
             loose=True,

@@ -156,3 +156,63 @@ def sampler(logits, tokens, penalty):
 def penalty_squared(logits, tokens, penalty):
     logits = penalise(logits, tokens, penalty)
     return sampler(logits, tokens, penalty)
+
+
+@version("lora", "wrong")
+def rank_over_alpha(x, weight, down, up, alpha):
+    r = down.shape[0]
+    return x @ weight.T + (r / alpha) * (x @ down.T @ up.T)
+
+
+@version("merged_weight", "wrong")
+def added_over_the_scale(weight, down, up, alpha):
+    scale = alpha / down.shape[0]
+    return weight + (up @ down) / scale
+
+
+@version("merged_weight", "wrong")
+def laid_out_by_the_longer_side(weight, down, up, alpha):
+    rank = down.shape[0]
+    delta = (up @ down) * (alpha / rank)
+    height, width = weight.shape
+    if width > height:  # stored the other way round
+        delta = delta.T
+    if delta.shape != weight.shape:
+        return weight.clone()
+    return weight + delta
+
+
+@version("min_p_probabilities", "wrong")
+def cut_and_not_rescaled(logits, min_p):
+    probs = torch.softmax(logits, dim=-1)
+    p_max = probs.amax(dim=-1, keepdim=True)
+    logits = torch.where(probs < min_p * p_max, torch.full_like(logits, -torch.inf), logits)
+    probs_sort, probs_idx = torch.sort(probs, dim=-1, descending=True)
+    probs_sort = probs_sort / probs_sort.sum(dim=-1, keepdim=True)
+    return torch.zeros_like(logits).scatter(-1, probs_idx, probs_sort)
+
+
+@version("top_p_probabilities", "wrong")
+def first_row_always_kept(logits, top_p):
+    order = logits.argsort(dim=-1, descending=True)
+    mass = logits.gather(-1, order).softmax(dim=-1).cumsum(dim=-1)
+    drop = mass > top_p
+    drop[:, 1:] = drop[:, :-1].clone()
+    drop[0] = False  # never drop the best one
+    back = order.argsort(dim=-1)
+    out = logits.clone()
+    out[drop.gather(-1, back)] = -torch.inf
+    return out.softmax(dim=-1)
+
+
+@version("top_p_probabilities", "wrong")
+def kept_behind_the_nucleus(logits, top_p):
+    result = torch.zeros_like(logits)
+    for row, scores in enumerate(logits):
+        p, order = scores.softmax(dim=0).sort(descending=True)
+        inside = p.cumsum(dim=0) >= top_p
+        inside = inside.roll(1)
+        inside[0] = True
+        chosen = order[inside]
+        result[row, chosen] = p[inside] / p[inside].sum()
+    return result

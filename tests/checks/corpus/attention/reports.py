@@ -342,3 +342,84 @@ class values_through_the_keys_layer(nn.Module):
         x = scores.softmax(dim=-1) @ v
         x = x.transpose(1, 2).reshape(query.size(0), -1, self.h * self.d_k)
         return self.output(x)
+
+
+def causal(n):
+    return torch.ones(n, n, dtype=torch.bool).tril()
+
+
+@version("masks_of_two", "wrong")
+def causal_source(source, target, source_pad, target_pad):
+    src_mask = (source != source_pad)[:, None, None, :] & causal(source.shape[1])
+    tgt_mask = (target != target_pad)[:, None, None, :] & causal(target.shape[1])
+    return src_mask, tgt_mask
+
+
+@version("multi_head_attention", "wrong: scores scaled by d_model")
+class root_of_the_whole_width(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.d_model = d_model
+        self.h = n_heads
+        self.query = nn.Linear(d_model, d_model, bias=False)
+        self.key = nn.Linear(d_model, d_model, bias=False)
+        self.value = nn.Linear(d_model, d_model, bias=False)
+        self.output = nn.Linear(d_model, d_model, bias=False)
+
+    def split(self, x):
+        return x.unflatten(-1, (self.h, self.d_model // self.h)).transpose(1, 2)
+
+    def forward(self, query, key, value, mask=None):
+        q, k, v = (
+            self.split(self.query(query)),
+            self.split(self.key(key)),
+            self.split(self.value(value)),
+        )
+        energy = torch.einsum("bhtk,bhsk->bhts", q, k) * self.d_model**-0.5
+        if mask is not None:
+            energy = energy.masked_fill(~mask, float("-inf"))
+        context = torch.softmax(energy, dim=-1) @ v
+        return self.output(context.transpose(1, 2).flatten(-2))
+
+
+@version("multi_head_attention", "wrong: several heads merged without permuting back")
+class heads_flattened_as_they_lie(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.head_dim = d_model // n_heads
+        for name in ("query", "key", "value", "output"):
+            setattr(self, name, nn.Linear(d_model, d_model))
+
+    def forward(self, query, key, value, mask=None):
+        B, T, D = query.size()
+        q = self.query(query).reshape(B, T, self.n_heads, self.head_dim).permute(0, 2, 1, 3)
+        k = self.key(key).reshape(B, key.size(1), self.n_heads, self.head_dim).permute(0, 2, 1, 3)
+        v = (
+            self.value(value)
+            .reshape(B, value.size(1), self.n_heads, self.head_dim)
+            .permute(0, 2, 1, 3)
+        )
+        scaled = q @ k.transpose(-1, -2) / self.head_dim**0.5
+        if mask is not None:
+            scaled = torch.where(mask, scaled, torch.tensor(float("-inf")))
+        mixed = F.softmax(scaled, dim=-1) @ v
+        return self.output(mixed.reshape(B, T, D))
+
+
+@version("scaled_dot_product_attention", "wrong: mask inverted")
+def mask_turned_for_the_kernel(query, key, value, mask=None):
+    attn_mask = None if mask is None else ~mask
+    out = F.scaled_dot_product_attention(query, key, value, attn_mask=attn_mask)
+    if mask is not None:
+        out = out * mask.any(dim=-1, keepdim=True)
+    return out
+
+
+@version("softmax", "wrong")
+def exponentials_as_they_come(scores):
+    e = scores.exp()
+    huge = (e == torch.inf).to(e.dtype)
+    how_many = huge.sum(-1, keepdim=True)
+    usual = e / (e.sum(-1, keepdim=True) + 1e-9)
+    return torch.where(how_many == 0, usual, huge / how_many)

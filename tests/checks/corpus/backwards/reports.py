@@ -346,3 +346,56 @@ def over_a_sentence_too(logits, target, smoothing=0.0):
     valid = target != 0
     grad = (probs - q) * valid[..., None]
     return grad / T / valid.sum()
+
+
+@version("attention_backward", "wrong")
+def unscaled_gradient_of_the_key(d_output, query, key, value, weights):
+    softmax_scale = query.size(-1) ** -0.5
+    d_value = weights.transpose(1, 2) @ d_output
+    d_weights = d_output @ value.transpose(1, 2)
+    row = (weights * d_weights).sum(-1, keepdim=True)
+    d_scores = weights * (d_weights - row)
+    d_query = d_scores @ key * softmax_scale
+    d_key = d_scores.transpose(1, 2) @ query
+    return d_query, d_key, d_value
+
+
+@version("layer_norm_backward", "wrong")
+def weight_of_the_position(d_output, x, weight, eps=1e-5):
+    mu = x.mean(-1, keepdim=True)
+    rstd = torch.rsqrt(((x - mu) ** 2).mean(-1, keepdim=True) + eps)
+    x_hat = (x - mu) * rstd
+    pos = torch.arange(x.size(1)) % weight.numel()
+    gamma = weight[pos].view(1, -1, 1)
+    g = d_output * gamma
+    d_x = rstd * (g - g.mean(-1, keepdim=True) - x_hat * (g * x_hat).mean(-1, keepdim=True))
+    return d_x, (d_output * x_hat).sum((0, 1)), d_output.sum((0, 1))
+
+
+@version("linear_backward", "wrong")
+def mean_over_the_sentences(d_output, x, weight):
+    batch = x.shape[0]
+    d_x = d_output @ weight
+    flat_d = d_output.reshape(-1, d_output.shape[-1])
+    flat_x = x.reshape(-1, x.shape[-1])
+    d_weight = flat_d.T @ flat_x / batch
+    d_bias = flat_d.sum(0) / batch
+    return d_x, d_weight, d_bias
+
+
+@version("linear_backward", "wrong")
+def output_in_place_of_the_gradient(d_output, x, weight):
+    out = x @ weight.T
+    d_x = out @ weight
+    d_weight = torch.einsum("btn,btm->nm", out, x)
+    d_bias = d_output.sum((0, 1))
+    return d_x, d_weight, d_bias
+
+
+@version("softmax_backward", "wrong", instance=True)
+class probability_less_one:
+    def gradient(self, x, p):
+        return x * (p - 1)
+
+    def __call__(self, d_output, output):
+        return self.gradient(d_output, output)

@@ -478,3 +478,95 @@ def FixedRoot(tokens, weight):
 @version("tied_logits", "wrong")
 def activation_before_the_table(x, weight):
     return torch.relu(x) @ weight.t()
+
+
+@version("add_positions", "wrong: positions one row late")
+def rows_read_from_one(x, table):
+    position_ids = torch.arange(1, x.shape[1] + 1, device=x.device)
+    return x + torch.nn.functional.embedding(position_ids, table)[None]
+
+
+def merge(symbols, pair):
+    hit = [symbols[i : i + 2] == list(pair) for i in range(len(symbols) - 1)] + [False]
+    out = []
+    for i, s in enumerate(symbols):
+        before = i > 0 and hit[i - 1]
+        if hit[i] and not before:
+            out.append(s + symbols[i + 1])
+        elif not before:
+            out.append(s)
+    return out
+
+
+@version("learn_merges", "wrong")
+def runs_joined_with_overlap(words, n):
+    pieces = {w: list(w) for w in words}
+    merges = []
+    for _ in range(n):
+        pairs = Counter()
+        for w, count in words.items():
+            for a, b in zip(pieces[w], pieces[w][1:]):
+                pairs[a, b] += count
+        if not pairs:
+            break
+        best = min(pairs, key=lambda p: (-pairs[p], p))
+        merges.append(best)
+        pieces = {w: merge(p, best) for w, p in pieces.items()}
+    return merges
+
+
+@version("text_to_ids", "wrong")
+def end_in_front(text, tokenize, vocabulary):
+    seq = [vocabulary.get(token, 3) for token in tokenize(text)]
+    add_eos_token = True
+    if add_eos_token:
+        seq = [2] + seq
+    return seq
+
+
+@version("text_to_ids", "wrong", instance=True)
+class end_grown_onto_the_last_word:
+    eos_token = "<eos>"
+
+    def __call__(self, text, tokenize, vocabulary):
+        tokens = tokenize(text + self.eos_token)
+        return [vocabulary[t] if t in vocabulary else 3 for t in tokens]
+
+
+@version("text_to_ids", "wrong")
+def unknown_is_an_error(text, tokenize, vocabulary):
+    encoded = [vocabulary[word] for word in tokenize(text)]
+    encoded.append(2)
+    return encoded
+
+
+def join(parts, pair):
+    a, b = pair
+    out, i = [], 0
+    while i < len(parts):
+        if i + 1 < len(parts) and parts[i] == a and parts[i + 1] == b:
+            out.append(a + b)
+            i += 2
+        else:
+            out.append(parts[i])
+            i += 1
+    return out
+
+
+@version("text_to_pieces", "wrong", instance=True)
+class mark_never_joined:
+    def word(self, word, merges):
+        parts = list(word)
+        for pair in merges:
+            parts = join(parts, pair)
+        return ["▁"] + parts
+
+    def __call__(self, text, merges):
+        return [p for w in text.split(" ") if w for p in self.word(w, merges)]
+
+
+@version("training_words", "wrong")
+def words_of_the_validation(splits, min_frequency):
+    val = splits["validation"]
+    frequencies = Counter(word for sentence in val for word in sentence)
+    return {word for word, n in frequencies.items() if n >= min_frequency}

@@ -256,3 +256,57 @@ def first_norm_off_the_residual(x, mask, attention, feed_forward, norm1, norm2):
     residual = h
     h = feed_forward(norm1(h))
     return norm2(h + residual)
+
+
+@version("decoder_layer", "wrong")
+def memory_added_in_place_of_x(
+    x, memory, target_mask, memory_mask, self_attention, cross_attention, feed_forward, norms
+):
+    n1, n2, n3 = norms
+    h = n1(x)
+    x = x + self_attention(h, h, h, target_mask)
+    x = memory + cross_attention(n2(x), memory, memory, memory_mask)
+    return x + feed_forward(n3(x))
+
+
+@version("decoder_layer", "wrong")
+def norm_kept_as_the_stream(
+    x, memory, target_mask, memory_mask, self_attention, cross_attention, feed_forward, norms
+):
+    x = norms[0](x)
+    x = x + self_attention(x, x, x, target_mask)
+    x = norms[1](x)
+    h = x + cross_attention(x, memory, memory, memory_mask)
+    return h + feed_forward(norms[2](h))
+
+
+@version("dropout", "wrong")
+def enlarged_twice(x, p, keep, training):
+    if not training:
+        return x
+    scale = 1.0 / (1.0 - p)
+    mask = keep.to(x.dtype) * scale
+    return x * mask * scale
+
+
+@version("sublayer_with_dropout", "wrong", instance=True)
+class everything_normalised_and_dropped(nn.Module):
+    def forward(self, x, sublayer, norm, dropout):
+        return dropout(norm(x + sublayer(x)))
+
+
+def pad_mask(tokens):
+    return (tokens != 0)[:, None, None, :]
+
+
+def causal(n):
+    return torch.ones(n, n, dtype=torch.bool).tril()
+
+
+@version("transformer_forward", "wrong")
+def one_embedding_for_both(source, target, embed_source, embed_target, encoder, decoder, output):
+    x = embed_source(source)
+    memory_mask = pad_mask(source)
+    enc_out = encoder(x, memory_mask)
+    x = decoder(x, enc_out, pad_mask(target) & causal(target.size(1)), memory_mask)
+    return output(x)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 
 import torch
@@ -541,3 +542,97 @@ def remainder_over_the_whole_window(optimizer, parts, n, compute_loss):
         for loss, count in group:
             (loss * count / tokens_per_part / n).backward()
         optimizer.step()
+
+
+@version("accumulated_update", "wrong")
+def step_at_the_first_of_the_parts(optimizer, scheduler, parts, compute_loss):
+    accumulation_steps = len(parts)
+    for batch_idx, part in enumerate(parts):
+        loss = compute_loss(part) / accumulation_steps
+        loss.backward()
+        if batch_idx % accumulation_steps == 0:
+            optimizer.step()
+            optimizer.zero_grad()
+    scheduler.step()
+
+
+@version("average_checkpoints", "wrong")
+def added_where_two_names_are_one(checkpoints):
+    total = None
+    for state in checkpoints:
+        if total is None:
+            total = copy.deepcopy(state)
+            continue
+        for name in total:
+            total[name] += state[name]
+    return {name: t / len(checkpoints) for name, t in total.items()}
+
+
+@version("best_checkpoint", "wrong")
+def losses_never_emptied(checkpoints, batches, loss_of):
+    outputs, sizes, means = [], [], []
+    for checkpoint in checkpoints:
+        for batch in batches:
+            outputs.append(float(loss_of(checkpoint, batch)) * len(batch))
+            sizes.append(len(batch))
+        means.append(sum(outputs) / sum(sizes))
+    return means.index(min(means))
+
+
+@version("inverse_sqrt_schedule", "wrong")
+def rate_that_grows_on(update, d_model, warmup):
+    peak = (d_model * warmup) ** -0.5
+    ratio = update / warmup
+    return peak * min(ratio, ratio**0.5)
+
+
+MAX_STEPS = 100_000
+
+
+MIN_LR = 0.0
+
+
+@version("inverse_sqrt_schedule", "wrong")
+def cut_off_after_the_plan(update, d_model, warmup):
+    if update > MAX_STEPS:
+        return MIN_LR
+    if update <= warmup:
+        scale = update * warmup**-1.5
+    else:
+        scale = update**-0.5
+    return d_model**-0.5 * scale
+
+
+@version("label_smoothed_loss", "wrong")
+def right_token_too_light(logits, target, smoothing):
+    real = target.ne(0)
+    logp = F.log_softmax(logits[real], dim=-1)
+    c = logp.size(-1)
+    eps = smoothing * c / (c - 1)
+    nll = F.nll_loss(logp, target[real])
+    uniform = -logp.mean(dim=-1).mean()
+    return (1 - eps) * nll + smoothing * uniform
+
+
+@version("token_weighted_updates", "wrong")
+def cleared_before_each_part(optimizer, parts, n, compute_loss):
+    for start in range(0, len(parts), n):
+        window = parts[start : start + n]
+        computed = [compute_loss(part) for part in window]
+        tokens = sum(count for _, count in computed)
+        for loss, count in computed:
+            optimizer.zero_grad()
+            (loss * (count / tokens)).backward()
+        optimizer.step()
+
+
+@version("unscaled_gradients", "wrong")
+def each_shortened_alone(gradients, scale, limit):
+    step = [g / scale for g in gradients]
+    if any(not torch.isfinite(g).all() for g in step):
+        return []
+    clipped = []
+    for g in step:
+        norm = g.norm()
+        clipped.append(g * (limit / norm) if norm > limit else g)
+    return clipped

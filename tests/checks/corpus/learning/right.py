@@ -433,9 +433,9 @@ def average_state_dict(checkpoints):
     return module.state_dict()
 
 
-@version("average_checkpoints", "right", "a deep copy, lerp")
+@version("average_checkpoints", "right", "clones, lerp")
 def average_lerp(checkpoints):
-    average = copy.deepcopy(checkpoints[0])
+    average = {name: tensor.clone() for name, tensor in checkpoints[0].items()}
     for i, checkpoint in enumerate(checkpoints[1:], start=2):
         for name, tensor in average.items():
             tensor.lerp_(checkpoint[name], 1 / i)

@@ -120,3 +120,19 @@ def counted_from_the_padding_id_plus_one(tokens):
                 positions[b, t] = position
                 position += 1
     return positions
+
+
+@version("one_stack_labels", "wrong")
+def labels_are_a_view(source, target):
+    sequence = torch.cat((source, target), dim=1)
+    tokens, labels = sequence[:, :-1], sequence[:, 1:]
+    labels[:, : source.size(1)] = 0
+    return tokens, labels
+
+
+@version(
+    "real_positions", "wrong: places of the tensor for positions + real positions counted from one"
+)
+def numbered_through_from_one(tokens):
+    first = 0 + 1
+    return torch.ones_like(tokens).cumsum(dim=1) - 1 + first

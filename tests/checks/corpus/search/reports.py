@@ -312,3 +312,70 @@ def first_k_rows(logits, k):
     likely, order = likely[:k], order[:k]
     likely = likely / likely.sum(dim=-1, keepdim=True)
     return torch.zeros_like(likely).scatter_(-1, order, likely)
+
+
+@version("beam_search", "wrong")
+def score_counted_twice(step, beam_size, max_length):
+    sequences = torch.ones(1, 1, dtype=torch.long)
+    totals = torch.zeros(1)
+    finished = []
+    for _ in range(max_length):
+        log_cond = totals[:, None] + step(sequences)
+        V = log_cond.size(1)
+        _, index = log_cond.view(-1).topk(min(beam_size, log_cond.numel()))
+        rows, tokens = index // V, index % V
+        totals = totals[rows] + log_cond[rows, tokens]
+        sequences = torch.cat([sequences[rows], tokens[:, None]], dim=1)
+        ended = tokens == 2
+        for seq, score in zip(sequences[ended].tolist(), totals[ended].tolist()):
+            finished.append((score, seq))
+        sequences, totals = sequences[~ended], totals[~ended]
+        if len(sequences) == 0:
+            break
+    finished += list(zip(totals.tolist(), sequences.tolist()))
+    best = max(finished)[1]
+    return [t for t in best[1:] if t != 2]
+
+
+EOS = 2
+
+
+@version("beam_search", "wrong")
+def unfinished_do_not_count(step, beam_size, max_length):
+    living = [([1], 0.0)]
+    finished = []
+    for _ in range(max_length):
+        log_probs = step(torch.tensor([ids for ids, _ in living]))
+        candidates = []
+        for (ids, score), row in zip(living, log_probs.tolist()):
+            for token, lp in enumerate(row):
+                candidates.append((ids + [token], score + lp))
+        candidates.sort(key=lambda c: c[1], reverse=True)
+        living = []
+        for ids, score in candidates[:beam_size]:
+            (finished if ids[-1] == EOS else living).append((ids, score))
+        if not living:
+            break
+    if not finished:
+        return []
+    ids, _ = max(finished, key=lambda c: c[1])
+    return [i for i in ids[1:] if i != EOS]
+
+
+@version("greedy_search", "wrong")
+def no_end_no_answer(step, max_length):
+    tokens = torch.ones(1, 1, dtype=torch.long)
+    answer = []
+    for _ in range(max_length):
+        nxt = step(tokens).argmax(dim=-1, keepdim=True)
+        tokens = torch.cat([tokens, nxt], dim=1)
+        if nxt.item() == 2:
+            answer = tokens[0, 1:-1].tolist()
+            break
+    return answer
+
+
+@version("next_token", "wrong: last but one position")
+def last_but_one(logits):
+    shifted = logits[:, :-1, :]
+    return torch.argmax(shifted[:, -1], dim=-1)

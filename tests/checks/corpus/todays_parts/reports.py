@@ -353,3 +353,84 @@ def new_keys_used_unturned(query, key, value, kept_keys, kept_values, turn):
     scores = scores.masked_fill(hidden, float("-inf"))
     out = torch.einsum("bhts,bhsk->bhtk", torch.softmax(scores, -1), v)
     return out, to_keep, v
+
+
+@version("cached_attention", "wrong: kept keys turned again + new keys kept before they are turned")
+def all_keys_turned_at_each_call(query, key, value, kept_keys, kept_values, turn):
+    P, t = kept_keys.size(2), query.size(2)
+    keys = torch.cat([kept_keys, key], dim=2)
+    values = torch.cat([kept_values, value], dim=2)
+    q = turn(query, torch.arange(P, P + t))
+    k = turn(keys, torch.arange(P + t))
+    scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+    seen = torch.ones(t, P + t, dtype=torch.bool).tril(P)
+    weights = scores.masked_fill(~seen, float("-inf")).softmax(dim=-1)
+    return weights @ values, keys, values
+
+
+@version("grouped_query_attention", "wrong")
+def head_over_the_number_of_groups(query, key, value, mask=None):
+    H, G, K = query.size(1), key.size(1), query.size(3)
+    outputs = []
+    for head in range(H):
+        kv = head // G
+        scores = query[:, head] @ key[:, kv].transpose(1, 2) / K**0.5
+        if mask is not None:
+            allowed = mask.expand(query.size(0), H, query.size(2), key.size(2))[:, head]
+            scores = scores.masked_fill(~allowed, float("-inf"))
+        outputs.append(scores.softmax(-1) @ value[:, kv])
+    return torch.stack(outputs, dim=1)
+
+
+@version("grouped_query_attention", "wrong")
+def queries_of_a_group_added(query, key, value, mask=None):
+    B, H, T, K = query.shape
+    G = key.shape[1]
+    grouped = query.view(B, G, H // G, T, K).sum(dim=2)
+    scores = torch.einsum("bgtk,bgsk->bgts", grouped, key) / K**0.5
+    scores = scores.repeat_interleave(H // G, dim=1)
+    if mask is not None:
+        scores = scores.masked_fill(mask == 0, float("-inf"))
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ value.repeat_interleave(H // G, dim=1)
+
+
+@version("rms_norm", "wrong")
+def root_of_the_root(x, weight, eps=1e-5):
+    rms = x.pow(2).mean(dim=-1, keepdim=True).sqrt()
+    return x / torch.sqrt(rms + eps) * weight
+
+
+@version("rms_norm_in_half", "wrong: squared before .float()")
+def squares_added_up_in_half(x, weight, eps=1e-5):
+    width = x.shape[-1]
+    acc = torch.zeros(x.shape[:-1], dtype=x.dtype)
+    for i in range(width):
+        acc += x[..., i] * x[..., i]
+    inv = torch.rsqrt(acc.float() / width + eps).unsqueeze(-1)
+    return (x.float() * inv * weight.float()).to(x.dtype)
+
+
+@version("rotary", "wrong", instance=True)
+class angles_along_the_heads:
+    def tables(self, positions, n, dim, base):
+        inv_freq = base ** (-torch.arange(0, dim, 2).float() / dim)
+        angle = torch.einsum("i,j->ij", positions[:n].float(), inv_freq)
+        return angle.cos()[None, :, None, :], angle.sin()[None, :, None, :]
+
+    def __call__(self, x, positions, base=10000.0):
+        cos, sin = self.tables(positions, x.shape[1], x.shape[-1], base)
+        half = x.shape[-1] // 2
+        x1, x2 = x[..., :half], x[..., half:]
+        return torch.cat([x1 * cos - x2 * sin, x2 * cos + x1 * sin], dim=-1)
+
+
+@version("rotary", "wrong")
+def neighbours_set_down_by_halves(x, positions, base=10000.0):
+    K = x.shape[-1]
+    i = torch.arange(K // 2, dtype=torch.float)
+    angle = positions.float().unsqueeze(1) / base ** (2 * i / K)
+    both = torch.cat([angle, angle], dim=1)
+    a, b = x.unflatten(-1, (K // 2, 2)).unbind(-1)
+    partner = torch.cat([-b, a], dim=-1)
+    return torch.cos(both) * x + torch.sin(both) * partner

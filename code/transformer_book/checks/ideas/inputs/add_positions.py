@@ -152,7 +152,7 @@ def multiplied(x: Tensor, rows: Tensor) -> Tensor:
 @mistake(
     "rows",
     "positions one row late",
-    symptom="Each token gets the row after its own.",
+    symptom="The rows are read from one place too far, so the last may be missing.",
     cause="Position 0 has row 0: table[:x.size(1)], not table[1:x.size(1) + 1].",
 )
 def one_row_late(x: Tensor, table: Tensor) -> Tensor:

@@ -126,7 +126,7 @@ def first_not_marked(text: str) -> list[str]:
     "words",
     "mark behind the word",
     symptom="The mark stands at the end of a word, and not at its beginning.",
-    cause="Some programs mark the end. These merges were learned with ▁ in front of each word.",
+    cause="Some programs mark the end. In this book ▁ stands in front of each word.",
 )
 def marked_behind(text: str) -> list[str]:
     return [f"{word}▁" for word in text.split()]

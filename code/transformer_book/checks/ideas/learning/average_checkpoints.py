@@ -16,12 +16,16 @@ def checkpoint_cases() -> Sequence[Case]:
     def checkpoint(seed: int) -> dict[str, Tensor]:
         return {"weight": normal(2, 3, seed=seed), "bias": normal(2, seed=seed + 1)}
 
+    def tied(seed: int) -> dict[str, Tensor]:
+        matrix = normal(3, 2, seed=seed)
+        return {"embedding": matrix, "output": matrix, "bias": normal(2, seed=seed + 1)}
+
     hand = [{"weight": torch.tensor([1.0, 2.0])}, {"weight": torch.tensor([3.0, 6.0])}]
     return (
         Case("two checkpoints, by hand", (hand,)),
         Case("three", ([checkpoint(seed) for seed in (1, 3, 5)],)),
         Case("one", ([checkpoint(7)],)),
-        Case("four", ([checkpoint(seed) for seed in range(20, 28, 2)],)),
+        Case("four, with one matrix under two names", ([tied(s) for s in range(20, 28, 2)],)),
         Case("five", ([checkpoint(seed) for seed in range(10, 20, 2)],)),
         Case("seven", ([checkpoint(seed) for seed in range(30, 44, 2)],)),
     )
@@ -52,6 +56,9 @@ AVERAGE = Component(
     boundaries={
         "one checkpoint": lambda checkpoints: len(checkpoints) == 1,
         "two checkpoints": lambda checkpoints: len(checkpoints) == 2,
+        "two names of one tensor": lambda checkpoints: (
+            len({id(tensor) for tensor in checkpoints[0].values()}) < len(checkpoints[0])
+        ),
         "more than five": lambda checkpoints: len(checkpoints) > 5,
     },
 )

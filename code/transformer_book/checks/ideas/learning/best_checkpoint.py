@@ -147,7 +147,7 @@ def largest(losses: Sequence[float]) -> int:
 @mistake(
     "choose",
     "the last checkpoint taken for the best",
-    symptom="The answer is always the last one.",
+    symptom="The answer is the last one, good or bad.",
     cause="Keep the place of the smallest loss so far, together with that loss.",
 )
 def always_last(losses: Sequence[float]) -> int:

@@ -143,8 +143,8 @@ Measure = Callable[[Sequence[Any], Sequence[Any]], float]
 @mistake(
     "cut",
     "letters compared, not words",
-    symptom="Letters are compared in place of words, and mostly agree more often: then the score "
-    "is far too high.",
+    symptom="Letters are compared in place of words, and mostly agree more often: most "
+    "scores are too high.",
     cause="A string is a sequence of letters: hand over lists of words, `text.split()`.",
     steps={"cut_reference": str},
 )

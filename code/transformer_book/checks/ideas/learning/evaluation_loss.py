@@ -119,8 +119,8 @@ def mode_as_it_was(model: nn.Module) -> None:
     "leave",
     "left in evaluation mode",
     met=("worse", 16),
-    symptom="After the first evaluation the model trains on without dropout.",
-    cause="eval() stays until somebody calls train(): remember model.training, and restore it.",
+    symptom="After an evaluation the model has no dropout until somebody calls train().",
+    cause="eval() stays: remember model.training, and restore it.",
     section="One update, line by line",
     chapter=16,
 )

@@ -120,7 +120,7 @@ def not_zeroed(optimizer: Optimizer) -> None:
     "steps",
     "clipped before backward",
     met=("worse", 8),
-    symptom="Gradients keep their full length: clipping does nothing.",
+    symptom="The step is taken with gradients of full length.",
     cause="There is nothing to clip before backward(): clip between backward() and step().",
     seen="Clip gradients in configure_gradient_clipping instead of training_step, "
     "https://github.com/simchowitzlabpublic/nano-world-model/pull/22",
@@ -134,7 +134,7 @@ def clipped_too_early(loss: Tensor, optimizer: Optimizer, model: nn.Module) -> N
 @mistake(
     "steps",
     "clipped after the step",
-    symptom="Gradients keep their full length: clipping does nothing.",
+    symptom="The step is taken with gradients of full length.",
     cause="Clip between backward() and step().",
     seen="Incorrect use of torch.nn.utils.clip_grad_norm, "
     "https://github.com/VGraphRNN/VGRNN/issues/4",
@@ -242,7 +242,7 @@ def always_unit_length(loss: Tensor, optimizer: Optimizer, model: nn.Module) -> 
 @mistake(
     "steps",
     "clipping left out",
-    symptom="Gradients keep their full length: nothing clips them.",
+    symptom="The step is taken with gradients of full length.",
     cause="Clip in place between backward() and step(): clip_grad_norm_(model.parameters(), 1.0).",
 )
 def never_clipped(loss: Tensor, optimizer: Optimizer, model: nn.Module) -> None:

@@ -143,7 +143,7 @@ def unclipped(gradients: Gradients, scale: float, limit: float) -> Gradients:
     "overflown",
     "a step with inf or nan",
     met=("nan", 0),
-    symptom="A gradient of inf or nan makes a step: weights become nan.",
+    symptom="A gradient of inf or nan makes a step: weights become inf or nan.",
     cause="Before the step ask whether all numbers are finite; if not, skip the update.",
 )
 def never_skipped(gradients: Gradients) -> bool:

@@ -76,7 +76,7 @@ MERGE_TOKENS = Component(
     cases=merge_cases,
     returns="the tokens of a word after all merges, a list of strings: as long as some neighbours "
     "are a pair in `ranks`, the pair of the lowest rank is joined, from left to right wherever it "
-    "stands",
+    "stands (or one place at a time, which is the same with ranks as they are learned)",
     differentiable=False,
     done_by="SubwordTokenizer",
     met="nonsense",

@@ -75,8 +75,8 @@ mistake = mistakes_in(EMBED_NEXT)
     "every decoded token at position 0",
     met=("nonsense", 5),
     symptom="The new tokens get the first rows of the table: the decoder forgets where it is.",
-    cause="The new tokens are handed in without those before them, but they do not begin at "
-    "position 0: begin at `past`.",
+    cause="The new tokens are handed in without the `past` ones before them, so they begin at "
+    "position `past`, not at 0.",
     section="Break it: three bugs in a decoder",
     seen="Qwen3-Omni: decode assigns RoPE position 0 to every token, "
     "https://github.com/Blaizzy/mlx-vlm/issues/1983",
@@ -88,7 +88,7 @@ def from_the_start(table: Tensor, past: int, new: int) -> Tensor:
 @mistake(
     "rows",
     "new tokens one position too late",
-    symptom="Each new token gets the row after its own.",
+    symptom="The rows are read from one place too far, so the last may be missing.",
     cause="With `past` tokens before it, the new one has position `past`, not past + 1.",
 )
 def one_too_late(table: Tensor, past: int, new: int) -> Tensor:

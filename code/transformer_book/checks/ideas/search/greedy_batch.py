@@ -127,7 +127,7 @@ def growing_on(chosen: Tensor, done: Tensor) -> Tensor:
     "stop",
     "all rows stop with the first",
     met=("bleu", 7),
-    symptom="The other sentences are cut off where the first one ends.",
+    symptom="Sentences that are not finished when the first one ends are cut off there.",
     cause="Leave the loop when all rows are done: done.all(), not done.any().",
 )
 def any_done(done: Tensor) -> bool:

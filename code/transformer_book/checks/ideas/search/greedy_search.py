@@ -227,7 +227,7 @@ def one_step_more(max_length: int) -> int:
 @mistake(
     "stop",
     "never stops, and <eos> stays",
-    symptom="The sentence goes on behind its end, and the ends are still in it.",
+    symptom="The end is written like a word, and the sentence goes on behind it up to the limit.",
     cause="Leave the loop when the token is <eos>, before it is appended.",
     steps={"without_end": lambda tokens: tokens},
 )

@@ -117,7 +117,8 @@ def as_it_came(x: Tensor) -> Tensor:
     "mean_square",
     "squared before .float()",
     symptom="In float16 features of 256 and more make the whole position zero.",
-    cause="`x.square().float()` widens what is inf already: widen first, `x.float().square()`.",
+    cause="What was squared or added up in two bytes has lost digits, or is inf: widen first, "
+    "`x.float().square()`, and add up in four bytes.",
 )
 def squared_first(wide: Tensor, x: Tensor) -> Tensor:
     return x.square().float().mean(dim=-1, keepdim=True)
