@@ -40,6 +40,16 @@ def test_numbers_are_called_right_on_the_inputs_that_were_tried() -> None:
     assert not list(Told(checks, component, turned_round).untrue())
 
 
+def test_an_example_names_its_input_where_another_was_named_since() -> None:
+    def wrong_or_stopped(scores):
+        if scores.dim() > 2:
+            raise KeyError("odd")
+        return scores.exp()
+
+    text = verdict("softmax", wrong_or_stopped).text()
+    assert re.search(r"it stops with KeyError: 'odd'.* On the input '[^']+': entry", text), text
+
+
 def test_inputs_are_counted_right_with_their_gradients_as_a_mend_counts_them() -> None:
     def cut_off_or_too_warm(scores):
         return (scores.detach() if scores.dim() == 1 else 2 * scores).softmax(-1)

@@ -134,7 +134,12 @@ def _of_troubles(attempt: Attempt) -> Verdict:
     """The trouble of most inputs, diagnosed, and the second one in a sentence."""
     first, *others = troubles_of(attempt)
     verdict = {STOPS: _stops, CHANGES: _changes, DIFFERS: _differs}[first.kind](attempt, first)
-    return replace(verdict, sentences=(*verdict.sentences, *(in_brief(attempt, others[:1]))))
+    sentences = (*verdict.sentences, *in_brief(attempt, others[:1]))
+    example, own = verdict.example, attempt.cases[first.inputs[0]].name
+    named = {case.name for case in attempt.cases} - {own}
+    if example and any(repr(name) in text for text in sentences for name in named):
+        example = f"On the input {own!r}: {example[:1].lower()}{example[1:]}"
+    return replace(verdict, sentences=sentences, example=example)
 
 
 def _where(attempt: Attempt, trouble: Trouble) -> tuple[str, ...]:
@@ -184,9 +189,6 @@ def _differs(attempt: Attempt, trouble: Trouble) -> Verdict:
             diagnosis.shown(attempt.plain, given[first]),
         )
     )
-    others = {repr(case.name) for case in cases} - {repr(cases[first].name)}
-    if any(name in text for text in told for name in others):  # another has been named since
-        example = f"On the input {cases[first].name!r}: {example[:1].lower()}{example[1:]}"
     return Verdict("wrong", attempt.name, (share, *told), example=example.strip())
 
 
