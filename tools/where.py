@@ -14,9 +14,11 @@ from __future__ import annotations
 
 import argparse
 import ast
+import itertools
 import math
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -373,21 +375,16 @@ def everything() -> Iterator[tuple[str, str, Callable[[Any], Idea], Any]]:
 
 def by_symptom(stems: list[str], most: int) -> list[checks.Mistake]:
     """The known mistakes that are described with most of the words, rare ones counting more."""
-    told = {}
+    having = []
     for each in checks.MISTAKES:
         text = f"{each.component} {each.name} {each.symptom} {each.cause}".replace("√", " root ")
-        told[each.name, each.component] = (each, {word[:5] for word in words(text)})
-    weights = {}
-    for stem in stems:
-        having = sum(any(word.startswith(stem) for word in has) for _, has in told.values())
-        weights[stem] = math.log(len(told) / max(having, 1))
-    scores = [
-        (sum(weights[s] for s in stems if any(word.startswith(s) for word in has)), n, each)
-        for n, (each, has) in enumerate(told.values())
-    ]
-    enough = sum(weights.values()) / 2
-    best = sorted((score for score in scores if score[0] > enough), key=lambda s: (-s[0], s[1]))
-    return [each for _, _, each in best[:most]]
+        said = words(text)
+        having.append([stem for stem in stems if any(w.startswith(stem) for w in said)])
+    often = Counter(itertools.chain(*having))
+    weights = {stem: math.log(len(having) / max(often[stem], 1)) for stem in stems}
+    scores = [sum(weights[stem] for stem in has) for has in having]
+    best = sorted(range(len(scores)), key=lambda i: -scores[i])[:most]
+    return [checks.MISTAKES[i] for i in best if scores[i] > sum(weights.values()) / 2]
 
 
 def search(text: str, most: int = 4) -> list[Idea]:

@@ -110,3 +110,12 @@ def test_a_gradient_that_is_partly_lost_is_reported() -> None:
 
     found = verdict("softmax", partly)
     assert found.status == "wrong" and "gradients are not" in found.text()
+
+
+def test_what_is_tied_in_a_state_stays_one_tensor_and_two_arguments_are_two() -> None:
+    weight = torch.ones(2)
+    case = checks.components.Case("tied", ({"embedding": weight, "output": weight}, weight, weight))
+    found = checks.running.call(
+        lambda state, x, y: (state["embedding"] is state["output"], x is y), case, gradients=True
+    )
+    assert found.answer == (True, False)

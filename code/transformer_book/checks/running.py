@@ -74,7 +74,7 @@ def call(
     arguments, keywords = _fresh((case.arguments, dict(case.keywords)), gradients)
     leaves = list(leaves_of((arguments, keywords)))
     # Behind a copy, in-place changes of the inputs are reported by us, not refused by autograd.
-    handed = _mapped(functools.cache(torch.clone), (arguments, keywords))
+    handed = _mapped(torch.clone, (arguments, keywords))
     output = io.StringIO()
     try:
         # The fused attention kernels do not check that there are as many keys as values: they
@@ -169,19 +169,23 @@ def _fresh(value: Any, gradients: bool) -> Any:
 
 
 def _copied(value: Any) -> Any:
-    """As `copy.deepcopy` does it, which is slow for tensors: what is one tensor stays one."""
-    cloned = functools.cache(lambda tensor: tensor.detach().clone())
+    """As `copy.deepcopy` does it, which is slow for tensors."""
+    if isinstance(value, Tensor):
+        return value.detach().clone()
+    if type(value) is dict:
+        return _each_once(_copied, value)
+    if type(value) in (list, tuple):
+        return type(value)(map(_copied, value))
+    return copy.deepcopy(value)
 
-    def copied(value: Any) -> Any:
-        if isinstance(value, Tensor):
-            return cloned(value)
-        if type(value) is dict:
-            return {key: copied(item) for key, item in value.items()}
-        if type(value) in (list, tuple):
-            return type(value)(map(copied, value))
-        return copy.deepcopy(value)
 
-    return copied(value)
+def _each_once(change: Callable[[Any], Any], state: dict[str, Any]) -> dict[str, Any]:
+    """A dictionary changed: what has two names in it, as a tied weight has, stays one thing.
+
+    Arguments are no such names: what query and key are given in one tensor gets gradients apart.
+    """
+    changed = {id(value): change(value) for value in state.values()}
+    return {name: changed[id(value)] for name, value in state.items()}
 
 
 def _unfinished(stop: watchdog.TooLong) -> str:
@@ -230,7 +234,7 @@ def _mapped(change: Callable[[Tensor], Tensor], value: Any) -> Any:
     if isinstance(value, Tensor):
         return change(value)
     if isinstance(value, dict):
-        return {key: _mapped(change, item) for key, item in value.items()}
+        return _each_once(lambda item: _mapped(change, item), value)
     if type(value) in (list, tuple):
         return type(value)(_mapped(change, item) for item in value)
     return value
