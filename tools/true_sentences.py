@@ -635,8 +635,8 @@ class Told:
         )
         agreeing = sum(self.checks.explaining._agreeing(self.found, theirs))
         share = re.search(
-            r"Yours does what a known \w+ does, (?:exactly on (\d+) of \d+ inputs)?(?:, and )?"
-            r"(nearly)?(?: on (\d+))?",
+            r"Yours gives what a known \w+ gives, (?:exactly on (\d+) of \d+ inputs)?(?:, and )?"
+            r"(in part)?(?: on (\d+))?",
             text,
         )
         if not only and agreeing != (int(share[1] or 0) if share else len(self.found)):

@@ -16,6 +16,7 @@ from true_sentences import Told
 
 from tests.checks.judged import checks, verdict
 from transformer_book.checks.explaining import CONFIRMATIONS
+from transformer_book.checks.verdicts import as_a_rule
 
 WRONG = [mistake for mistake in checks.MISTAKES if mistake.kind != "harmless"]
 
@@ -37,7 +38,7 @@ def test_a_known_mistake_is_named(mistake: Any) -> None:
     )
     assert not found.together
     assert found.status == ("convention" if mistake.kind == "convention" else "wrong")
-    assert mistake.symptom in found.text() and mistake.cause in found.text()
+    assert as_a_rule(mistake.symptom) in found.text() and mistake.cause in found.text()
     assert f"chapter {mistake.chapter or component.chapter}" in found.text()
 
 
@@ -50,9 +51,10 @@ def test_what_is_nearly_a_known_mistake_is_told_as_that() -> None:
     found = verdict("rms_norm_in_half", in_two_bytes)
     assert [mistake.name for mistake in found.mistakes] == ["RMSNorm computed in two bytes"]
     share = (
-        "Yours does what a known mistake does, exactly on 7 of 13 inputs, and in part on the rest:"
+        "Yours gives what a known mistake gives, exactly on 7 of 13 inputs, and in part on the rest; "
+        "the cause may be another."
     )
-    assert found.sentences[:2] == (share, found.mistakes[0].symptom)
+    assert found.sentences[:2] == (share, as_a_rule(found.mistakes[0].symptom))
 
 
 def test_an_input_on_which_only_the_known_mistake_gives_nan_is_not_told_as_near() -> None:
@@ -64,7 +66,10 @@ def test_an_input_on_which_only_the_known_mistake_gives_nan_is_not_told_as_near(
     component = checks.COMPONENTS["cross_entropy"]
     found, of = verdict("cross_entropy", mean_of_means), len(component.cases())
     assert [mistake.name for mistake in found.mistakes] == ["loss averaged per sentence"]
-    share = f"Yours does what a known mistake does, exactly on {of - 1} of {of} inputs:"
+    share = (
+        f"Yours gives what a known mistake gives, exactly on {of - 1} of {of} inputs; "
+        "the cause may be another."
+    )
     assert found.sentences[0] == share
     assert found.sentences[-1] == (
         f"On 1 of {of} inputs, where yours holds no nan, the mistake as we know it gives nan."

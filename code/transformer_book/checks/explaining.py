@@ -244,7 +244,7 @@ def _share(found: Sequence[Outcome], theirs: Sequence[Outcome], kind: str) -> st
     if number:
         also = f", and in part on {'the rest' if number + near == of else near}" if near else ""
         how = f"exactly on {number} of {of} inputs{also}"
-    return f"Yours does what a known {kind} does, {how}:"
+    return f"Yours gives what a known {kind} gives, {how}; the cause may be another."
 
 
 def _left(component: Component, found: Sequence[Outcome], theirs: Sequence[Outcome]) -> str:

@@ -105,7 +105,7 @@ def of_mistakes(
     status, kind = ("convention", "conventions") if convention else ("wrong", "mistakes")
     if len(told) == 1:
         (mistake,) = told
-        sentences = (mistake.symptom, mistake.cause, _where(component, mistake))
+        sentences = (as_a_rule(mistake.symptom), mistake.cause, _where(component, mistake))
         return Verdict(status, component.name, sentences, told, example=example)
     if len(explained[0]) == 2:
         a, b = explained[0]
@@ -119,11 +119,22 @@ def of_mistakes(
     sentences = (
         f"{len(told)} known {kind} give your numbers; the check cannot tell them apart.",
         *(
-            f"{'' if m.symptom == before else f'{m.symptom} '}{m.cause} {_where(component, m)}"
+            f"{'' if m.symptom == before else f'{as_a_rule(m.symptom)} '}{m.cause} "
+            f"{_where(component, m)}"
             for m, before in zip(told, ["", *(m.symptom for m in told)], strict=False)
         ),
     )
     return Verdict(status, component.name, sentences, told, example=example)
+
+
+def as_a_rule(symptom: str) -> str:
+    """A symptom as it is told: some input nearly always makes an exception.
+
+    A window may be longer than the sentence, a factor may be 1, a sentence may have no padding.
+    """
+    first = symptom.partition(" ")[0]
+    begins = symptom if first == "True" else f"{symptom[0].lower()}{symptom[1:]}"
+    return f"In your version, as a rule, {begins}"
 
 
 def _where(component: Component, mistake: Mistake) -> str:
