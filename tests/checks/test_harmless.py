@@ -97,7 +97,7 @@ def test_a_convention_passes_and_is_wrong_where_that_is_asked_for(
     version = component.version(mistake.steps)
     check(version)
     told = capsys.readouterr().out
-    assert told.startswith("Another convention") and checks.verdicts.as_a_rule(mistake.symptom) in told
+    assert told.startswith("Another convention") and checks.verdicts.as_a_rule(mistake) in told
     with pytest.raises(checks.CheckFailed) as caught:
         check(version, allow_conventions=False)
     assert str(caught.value) == told.partition(": ")[2].strip()

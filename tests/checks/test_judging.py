@@ -16,7 +16,6 @@ from true_sentences import Told
 
 from tests.checks.judged import checks, verdict
 from transformer_book.checks.explaining import CONFIRMATIONS
-from transformer_book.checks.verdicts import as_a_rule
 
 WRONG = [mistake for mistake in checks.MISTAKES if mistake.kind != "harmless"]
 
@@ -38,7 +37,7 @@ def test_a_known_mistake_is_named(mistake: Any) -> None:
     )
     assert not found.together
     assert found.status == ("convention" if mistake.kind == "convention" else "wrong")
-    assert as_a_rule(mistake.symptom) in found.text() and mistake.cause in found.text()
+    assert mistake.symptom[1:] in found.text() and mistake.cause in found.text()
     assert f"chapter {mistake.chapter or component.chapter}" in found.text()
 
 
@@ -51,10 +50,10 @@ def test_what_is_nearly_a_known_mistake_is_told_as_that() -> None:
     found = verdict("rms_norm_in_half", in_two_bytes)
     assert [mistake.name for mistake in found.mistakes] == ["RMSNorm computed in two bytes"]
     share = (
-        "Yours gives what a known mistake gives, exactly on 7 of 13 inputs, and in part on the rest; "
-        "the cause may be another."
+        "Yours gives what a known mistake gives, exactly on 7 of 13 inputs, and in part on the "
+        "rest; the cause may be another."
     )
-    assert found.sentences[:2] == (share, as_a_rule(found.mistakes[0].symptom))
+    assert found.sentences[:2] == (share, checks.verdicts.as_a_rule(found.mistakes[0]))
 
 
 def test_an_input_on_which_only_the_known_mistake_gives_nan_is_not_told_as_near() -> None:

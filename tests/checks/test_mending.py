@@ -163,7 +163,7 @@ def test_one_change_is_told_beside_two_known_mistakes() -> None:
     assert verdict.sentences[0] == found
     for mistake in verdict.mistakes:  # a symptom is that of one alone
         assert f"{mistake.name}. {mistake.cause}" in verdict.text()
-        assert checks.verdicts.as_a_rule(mistake.symptom) not in verdict.text()
+        assert checks.verdicts.as_a_rule(mistake) not in verdict.text()
 
 
 def test_a_change_that_makes_a_constant_of_any_number_is_not_tried() -> None:

@@ -105,7 +105,7 @@ def of_mistakes(
     status, kind = ("convention", "conventions") if convention else ("wrong", "mistakes")
     if len(told) == 1:
         (mistake,) = told
-        sentences = (as_a_rule(mistake.symptom), mistake.cause, _where(component, mistake))
+        sentences = (as_a_rule(mistake), mistake.cause, _where(component, mistake))
         return Verdict(status, component.name, sentences, told, example=example)
     if len(explained[0]) == 2:
         a, b = explained[0]
@@ -119,22 +119,25 @@ def of_mistakes(
     sentences = (
         f"{len(told)} known {kind} give your numbers; the check cannot tell them apart.",
         *(
-            f"{'' if m.symptom == before else f'{as_a_rule(m.symptom)} '}{m.cause} "
-            f"{_where(component, m)}"
+            f"{as_a_rule(m, 'one of them') if m.symptom != before else ''} {m.cause} "
+            f"{_where(component, m)}".lstrip()
             for m, before in zip(told, ["", *(m.symptom for m in told)], strict=False)
         ),
     )
     return Verdict(status, component.name, sentences, told, example=example)
 
 
-def as_a_rule(symptom: str) -> str:
-    """A symptom as it is told: some input nearly always makes an exception.
+def as_a_rule(mistake: Mistake, what: str = "your version") -> str:
+    """The symptom of a mistake as it is told: some input nearly always makes an exception.
 
     A window may be longer than the sentence, a factor may be 1, a sentence may have no padding.
+    What a convention is holds always.
     """
-    first = symptom.partition(" ")[0]
-    begins = symptom if first == "True" else f"{symptom[0].lower()}{symptom[1:]}"
-    return f"In your version, as a rule, {begins}"
+    symptom = mistake.symptom
+    if mistake.kind == "convention":
+        return symptom
+    begins = symptom if symptom.startswith("True ") else f"{symptom[0].lower()}{symptom[1:]}"
+    return f"What {what} does, as a rule: {begins}"
 
 
 def _where(component: Component, mistake: Mistake) -> str:

@@ -147,7 +147,7 @@ def every_hth(heads: Tensor, head: int) -> Tensor:
 @mistake(
     "silence",
     "head as wide as there are heads",
-    symptom="Right where H = K; elsewhere the features that are gone are not the head's K.",
+    symptom="It is right where H = K; elsewhere the features that are gone are not the head's K.",
     cause="After merging, the slice from head · H to (head + 1) · H is set to zero: a head is "
     "K features wide.",
     section="Break it: the wrong numbers set to zero",
@@ -162,8 +162,8 @@ def wide_as_heads(heads: Tensor, head: int) -> Tensor:
 @mistake(
     "silence",
     "remaining heads moved up",
-    symptom="Right for the last head; with any other, all heads behind it meet the wrong rows of "
-    "`weight`.",
+    symptom="It is right for the last head; with any other, all heads behind it meet the wrong "
+    "rows of `weight`.",
     cause="The gap must stay: set the head to zero in its place, do not cut it out.",
     section="Break it: the wrong numbers set to zero",
 )

@@ -103,7 +103,7 @@ def halved_again_and_again(checkpoints: Sequence[Checkpoint]) -> Checkpoint:
     "average",
     "the last checkpoint",
     met=("bleu", 11),
-    symptom="This is the last checkpoint alone.",
+    symptom="It gives the last checkpoint alone.",
     cause="Take the mean of all.",
 )
 def last_alone(checkpoints: Sequence[Checkpoint]) -> Checkpoint:
@@ -160,7 +160,7 @@ def shares_exchanged(checkpoints: Sequence[Checkpoint]) -> Checkpoint:
 @mistake(
     "average",
     "the first checkpoint",
-    symptom="This is the first checkpoint alone.",
+    symptom="It gives the first checkpoint alone.",
     cause="Take the mean of all.",
 )
 def first_alone(checkpoints: Sequence[Checkpoint]) -> Checkpoint:

@@ -115,7 +115,7 @@ def power_of_two(loss: float) -> float:
 @mistake(
     "power",
     "exponential forgotten",
-    symptom="This is the mean loss.",
+    symptom="It gives the mean loss.",
     cause="The perplexity is its exponential.",
 )
 def no_power(loss: float) -> float:

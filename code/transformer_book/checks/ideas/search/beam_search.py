@@ -183,7 +183,7 @@ def probabilities_added(score: float, log_p: float, token: int) -> float:
     "width",
     "one beam only",
     met=("bleu", 10),
-    symptom="This is greedy search: beam_size changes nothing.",
+    symptom="It searches greedily: beam_size changes nothing.",
     cause="Either one hypothesis is kept, not beam_size, or the search begins with copies of "
     "<sos>, which all go on alike: begin with one.",
 )
