@@ -490,12 +490,12 @@ class Told:
 
     def of_answers(self, sentence: str, trials: list[Any]) -> bool:
         """Whether a sentence on how answers differ, and where, holds for all these inputs."""
-        of = rf"On (?:the input {QUOTED}|the first that differs|(all) that differ): (.*)\."
+        of = rf"On (?:the input {QUOTED}|the first that differs|all (\d+) inputs that differ): (.*)\."
         if one := re.fullmatch(of, sentence):
             name, every, facts = one.groups()
             chosen = [t for t in trials if name is None or t.name == ast.literal_eval(name)]
             chosen = chosen if every else chosen[:1]
-            return bool(chosen) and self._facts(facts, chosen)
+            return len(chosen) == int(every or 1) and self._facts(facts, chosen)
         return self._fact(sentence, trials)
 
     def _facts(self, facts: str, trials: list[Any]) -> bool:

@@ -28,7 +28,7 @@ SHARE = re.compile(r"Right on \d+ of \d+ inputs(?: \(on .*?\))?; the first that 
 CALLS = itertools.count()
 # Sentences that are true and say little: how far, and to which side.
 WEAK = re.compile(
-    r"(?:On (?:the input .*|all that differ): )?"
+    r"(?:On (?:the input .*|all \d+ inputs that differ): )?"
     r"(?:yours|your number|nearly every|everywhere|wherever it differs)"
     r".*(?:too (?:large|small|long|short)|entry differs|a hundredth of the largest number)\.",
     re.IGNORECASE,

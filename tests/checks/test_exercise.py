@@ -53,7 +53,7 @@ def test_the_first_difference_is_shown_and_a_failed_check_raises() -> None:
 def test_how_the_answers_differ_is_told_where_they_are_known() -> None:
     rows = [case(x, gives=x.softmax(0)) for x in NUMBERS]
     assert verdict(lambda x: 3 * x.softmax(0), *rows).sentences[1:] == (
-        "On all that differ: yours is the right answer times 3.",
+        "On all 3 inputs that differ: yours is the right answer times 3.",
     )
     one = case(NUMBERS[0], gives=NUMBERS[0] + 1)
     assert verdict(lambda x: x, one).sentences[1:] == (

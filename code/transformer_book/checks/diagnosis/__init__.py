@@ -253,7 +253,7 @@ def _of_those(wrong: Sequence[Trial], told: list[str], of: int) -> list[str]:
         return told
     what = f"On the input {wrong[0].name!r}" if wrong[0].name else "On the first that differs"
     if len(wrong) > 1:
-        what = "On all that differ"
+        what = f"On all {len(wrong)} inputs that differ"
     facts = "; ".join(f"{text[0].lower()}{text[1:]}".removesuffix(".") for text in told)
     return [f"{what}: {facts}."]
 
