@@ -158,7 +158,7 @@ def penalty_squared(logits, tokens, penalty):
     return sampler(logits, tokens, penalty)
 
 
-@version("lora", "wrong")
+@version("lora", "wrong: α/r turned over")
 def rank_over_alpha(x, weight, down, up, alpha):
     r = down.shape[0]
     return x @ weight.T + (r / alpha) * (x @ down.T @ up.T)
@@ -182,7 +182,7 @@ def laid_out_by_the_longer_side(weight, down, up, alpha):
     return weight + delta
 
 
-@version("min_p_probabilities", "wrong")
+@version("min_p_probabilities", "wrong: the cut of min-p never used")
 def cut_and_not_rescaled(logits, min_p):
     probs = torch.softmax(logits, dim=-1)
     p_max = probs.amax(dim=-1, keepdim=True)

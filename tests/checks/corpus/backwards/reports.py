@@ -372,7 +372,7 @@ def weight_of_the_position(d_output, x, weight, eps=1e-5):
     return d_x, (d_output * x_hat).sum((0, 1)), d_output.sum((0, 1))
 
 
-@version("linear_backward", "wrong")
+@version("linear_backward", "wrong: gradients of the parameters averaged over the sentences")
 def mean_over_the_sentences(d_output, x, weight):
     batch = x.shape[0]
     d_x = d_output @ weight

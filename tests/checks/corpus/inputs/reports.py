@@ -515,7 +515,7 @@ def runs_joined_with_overlap(words, n):
     return merges
 
 
-@version("text_to_ids", "wrong")
+@version("text_to_ids", "wrong: the end in front of the text")
 def end_in_front(text, tokenize, vocabulary):
     seq = [vocabulary.get(token, 3) for token in tokenize(text)]
     add_eos_token = True

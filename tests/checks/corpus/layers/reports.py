@@ -280,7 +280,7 @@ def norm_kept_as_the_stream(
     return h + feed_forward(norms[2](h))
 
 
-@version("dropout", "wrong")
+@version("dropout", "wrong: enlarged twice")
 def enlarged_twice(x, p, keep, training):
     if not training:
         return x

@@ -614,7 +614,7 @@ def right_token_too_light(logits, target, smoothing):
     return (1 - eps) * nll + smoothing * uniform
 
 
-@version("token_weighted_updates", "wrong")
+@version("token_weighted_updates", "wrong: gradients cleared before each part")
 def cleared_before_each_part(optimizer, parts, n, compute_loss):
     for start in range(0, len(parts), n):
         window = parts[start : start + n]
@@ -626,7 +626,7 @@ def cleared_before_each_part(optimizer, parts, n, compute_loss):
         optimizer.step()
 
 
-@version("unscaled_gradients", "wrong")
+@version("unscaled_gradients", "wrong: each gradient clipped by its own length")
 def each_shortened_alone(gradients, scale, limit):
     step = [g / scale for g in gradients]
     if any(not torch.isfinite(g).all() for g in step):

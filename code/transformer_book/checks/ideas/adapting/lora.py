@@ -182,3 +182,14 @@ def exchanged(x: Tensor, down: Tensor, up: Tensor) -> Tensor:
 )
 def base_transposed(x: Tensor, weight: Tensor) -> Tensor:
     return x @ weight
+
+
+@mistake(
+    "factor",
+    "α/r turned over",
+    symptom="The change has the factor r/α: a larger α makes it smaller.",
+    cause="Divide α by the rank, not the rank by α.",
+    section="Break it: the factor forgotten",
+)
+def rank_by_alpha(alpha: float, down: Tensor) -> float:
+    return down.size(0) / alpha

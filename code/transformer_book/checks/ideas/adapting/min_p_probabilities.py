@@ -146,3 +146,13 @@ def below(p: Tensor, bound: Tensor) -> Tensor:
 )
 def below_to_zero(logits: Tensor, kept: Tensor) -> Tensor:
     return logits.masked_fill(~kept, 0.0)
+
+
+@mistake(
+    "drop",
+    "the cut of min-p never used",
+    symptom="Tokens below the bound keep their probabilities.",
+    cause="The probabilities are those from before the cut: take the softmax of what is left.",
+)
+def not_dropped(logits: Tensor, kept: Tensor) -> Tensor:
+    return logits

@@ -164,3 +164,15 @@ def bias_of_the_weight(d_output: Tensor, x: Tensor) -> Tensor:
 )
 def bias_batch(d_output: Tensor, x: Tensor) -> Tensor:
     return d_output.sum(dim=0)
+
+
+@mistake(
+    "weight",
+    "gradients of the parameters averaged over the sentences",
+    symptom="The gradients of weight and bias are too small, by the number of sentences.",
+    cause="All sentences share weight and bias, so the gradients add. If the loss is a mean, that "
+    "is in d_output.",
+    steps={"bias": lambda d_output, x: d_output.flatten(0, 1).sum(dim=0) / len(d_output)},
+)
+def averaged_sentences(d_output: Tensor, x: Tensor) -> Tensor:
+    return d_output.flatten(0, 1).T @ x.flatten(0, 1) / len(x)

@@ -177,3 +177,13 @@ def until_the_unknown(tokens: list[str], vocabulary: dict[str, int]) -> list[int
 )
 def unknown_tokens_padded(tokens: list[str], vocabulary: dict[str, int]) -> list[int]:
     return [vocabulary.get(token, 0) for token in tokens]
+
+
+@mistake(
+    "finish",
+    "the end in front of the text",
+    symptom="The text begins with its end, and has none behind it.",
+    cause="Append <eos>, id 2: the ids of the tokens first, then the end.",
+)
+def text_after_end(ids: list[int]) -> list[int]:
+    return [2, *ids]

@@ -172,3 +172,13 @@ def smaller_in_evaluation(x: Tensor, p: float, keep: Tensor) -> Tensor:
 )
 def larger_in_evaluation(x: Tensor, p: float, keep: Tensor) -> Tensor:
     return x / (1 - p)
+
+
+@mistake(
+    "rescale",
+    "enlarged twice",
+    symptom="What survives is divided by (1 − p)².",
+    cause="Divide by 1 − p once: the mask, or the line before, has the factor already.",
+)
+def enlarged_twice(x: Tensor, p: float) -> Tensor:
+    return x / (1 - p) ** 2

@@ -248,3 +248,14 @@ def full_windows_divide(optimizer: Any, measured: Measured, n: int) -> None:
         for weight in optimizer.param_groups[0]["params"]:
             weight.grad /= sum(tokens for _, tokens in measured)
         full_windows_update(optimizer, measured, n)
+
+
+@mistake(
+    "average",
+    "gradients cleared before each part",
+    symptom="Of the parts of a window only the last one moves the weights.",
+    cause="zero_grad() stands in the loop over the parts: call it once before each window.",
+)
+def last_part(measured: Measured, n: int) -> Tensor:
+    loss, tokens = measured[-1]
+    return loss * tokens / sum(tokens for _, tokens in measured)

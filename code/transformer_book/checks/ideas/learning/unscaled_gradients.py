@@ -192,3 +192,15 @@ def first_only(gradients: Gradients) -> bool:
 )
 def zeros(gradients: Gradients) -> Gradients:
     return [torch.zeros_like(gradient) for gradient in gradients]
+
+
+@mistake(
+    "clip",
+    "each gradient clipped by its own length",
+    symptom="With several tensors, their common length may stay above the limit, and what is "
+    "shortened points another way.",
+    cause="The limit is for all gradients together: one length, the root of the sum of all "
+    "squares, and one factor.",
+)
+def each_alone(gradients: Gradients, scale: float, limit: float) -> Gradients:
+    return [one for each in gradients for one in shortened([each], length([each]), limit)]
