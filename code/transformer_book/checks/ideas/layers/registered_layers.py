@@ -15,9 +15,11 @@ from transformer_book.checks.given import normal
 def observe_module(function: Callable[..., Any]) -> Callable[..., Any]:
     """What a module computes, and what it knows of the layers that it was given."""
 
-    def observed(x: Tensor, n_layers: int) -> dict[str, Any]:
-        layers = []
+    def observed(x: Tensor, n_layers: int, dropout: bool) -> dict[str, Any]:
+        layers: list[nn.Module] = []
         for i in range(n_layers):
+            if dropout and i == 1:
+                layers.append(nn.Dropout())
             layer = nn.Linear(x.size(-1), x.size(-1))
             with torch.no_grad():
                 for weight in layer.parameters():
@@ -29,7 +31,10 @@ def observe_module(function: Callable[..., Any]) -> Callable[..., Any]:
         module.eval()
         return {
             **found,
-            "layers that are trained": sum(id(layer.weight) in trained for layer in layers),
+            "layers that are trained": sum(
+                any(id(parameter) in trained for parameter in layer.parameters())
+                for layer in layers
+            ),
             "tensors that are saved": len(module.state_dict()),
             "layers in evaluation mode": sum(not layer.training for layer in layers),
         }
@@ -53,8 +58,15 @@ class Chain(nn.Module):
 
 def chain_cases() -> Sequence[Case]:
     return tuple(
-        Case(f"{n} layers, {d} features", (normal(2, d, seed=n + d), n))
-        for n, d in ((2, 2), (3, 3), (1, 4), (4, 2), (6, 3), (2, 5))
+        Case(
+            f"{n} layers, {d} features{', and dropout' * dropout}",
+            (normal(2, d, seed=n + d), n, dropout),
+        )
+        for dropout, sizes in (
+            (False, ((2, 2), (3, 3), (1, 4), (4, 2), (6, 3), (2, 5))),
+            (True, ((2, 3), (3, 2), (5, 4))),
+        )
+        for n, d in sizes
     )
 
 
@@ -191,7 +203,17 @@ def last_registered_twice(layers: Layers) -> nn.Module:
     symptom="Of layers that have one name, only the last is applied, trained and saved.",
     cause="Each takes the place of the one before it: give each layer another name, or use "
     "nn.ModuleList.",
-    steps={"keep": last_registered},
+    steps={"keep": lambda layers: nn.ModuleList(last_of_each_kind(layers))},
 )
-def last_alone(layers: Layers) -> Layers:
-    return layers[-1:]
+def last_of_each_kind(layers: Layers) -> Layers:
+    return [*{type(layer): layer for layer in layers}.values()]
+
+
+@mistake(
+    "keep",
+    "only layers with parameters registered",
+    symptom="All parameters are trained, and eval() does not reach the dropout between the layers.",
+    cause="A layer without parameters has a mode, too: register all layers, with nn.ModuleList.",
+)
+def with_parameters(layers: Layers) -> nn.ModuleList:
+    return nn.ModuleList(layer for layer in layers if list(layer.parameters()))
