@@ -31,6 +31,7 @@ from common import ROOT
 sys.path.insert(0, str(ROOT))
 
 QUOTED = r"('.*?'|\".*?\")"  # the name of an input, in double quotes if it has an apostrophe
+THERE = rf"On (?:the input {QUOTED}|all (\d+) inputs (?:that differ|on which it stops so)),"
 STEP = r"(comes out of|goes first into) the step “(.*?)”(?: \([\w, ]+\))?(?:, the (\w+) time)?"
 MENDED = (
     r"(?:With that, l|L)ine (\d+) of your cell or file: (.*) yours would be (?:right on "
@@ -444,17 +445,25 @@ class Told:
         for place in self.checks.troubles.troubles_of(self.attempt)[0].inputs:
             yield place, self.checks.inside._steps(self.attempt, place)
 
+    def _looked_at(self, name: str | None, many: str | None) -> bool:
+        """Whether these are the inputs of the first trouble: one by its name, or how many."""
+        inputs = self.checks.troubles.troubles_of(self.attempt)[0].inputs
+        one = name is None or self.names[inputs[0]] == ast.literal_eval(name)
+        return one and len(inputs) == int(many or 1)
+
     @staticmethod
     def _at(steps: Any, way: str, step: str, time: str | None) -> Any:
         number = 0 if time is None else ORDINALS.index(time)
         return steps["from" if way == "comes out of" else "into", (step.replace(" ", "_"), number)]
 
     @reads(
-        rf"Line (\d+) of your cell or file gives what {STEP} of the right version; "
+        rf"{THERE} line (\d+) of your cell or file gives what {STEP} of the right version; "
         rf"(?:look behind it|no tensor of yours is what {STEP})\."
     )
-    def comes_up(self, line: str, *said: str | None) -> bool:
+    def comes_up(self, name: str | None, many: str | None, line: str, *said: str | None) -> bool:
         inside = self.checks.inside
+        if not self._looked_at(name, many):
+            return False
         for place, steps in self._inside():
             values = inside._values(self.attempt, place)
             lines = {n for n, x in values if inside._alike(x, self._at(steps, *said[:3]))}
@@ -465,17 +474,30 @@ class Told:
         return True
 
     @reads(
-        rf"One value explains your answer: line (\d+) of your cell or file, or what goes into it, "
-        rf"gives something else than what {STEP} in the right version: (.*\.)"
+        rf"{THERE} one value explains your answer: line (\d+) of your cell or file, or what goes "
+        rf"into it, gives something else than what {STEP} in the right version: (.*\.)"
     )
-    def all_but_one(self, line: str, way: str, step: str, time: str | None, relation: str) -> bool:
+    def all_but_one(
+        self,
+        name: str | None,
+        many: str | None,
+        line: str,
+        way: str,
+        step: str,
+        time: str | None,
+        relation: str,
+    ) -> bool:
         inside = self.checks.inside
         number, rows = int(line), []
         for place, steps in self._inside():
             right = self._at(steps, way, step, time)
             values = inside._values(self.attempt, place)
             rows.append((place, dict(inside._leads(self.attempt, place, right, values)), right))
-        if not rows or not all(found for _, found, _ in rows) or number not in rows[0][1]:
+        if (
+            not self._looked_at(name, many)
+            or not all(found for _, found, _ in rows)
+            or number not in rows[0][1]
+        ):
             return False
         common = all(number in found for _, found, _ in rows)
         both = [(i, f[number] if common else next(iter(f.values())), x) for i, f, x in rows]
@@ -490,7 +512,10 @@ class Told:
 
     def of_answers(self, sentence: str, trials: list[Any]) -> bool:
         """Whether a sentence on how answers differ, and where, holds for all these inputs."""
-        of = rf"On (?:the input {QUOTED}|the first that differs|all (\d+) inputs that differ): (.*)\."
+        of = (
+            rf"On (?:the input {QUOTED}|the first that differs|all (\d+) inputs that differ): "
+            r"(.*)\."
+        )
         if one := re.fullmatch(of, sentence):
             name, every, facts = one.groups()
             chosen = [t for t in trials if name is None or t.name == ast.literal_eval(name)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import torch
@@ -29,9 +30,10 @@ def test_a_line_up_to_which_all_is_right_is_told() -> None:
         return e / (1 + e.sum(-1, keepdim=True))
 
     found = told("softmax", one_too_many_in_the_sum)
+    differ = len(checks.COMPONENTS["softmax"].cases())
     assert found == (
-        f"L{line(one_too_many_in_the_sum, 1)}gives what comes out of the step “exponentials” of "
-        "the right version; look behind it."
+        f"On all {differ} inputs that differ, l{line(one_too_many_in_the_sum, 1)}gives what "
+        "comes out of the step “exponentials” of the right version; look behind it."
     )
 
 
@@ -45,10 +47,9 @@ def test_the_only_line_that_is_wrong_is_told_with_how() -> None:
         return (weights if mask is None else weights * mask.any(-1, keepdim=True)) @ value
 
     found = told("scaled_dot_product_attention", scaled_twice)
-    assert found.startswith(
-        f"One value explains your answer: l{line(scaled_twice, 2).rstrip()}, or what goes into it, "
-        "gives something"
-    )
+    assert re.match(r"On all \d+ inputs that differ, one value explains your answer: ", found)
+    at = line(scaled_twice, 2).rstrip()
+    assert f": l{at}, or what goes into it, gives something" in found
     assert found.endswith("yours is the right value times 1.7.")
 
 

@@ -154,7 +154,8 @@ def _one_step(attempt: Attempt, inputs: Sequence[int]) -> str | None:
             line = min(common, default=min(found[0]))
             chosen = [each[line] if common else next(iter(each.values())) for each in found]
             name = (
-                f"One value explains your answer: {_line(line).lower()}, or what goes into it, "
+                f"{_there(attempt, inputs)} one value explains your answer: {_line(line)}, or "
+                "what goes into it, "
                 "gives something else than "
                 f"{_value_of(attempt, *at)} in the right version"
             )
@@ -241,7 +242,8 @@ def _up_to(attempt: Attempt, inputs: Sequence[int]) -> str | None:
     if last is None or not (after or whole):  # of several parts, the right one may be that value
         return None
     behind = f"no tensor of yours is {_value_of(attempt, *after)}" if after else "look behind it"
-    return f"{_line(last[1])} gives {_value_of(attempt, *last[0])} of the right version; {behind}."
+    there = f"{_there(attempt, inputs)} {_line(last[1])}"
+    return f"{there} gives {_value_of(attempt, *last[0])} of the right version; {behind}."
 
 
 def _value_of(attempt: Attempt, kind: str, key: Key) -> str:
@@ -251,7 +253,15 @@ def _value_of(attempt: Attempt, kind: str, key: Key) -> str:
 
 
 def _line(number: int) -> str:
-    return f"Line {number} of your cell or file"
+    return f"line {number} of your cell or file"
+
+
+def _there(attempt: Attempt, inputs: Sequence[int]) -> str:
+    """The inputs that were looked at: elsewhere it may be otherwise."""
+    if len(inputs) == 1:
+        return f"On the input {attempt.cases[inputs[0]].name!r},"
+    what = "on which it stops so" if attempt.found[inputs[0]].trouble else "that differ"
+    return f"On all {len(inputs)} inputs {what},"
 
 
 # --- calls ---------------------------------------------------------------------------------------

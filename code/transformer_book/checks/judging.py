@@ -320,9 +320,9 @@ def _flaw(attempt: Attempt, expected: Sequence[Outcome], what: str = "right") ->
                     "wrong",
                     component.name,
                     (
-                        f"{numbers}, but no gradient comes back: nothing would be "
-                        "learned through this. `.item()`, `.detach()`, `.data`, NumPy, or a "
-                        "new `torch.tensor(...)` of old numbers cut the connection.",
+                        f"{numbers}, but no gradient comes back{_to_one(case, mine, i)}: nothing "
+                        "would be learned through this. `.item()`, `.detach()`, `.data`, NumPy, or "
+                        "a new `torch.tensor(...)` of old numbers cut the connection.",
                     ),
                 )
             if case.rough and slope.isfinite().all():
@@ -348,13 +348,20 @@ def _flaw(attempt: Attempt, expected: Sequence[Outcome], what: str = "right") ->
     return None
 
 
+def _to_one(case: Case, mine: Outcome, i: int) -> str:
+    """To which tensor no gradient comes back, if one does to others."""
+    others = any(slope is not None for slope in mine.gradients)
+    return f" to tensor {i + 1} of the input {case.name!r}" if others else ""
+
+
 def _changed(attempt: Attempt, numbers: str, case: Case, mine: Outcome) -> Verdict:
     """The verdict on a function that changes its arguments; `numbers` says what is right."""
     copy = "Work on a copy, and avoid `+=` and methods that change what they are called on."
     if isinstance(case.arguments[mine.changed[0]], (Tensor, tuple)):
         copy = (
             "Work on a copy (`clone`), and avoid operations whose name ends in an underscore, and "
-            "`+=`; `.float()`, `.to()` and `.view()` may hand back the tensor itself."
+            "`+=`; `.float()` and `.to()` may hand back the tensor itself, and what `.view()` "
+            "gives shares its numbers."
         )
     sentence = (
         f"{numbers}, but your {attempt.component.form} changes {what_it_changes(attempt, mine)}: "

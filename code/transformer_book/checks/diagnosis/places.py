@@ -13,6 +13,7 @@ from torch import Tensor
 from transformer_book.checks.comparing import plain, same
 from transformer_book.checks.diagnosis.trials import Leaf, Trial, are_ids, every, is_number, ordinal
 
+NEARLY_ALL = 0.9  # of the entries
 NEAR = 0.01  # so close that a method of approximation, or a small summand, is likely
 BY_VALUE = 0.001  # stricter, since half of all numbers are negative by chance
 SPECIAL = {0: "padding (0)", 1: "<sos> (1)", 2: "<eos> (2)", 3: "<unk> (3)"}
@@ -76,6 +77,8 @@ def _inside(place: Place, leaf: Leaf) -> Tensor | None:
 def extent(leaves: Sequence[Leaf]) -> str | None:
     """How much of the answers differs, and to which side: where nothing more can be said."""
     if every(leaves, lambda leaf: is_number(leaf.mine) and is_number(leaf.right)):
+        if any(math.isnan(plain(leaf.mine)) for leaf in leaves):
+            return None
         # Whole numbers are compared as they are: the last digits of large ones are lost in floats.
         signs = {plain(leaf.mine) > plain(leaf.right) for leaf in leaves}
         if all(map(_is_place, leaves)):
@@ -105,7 +108,7 @@ def extent(leaves: Sequence[Leaf]) -> str | None:
         start = "Everywhere" if all(bool(w.all()) for w in differ) else "Wherever it differs,"
         return f"{start} your number is {_side(signs)}."
     several = len({id(leaf.trial) for leaf in leaves}) > 1
-    whole = all(leaf.everywhere() for leaf in leaves)
+    whole = all(bool(where.double().mean() > NEARLY_ALL) for where in differ)
     if not whole or not several:
         return None
     some = any(isinstance(leaf.trial.right, list | tuple | dict) for leaf in leaves)

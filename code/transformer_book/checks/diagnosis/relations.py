@@ -244,7 +244,7 @@ def _rearranged(leaves: Sequence[Leaf], dim: int) -> Iterator[Relation]:
             lambda leaf, x=axis: leaf.right.cumsum(x),
         )
         yield Relation(
-            f"Yours is the same at every {first.word(axis)}; the right answer is not.",
+            f"Yours is the same at every {first.word(axis)}; the right answer need not be.",
             lambda leaf, x=axis: _first_for_all(leaf.mine, x),
             lambda leaf, x=axis: not same(leaf.right, _first_for_all(leaf.right, x)),
             loose=True,

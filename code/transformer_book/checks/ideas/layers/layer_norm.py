@@ -228,8 +228,8 @@ def epsilon_outside(centred: Tensor, variance: Tensor, eps: float) -> Tensor:
     "divide",
     "ε forgotten",
     met=("nan", 4),
-    symptom="A vector whose variance is 0 gives nan.",
-    cause="There zero is divided by zero: add ε to the variance, inside the root.",
+    symptom="A vector of zeros gives nan, and one of hardly any variance is enlarged too much.",
+    cause="Where the variance is 0, zero is divided by zero: add ε to it, inside the root.",
     section="Break it: ε outside the root, and the other variance",
 )
 def epsilon_forgotten(centred: Tensor, variance: Tensor, eps: float) -> Tensor:

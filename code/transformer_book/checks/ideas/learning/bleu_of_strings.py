@@ -137,7 +137,7 @@ Measure = Callable[[Sequence[Any], Sequence[Any]], float]
     "cut_reference",
     "references left as strings",
     met=("bleu", 0),
-    symptom="Words are compared with letters: only words of one letter can agree.",
+    symptom="Words are compared with letters: only words of one character can agree.",
     cause="Cut the references into words, too.",
 )
 @mistake(
@@ -157,7 +157,7 @@ def not_cut(text: str) -> str:
     "reference not in a list",
     met=("bleu", 0),
     symptom="Each word of the first reference is taken for a reference, and its letters for words: "
-    "only words of one letter can agree.",
+    "only words of one character can agree.",
     cause="A translation has a list of references: `[reference.split()]`, even if there is one.",
 )
 def not_nested(several: list[Any]) -> Any:

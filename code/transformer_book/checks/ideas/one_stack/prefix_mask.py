@@ -252,7 +252,7 @@ def padding_alone(real: Tensor, prefix: int) -> Tensor:
     "causal",
     "diagonal hidden behind the prefix",
     symptom="A place of the target does not see itself.",
-    cause="The causal part leaves the diagonal out: a place may attend to itself.",
+    cause="The causal part leaves the diagonal out: what is no padding sees itself, too.",
 )
 def without_diagonal(real: Tensor) -> Tensor:
     return torch.ones(real.size(1), real.size(1), dtype=torch.bool).tril(-1)

@@ -106,7 +106,7 @@ mistake = mistakes_in(HALF)
     "RMSNorm computed in two bytes",
     symptom="In float16 large features come out as zeros, and zeros as nan if ε is tiny; "
     "squares and mean are rounded.",
-    cause="Squares above 65504 are inf in float16, and a small ε is 0: compute in float32, "
+    cause="Squares above 65504 are inf in float16, and an ε below 3e-8 is 0: compute in float32, "
     "x.float(), and round the result.",
 )
 def as_it_came(x: Tensor) -> Tensor:
