@@ -236,15 +236,6 @@ class Told:
             for each in self._conditions(said)
         )
 
-    @reads(r"Of the \d+ inputs it is wrong only on those (.*); right on all (\d+) (.*)\.")
-    def among(self, said: str, outside: str, _: str) -> bool:
-        for each in self._conditions(said):
-            inside = [bool(each.holds(t)) == (each.text == said) for t in self.trials]
-            right = [not t.wrong for t, i in zip(self.trials, inside, strict=True) if not i]
-            if all(right) and len(right) == int(outside):
-                return True
-        return False
-
     def _conditions(self, said: str) -> list[Any]:
         options = self.checks.diagnosis.conditions.conditions(self.trials)
         return [each for each in options if said in (each.text, each.opposite)]

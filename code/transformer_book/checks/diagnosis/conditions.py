@@ -26,8 +26,7 @@ class Condition:
 
     `holds` gives `None` where the question makes no sense. `enough` inputs of each kind are needed
     before it is said. `likely`: inputs differ in it on purpose, so that it is not met by chance, as
-    a threshold among a handful of numbers is. `loose`: it may be said, too, if some inputs that
-    have it are right.
+    a threshold among a handful of numbers is.
     """
 
     text: str
@@ -35,7 +34,6 @@ class Condition:
     holds: Callable[[Trial], bool | None]
     enough: int = 2
     likely: bool = True
-    loose: bool = True
 
     @property
     def about(self) -> set[str]:
@@ -44,24 +42,9 @@ class Condition:
 
 
 def condition(trials: Sequence[Trial]) -> str | None:
-    """The property of the inputs that tells the wrong ones from the right ones, or `None`.
-
-    A property that some right inputs have, too, is told if it is hardly by chance that all wrong
-    ones have it: if of as many inputs, drawn at random, all had it one time in four or less.
-    """
-    if said := exact(trials):
-        return f"Of the {len(trials)} inputs it is wrong exactly on those {said}."
-    wrong = sum(trial.wrong for trial in trials)
-    for each, values, said, other in _that_hold(trials):
-        outside = len(values) - sum(values)
-        among = all(v for v, t in zip(values, trials, strict=True) if t.wrong)
-        chance = math.comb(sum(values), wrong) / math.comb(len(values), wrong)
-        if each.likely and each.loose and among and outside >= 2 and chance <= CHANCE:
-            return (
-                f"Of the {len(trials)} inputs it is wrong only on those {said}; right on all "
-                f"{outside} {other}."
-            )
-    return None
+    """The property of the inputs that tells the wrong ones from the right ones, or `None`."""
+    said = exact(trials)
+    return said and f"Of the {len(trials)} inputs it is wrong exactly on those {said}."
 
 
 def exact(trials: Sequence[Trial], by_chance: float = BY_CHANCE) -> str | None:
@@ -73,8 +56,8 @@ def exact(trials: Sequence[Trial], by_chance: float = BY_CHANCE) -> str | None:
     """
     wrong = [trial.wrong for trial in trials]
     held = list(_that_hold(trials))
-    found = [(each, said) for each, values, said, _ in held if values == wrong]
-    alike = {tuple(values) for _, values, _, _ in held if sum(values) == sum(wrong)}
+    found = [(each, said) for each, values, said in held if values == wrong]
+    alike = {tuple(values) for _, values, _ in held if sum(values) == sum(wrong)}
     if likely := [said for each, said in found if each.likely]:
         return likely[0]
     often = len(alike) / math.comb(len(wrong), sum(wrong)) > by_chance
@@ -83,16 +66,16 @@ def exact(trials: Sequence[Trial], by_chance: float = BY_CHANCE) -> str | None:
     return min((said for _, said in found), key=lambda said: bool(THRESHOLD.search(said)))
 
 
-def _that_hold(trials: Sequence[Trial]) -> Iterator[tuple[Condition, list[bool], str, str]]:
-    """Each condition and its opposite: on which inputs it holds, and both in words."""
+def _that_hold(trials: Sequence[Trial]) -> Iterator[tuple[Condition, list[bool], str]]:
+    """Each condition and its opposite: on which inputs it holds, and that in words."""
     wrong = sum(trial.wrong for trial in trials)
     for each in conditions(trials):
         if min(wrong, len(trials) - wrong) < each.enough:
             continue
         found = [each.holds(trial) for trial in trials]
         if None not in found:
-            yield each, [bool(value) for value in found], each.text, each.opposite
-            yield each, [not value for value in found], each.opposite, each.text
+            yield each, [bool(value) for value in found], each.text
+            yield each, [not value for value in found], each.opposite
 
 
 def conditions(trials: Sequence[Trial]) -> Iterator[Condition]:
@@ -163,7 +146,6 @@ def _of_number(
             lambda t, x=x: value(t) == x,
             enough=2 if x in (0, 1) else 3,
             likely=x in (0, 1),
-            loose=not size,
         )
     for x in known[1:-1]:
         yield Condition(
