@@ -276,15 +276,24 @@ class Told:
 
     @reads(
         r"On (?:all (\d+)|(\d+) of (\d+)) inputs the numbers are (right|(?:nearly )?those of "
-        r"another convention), but your \w+ changes .* The input was: (.*)\."
+        r"another convention), but (?:on (\d+) of them )?your \w+ changes .* The input was: (.*)\."
     )
-    def changes(self, every: str | None, times: str, of: str, numbers: str, name: str) -> bool:
+    def changes(
+        self,
+        every: str | None,
+        times: str,
+        of: str,
+        numbers: str,
+        these: str | None,
+        name: str,
+    ) -> bool:
         right = [
             bool(o.changed) and not t.wrong for o, t in zip(self.found, self.trials, strict=False)
         ]
         changed = bool(self.found[self.names.index(name)].changed)
         if every:
-            return changed and self.slopes(every, numbers)
+            often = sum(bool(outcome.changed) for outcome in self.found)
+            return changed and often == int(these or every) and self.slopes(every, numbers)
         return changed and (sum(right), len(right)) == (int(times), int(of))
 
     @reads(
@@ -318,7 +327,7 @@ class Told:
 
     # --- as if ------------------------------------------------------------------------------------
 
-    @reads(r"On (?:all \d+ inputs|the input) your answer is `(\w+)` itself, unchanged\.")
+    @reads(r"On (?:all \d+ inputs|the input) your answer is `(\w+)`, unchanged\.")
     def unchanged(self, name: str) -> bool:
         return all(not t.stops and self.same(t.mine, t.given[name]) for t in self.trials)
 
@@ -448,7 +457,7 @@ class Told:
         return steps["from" if way == "comes out of" else "into", (step.replace(" ", "_"), number)]
 
     @reads(
-        rf"{THERE} line (\d+) of your cell or file gives what {STEP} of the right version; "
+        rf"{THERE} line (\d+) of your cell or file computes what {STEP} of the right version; "
         rf"(?:look behind it|no tensor of yours is what {STEP})\."
     )
     def comes_up(self, name: str | None, many: str | None, line: str, *said: str | None) -> bool:

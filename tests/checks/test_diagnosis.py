@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import random
 import re
 import time
@@ -145,7 +146,7 @@ STRUCTURES: dict[str, tuple[str, Callable[..., Any], str]] = {
         after("tied_logits", lambda x: F.normalize(x, dim=-1)),
         "right answer divided by its length, along the axis of the words",
     ),
-    "an argument itself": ("pre_norm", lambda x, sublayer, norm: x, "`x` itself, unchanged"),
+    "an argument itself": ("pre_norm", lambda x, sublayer, norm: x, "`x`, unchanged"),
     "an argument missing": (
         "pre_norm",
         lambda x, sublayer, norm: sublayer(norm(x)),
@@ -682,3 +683,23 @@ def test_the_gradients_factor_is_told() -> None:
         checks.COMPONENTS["softmax"], lambda scores: Doubled.apply(scores).softmax(-1)
     ).text()
     assert "gradients are not" in text and "right gradient times 2" in text
+
+
+def test_nan_is_neither_large_nor_small() -> None:
+    def one_token_less(losses, counts):
+        total = sum(loss * (n - 1) for loss, n in zip(losses, counts, strict=True))
+        tokens = sum(counts) - len(counts)
+        return math.exp(total / tokens) if tokens else math.nan
+
+    assert "too small" not in judge(checks.COMPONENTS["perplexity"], one_token_less).text()
+
+
+def test_nearly_every_entry_is_nine_in_ten() -> None:
+    def best_of_each_half(logits, k):
+        halves = logits.chunk(2, dim=-1)
+        least = [half.topk(min(k, half.size(-1))).values[..., -1:] for half in halves]
+        kept = [h.masked_fill(h < x, -torch.inf) for h, x in zip(halves, least, strict=True)]
+        return torch.cat(kept, dim=-1).softmax(dim=-1)
+
+    found = judge(checks.COMPONENTS["top_k_probabilities"], best_of_each_half)
+    assert found.status == "wrong" and "early every" not in found.text()

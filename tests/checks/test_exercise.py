@@ -57,7 +57,7 @@ def test_how_the_answers_differ_is_told_where_they_are_known() -> None:
     )
     one = case(NUMBERS[0], gives=NUMBERS[0] + 1)
     assert verdict(lambda x: x, one).sentences[1:] == (
-        "On the input your answer is `x` itself, unchanged.",
+        "On the input your answer is `x`, unchanged.",
     )
     asked = case(NUMBERS[0], accept=lambda answer, x: "it is not above x")
     assert len(verdict(lambda x: x, asked).sentences) == 1

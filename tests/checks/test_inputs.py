@@ -113,3 +113,9 @@ def test_few_inputs_are_found_that_tell_every_program_apart() -> None:
     told: dict[str, Any] = {"a": [True, False, True], "b": [False, True, True], "c": [False] * 3}
     assert find_inputs.cover({"family": told}) == [0, 1, 2]
     assert find_inputs.needed({"family": told}, 3) == [1, 1, 2]
+
+
+@pytest.mark.parametrize("component", checks.COMPONENTS.values(), ids=lambda each: each.name)
+def test_every_input_has_a_name_of_its_own(component: Any) -> None:
+    names = [case.name for case in component.cases()]
+    assert len({*names}) == len(names)

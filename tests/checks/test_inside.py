@@ -32,7 +32,7 @@ def test_a_line_up_to_which_all_is_right_is_told() -> None:
     found = told("softmax", one_too_many_in_the_sum)
     differ = len(checks.COMPONENTS["softmax"].cases())
     assert found == (
-        f"On all {differ} inputs that differ, l{line(one_too_many_in_the_sum, 1)}gives what "
+        f"On all {differ} inputs that differ, l{line(one_too_many_in_the_sum, 1)}computes what "
         "comes out of the step “exponentials” of the right version; look behind it."
     )
 
@@ -85,7 +85,7 @@ def test_values_are_told_by_their_names() -> None:
         return x + feed_forward(x)
 
     found = told("encoder_layer", second_sum_on_the_norm)
-    assert "your answer is `norm2(…) + feed_forward(norm2)`, and should be `x + att" in found
+    assert "your answer is `norm2(…) + feed_forward(norm2(…))`, and should be `x + att" in found
 
     def value_from_the_stream(x, mask, attention, feed_forward, norm1, norm2):
         x = x + attention(norm1(x), norm1(x), x + x, mask)

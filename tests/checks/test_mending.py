@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from true_sentences import Told
 
-from tests.checks.judged import checks
+from tests.checks.judged import checks, verdict
 
 
 def told(name: str, made: Any) -> list[str]:
@@ -67,7 +67,9 @@ def test_a_call_that_moves_is_told_and_a_convention() -> None:
         return x * p
 
     (found,) = told("dropout", scaled_by_what_is_dropped)
-    assert "with `1 - p` in the place of `p` yours would be the convention" in found
+    assert "with `(1 - p)` in the place of `p` yours would be the convention" in found
+    found = verdict("dropout", scaled_by_what_is_dropped)
+    assert found.sentences and not found.example  # the book's version would contradict the advice
 
 
 def test_two_changes_are_told_one_after_the_other() -> None:

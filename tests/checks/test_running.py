@@ -103,6 +103,11 @@ def test_a_lost_gradient_is_reported(cut) -> None:
     assert found.status == "wrong" and "no gradient comes back" in found.text()
 
 
+def test_the_tensor_that_gets_no_gradient_is_named() -> None:
+    text = verdict("tied_logits", lambda x, weight: x @ weight.detach().T).text()
+    assert "but no gradient comes back to tensor 2 of the input" in text
+
+
 def test_a_gradient_that_is_partly_lost_is_reported() -> None:
     def partly(scores):
         e = (scores - scores.amax(-1, keepdim=True)).exp()

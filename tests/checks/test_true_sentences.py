@@ -58,7 +58,7 @@ FALSE: list[tuple[str, Any, str]] = [
         cut_off_or_warm,
         "Right on 6 of 15 inputs; the first that differs: two rows of three.",
     ),
-    ("softmax", warm, "On all 14 inputs your answer is `scores` itself, unchanged."),
+    ("softmax", warm, "On all 14 inputs your answer is `scores`, unchanged."),
     ("softmax", warm, "Yours is the right answer times 2."),
     ("softmax", warm, "It differs only at the first column."),
     ("softmax", warm, "Everywhere your number is too small."),

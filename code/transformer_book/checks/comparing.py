@@ -96,10 +96,12 @@ def _tensor_difference(got: Any, expected: Tensor, where: str) -> str | None:
     if not _apart_somewhere(got, expected):
         return None
     first = tuple(apart(got, expected).nonzero()[0].tolist())
-    mine, right = got.detach().double(), expected.detach().double()
+    mine, right = got.detach().double() + 0.0, expected.detach().double() + 0.0  # -0.0 is 0
+    digits = ".4g" if expected.is_floating_point() else ".0f"
+    if not first:
+        return f"{_told(f'{mine:{digits}}', where)} {right:{digits}}"
     # The entry of a tensor in a list has one index; that of a named one has a name beside it.
     entry = f"{where}{_index(first)}" if _is_index(where) else f"{_index(first)}{place}"
-    digits = ".4g" if expected.is_floating_point() else ".0f"
     return f"entry {entry} is {mine[first]:{digits}}, it should be {right[first]:{digits}}"
 
 

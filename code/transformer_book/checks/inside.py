@@ -243,7 +243,7 @@ def _up_to(attempt: Attempt, inputs: Sequence[int]) -> str | None:
         return None
     behind = f"no tensor of yours is {_value_of(attempt, *after)}" if after else "look behind it"
     there = f"{_there(attempt, inputs)} {_line(last[1])}"
-    return f"{there} gives {_value_of(attempt, *last[0])} of the right version; {behind}."
+    return f"{there} computes {_value_of(attempt, *last[0])} of the right version; {behind}."
 
 
 def _value_of(attempt: Attempt, kind: str, key: Key) -> str:
@@ -364,7 +364,8 @@ def _described(given: Mapping[str, Any], value: Any, calls: Sequence[Call]) -> s
     """A value by its name, or as what a function gave; as the sum of two; or in full, if short."""
     known = dict(given)
     for name, handed, answer in calls:
-        inner = ", ".join(_name_among(known, x).partition("(")[0] or "…" for x in handed)
+        names = [_name_among(known, x) for x in handed]
+        inner = ", ".join(n if n and n.count("(") < 2 else "…" for n in names)
         known.setdefault(f"{name}({inner})", answer)
     if name := _name_among(known, value):
         return f"`{name}`"

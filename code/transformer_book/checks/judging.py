@@ -136,6 +136,8 @@ def _of_troubles(attempt: Attempt) -> Verdict:
     verdict = {STOPS: _stops, CHANGES: _changes, DIFFERS: _differs}[first.kind](attempt, first)
     sentences = (*verdict.sentences, *in_brief(attempt, others[:1]))
     example, own = verdict.example, attempt.cases[first.inputs[0]].name
+    if any("would be the convention" in sentence for sentence in sentences):
+        example = ""  # it is held against the book's own version
     named = {case.name for case in attempt.cases} - {own}
     if example and any(repr(name) in text for text in sentences for name in named):
         example = f"On the input {own!r}: {example[:1].lower()}{example[1:]}"
@@ -308,7 +310,9 @@ def _flaw(attempt: Attempt, expected: Sequence[Outcome], what: str = "right") ->
     numbers = f"On all {len(cases)} inputs the numbers are {what}"
     for case, mine in zip(cases, found, strict=True):
         if mine.changed:
-            return _changed(attempt, numbers, case, mine)
+            often = sum(bool(outcome.changed) for outcome in found)
+            these = f"on {often} of them " if often < len(found) else ""
+            return _changed(attempt, numbers, case, mine, these)
     for case, mine, right in zip(cases, found, expected, strict=True):
         if mine.trouble or right.trouble:
             continue  # where nothing can be computed, two versions of a convention may differ
@@ -354,8 +358,11 @@ def _to_one(case: Case, mine: Outcome, i: int) -> str:
     return f" to tensor {i + 1} of the input {case.name!r}" if others else ""
 
 
-def _changed(attempt: Attempt, numbers: str, case: Case, mine: Outcome) -> Verdict:
-    """The verdict on a function that changes its arguments; `numbers` says what is right."""
+def _changed(attempt: Attempt, numbers: str, case: Case, mine: Outcome, these: str = "") -> Verdict:
+    """The verdict on a function that changes its arguments on these inputs.
+
+    `numbers` says what is right.
+    """
     copy = "Work on a copy, and avoid `+=` and methods that change what they are called on."
     if isinstance(case.arguments[mine.changed[0]], (Tensor, tuple)):
         copy = (
@@ -364,8 +371,9 @@ def _changed(attempt: Attempt, numbers: str, case: Case, mine: Outcome) -> Verdi
             "gives shares its numbers."
         )
     sentence = (
-        f"{numbers}, but your {attempt.component.form} changes {what_it_changes(attempt, mine)}: "
-        f"the caller has other data afterwards. {copy} The input was: {case.name}."
+        f"{numbers}, but {these}your {attempt.component.form} changes "
+        f"{what_it_changes(attempt, mine)}: the caller has other data afterwards. {copy} "
+        f"The input was: {case.name}."
     )
     return Verdict("wrong", attempt.name, (sentence,), line=last_line(attempt.function))
 

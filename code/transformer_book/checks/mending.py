@@ -302,7 +302,7 @@ WITH = {
     ("tokens", "mask"): "e * a; e[a]",
     ("mask", "mask"): "e & a; e | a; e & ~a",
     ("mask", "tokens"): "e & (a != 0); e & (a != 0)[:, None, None]",
-    ("number", "number"): "e * a; e / a; e + a; e - a; max(e, a); min(e, a); e * a ** 0.5; "
+    ("number", "number"): "a; e * a; e / a; e + a; e - a; max(e, a); min(e, a); e * a ** 0.5; "
     "e / a ** 0.5; e * (1 - a); e // a; a - e; a / e",
     ("number", "list"): "e * len(a); e / len(a); e - len(a)",
     ("flag", "flag"): "e and a; e or a; e and not a",
@@ -349,6 +349,9 @@ class Edit:
         once = [p for p in both if _count(p[1], before[-1]) == 1] or both[-1:]
         fit = [pair for pair in once if max(map(len, pair)) <= WIDE]
         new, was = next((p for p in fit if min(map(len, p)) > 8), (fit or once)[0])
+        outer, inner = both[min(both.index((new, was)) + 1, len(both) - 1)]
+        if f"({new})" in outer and f"({was})" not in inner:
+            new = f"({new})"
         return f"with `{new}` in the place of `{was}`"
 
     def sentence(self, what: str) -> str:
@@ -670,7 +673,7 @@ def _statements(
         if not isinstance(s, ast.Return):
             yield edit([*before, *after], s, f"without `{_first(s)}`", 0)
         if after:
-            said = f"with `{_first(after[0])}` before `{_first(s)}`"
+            said = f"with `{_first(after[0])}` moved before `{_first(s)}`"
             yield edit([*before, after[0], s, *after[1:]], after[0], said)
         others: list[ast.stmt] = []
         if isinstance(s, ast.AugAssign):
@@ -723,11 +726,13 @@ def _of_block(
     if after:
         into = [*before, block([*inner, after[0]]), *after[1:]]
         yield edit(
-            into, after[0], f"with `{_first(after[0])}` at the end of the block of {said}", 3
+            into, after[0], f"with `{_first(after[0])}` moved to the end of the block of {said}", 3
         )
     if before:
         into = [*before[:-1], block([before[-1], *inner]), *after]
-        yield edit(into, before[-1], f"with `{_first(before[-1])}` as the first in {said}", 3)
+        yield edit(
+            into, before[-1], f"with `{_first(before[-1])}` moved to the beginning of {said}", 3
+        )
     for one in inner:
         again = f"with `{_first(one)}` once more behind the block of {said}"
         yield edit([*before, s, one, *after], one, again, 3)

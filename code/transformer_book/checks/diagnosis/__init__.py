@@ -213,7 +213,7 @@ def diagnose(
             steps = tried(as_if, trials, others(versions), least=STEPS)
         found = [steps] if steps else _told(wrong, of=len(trials))
         if not found and len(wrong) > 1:
-            found = _told(wrong[:1], of=len(trials))
+            found = _told(wrong[:1], of=len(trials), how_far=False)
         found.append(None if steps else tried(condition, trials))
         return tuple(dict.fromkeys(sentence for sentence in found if sentence))
 
@@ -230,18 +230,21 @@ def unchanged(trials: Sequence[Trial]) -> str | None:
     """Whether the learner's answer is an argument, on every input."""
     for name in trials[0].given:
         if every(trials, lambda t, n=name: t.given[n] is not None and same(t.mine, t.given[n])):
-            return f"On {all_of(trials)} your answer is `{name}` itself, unchanged."
+            return f"On {all_of(trials)} your answer is `{name}`, unchanged."
     return None
 
 
-def _told(wrong: Sequence[Trial], of: int) -> list[str]:
-    """Where and how the answers differ on all of these inputs, out of `of` in all."""
+def _told(wrong: Sequence[Trial], of: int, *, how_far: bool = True) -> list[str]:
+    """Where and how the answers differ on all of these inputs, out of `of` in all.
+
+    How far, and to which side, is told only where it is asked for: of one input its numbers say it.
+    """
     leaves = [leaf for trial in wrong for leaf in trial.leaves()]
     told = [tried(parts, wrong)] if wrong else []
     if leaves:
         told.append(tried(related, leaves, loose=False) or tried(related, leaves, loose=True))
         told.append(tried(placed, leaves))
-        for find in (shaped, _kinds, _nowhere, extent):
+        for find in (shaped, _kinds, _nowhere, *([extent] * how_far)):
             if not any(told):
                 told.append(tried(find, leaves))
     return _of_those(wrong, [text for text in told if text], of)

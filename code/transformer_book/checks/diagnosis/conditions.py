@@ -191,8 +191,8 @@ def _of_tensor(name: str, first: Tensor, *, ids: bool) -> Iterator[Condition]:
             )
     elif first.dtype.is_floating_point:
         yield Condition(
-            f"with numbers beyond 100 in `{name}`",
-            f"without numbers beyond 100 in `{name}`",
+            f"with numbers beyond ±100 in `{name}`",
+            f"without numbers beyond ±100 in `{name}`",
             lambda t: of(t) is not None and bool((of(t).abs() > 100).any()),
             likely=False,
         )
@@ -230,8 +230,8 @@ def _of_answers(trials: Sequence[Trial]) -> Iterator[Condition]:
     )
     if all("max_length" in trial.given for trial in trials):
         yield Condition(
-            "that are cut off at `max_length`",
-            "that end before `max_length`",
+            "whose right answer has `max_length` ids",
+            "whose right answer has fewer than `max_length` ids",
             lambda t: len(t.right) >= t.given["max_length"],
             likely=False,
         )

@@ -111,7 +111,11 @@ def extent(leaves: Sequence[Leaf]) -> str | None:
     whole = all(bool(where.double().mean() > NEARLY_ALL) for where in differ)
     if not whole or not several:
         return None
-    some = any(isinstance(leaf.trial.right, list | tuple | dict) for leaf in leaves)
+    some = any(
+        isinstance(trial.right, list | tuple | dict)
+        and len(trial.right) > sum(leaf.trial is trial for leaf in leaves)
+        for trial in (leaf.trial for leaf in leaves)
+    )
     return f"Nearly every entry differs{', of the parts that do' * some}."
 
 

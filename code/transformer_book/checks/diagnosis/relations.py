@@ -331,9 +331,7 @@ def _with_arguments(leaves: Sequence[Leaf]) -> Iterator[Relation]:
             )
         if not isinstance(value, Tensor) or value.dtype == torch.bool:
             continue
-        yield Relation(
-            f"Yours is `{name}` itself, unchanged.", lambda leaf, n=name: leaf.trial.given[n]
-        )
+        yield Relation(f"Yours is `{name}`, unchanged.", lambda leaf, n=name: leaf.trial.given[n])
         yield Relation(
             f"`{name}` is missing in yours: with it added, it would be right.",
             lambda leaf, n=name: leaf.right - leaf.trial.given[n],
@@ -646,7 +644,7 @@ def _of_numbers(leaves: Sequence[Leaf]) -> Iterator[Relation]:
     for name in leaves[0].trial.given:
         if is_number(leaves[0].trial.given[name]):
             yield Relation(
-                f"Yours is `{name}` itself, unchanged.", lambda leaf, n=name: leaf.trial.given[n]
+                f"Yours is `{name}`, unchanged.", lambda leaf, n=name: leaf.trial.given[n]
             )
     if len({round(x, 6) for leaf in leaves for _, x in _entries(leaf)}) == 1 and len(leaves) > 2:
         yield Relation(
@@ -762,7 +760,7 @@ def _of_lists(leaves: Sequence[Leaf]) -> Iterator[Relation]:
         ("Each of yours is the right one plus 1.", lambda r: [x + 1 for x in r]),
         ("Each of yours is the right one minus 1.", lambda r: [x - 1 for x in r]),
         (
-            "Yours is the right answer without what comes in it twice.",
+            "Yours is the right answer, each item only once.",
             lambda r: list(dict.fromkeys(r)),
         ),
         (
@@ -776,6 +774,8 @@ def _of_lists(leaves: Sequence[Leaf]) -> Iterator[Relation]:
     )
     for text, function in options:
         alone = text.endswith("alone.")
+        if "only once" in text and len(leaves) == 1:
+            continue  # one list may have few that come twice
         yield Relation(text, lambda leaf, f=function: f(list(leaf.right)), plain=not alone)
     items = sorted({item for leaf in leaves for item in (*leaf.mine, *leaf.right)}, key=str)
     for item in items[:30]:

@@ -379,8 +379,7 @@ def not_divided(centred: Tensor, variance: Tensor, eps: float) -> Tensor:
 @mistake(
     "variance",
     "variance as mean of squares minus square of the mean",
-    symptom="Numbers close together and far from zero can come out wrong, or nan: the digits "
-    "cancel.",
+    symptom="Numbers close together and far from zero can come out wrong: the digits cancel.",
     cause="Two large numbers are subtracted: subtract the mean first, then take the mean of the "
     "squares.",
 )

@@ -21,7 +21,7 @@ def best_cases() -> Sequence[Case]:
     sizes = ((1, 9, 2), (7, 1, 1), (3, 3, 8), (1, 1, 12, 2), (2, 9), (6, 2, 1, 1), (1, 4, 9))
     return tuple(
         Case(
-            f"{4 + i % 3} checkpoints, {len(lengths)} batches",
+            f"losses {i + 1}: {4 + i % 3} checkpoints, {len(lengths)} batches",
             (
                 # A checkpoint's number is not its place: older ones have been deleted.
                 list(range(8 - i % 3, 8 - i % 3 - (4 + i % 3), -1)),

@@ -79,10 +79,10 @@ def beam_cases() -> Sequence[Case]:
     )
     return tuple(
         Case(
-            f"a small model, {k} beams, at most {n} tokens",
+            f"small model {i}, {k} beams, at most {n} tokens",
             (automaton(seed, end=end, padding=padding), k, n),
         )
-        for seed, end, padding, k, n in found
+        for i, (seed, end, padding, k, n) in enumerate(found, 1)
     )
 
 

@@ -40,10 +40,10 @@ def batch_cases() -> Sequence[Case]:
     padding = ((1, (0.0, 0.0, -9.0), 7), (2, (-9.0, -9.0), 6), (3, (0.0, -9.0, -9.0, 1.0), 8))
     return tuple(
         Case(
-            f"{len(ends)} sentences, at most {n} tokens",
+            f"small model {i}, {len(ends)} sentences, at most {n} tokens",
             (batch_step(seed, ends, padding=(seed, ends, n) in padding), len(ends), n),
         )
-        for seed, ends, n in (*chosen, *padding)
+        for i, (seed, ends, n) in enumerate((*chosen, *padding), 1)
     )
 
 

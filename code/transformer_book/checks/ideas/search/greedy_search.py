@@ -99,7 +99,7 @@ def greedy_cases() -> Sequence[Case]:
     seeds += ((1, 0.0, 8), (2, 0.0, 8), (3, 0.0, 8), (4, 0.0, 8))
     return tuple(
         Case(
-            f"a small model, at most {n} tokens",
+            f"small model {i + 1}, at most {n} tokens",
             (automaton(seed, end=end, padding=seed < 5 and i > 13, far=n > 100), n),
         )
         for i, (seed, end, n) in enumerate(seeds)

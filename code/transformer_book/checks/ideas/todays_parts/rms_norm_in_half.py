@@ -149,7 +149,7 @@ def cut_off(wide: Tensor, x: Tensor) -> Tensor:
     "left in float32",
     met=("sizes", 0),
     symptom="The numbers are right, and come back in float32, whatever came in.",
-    cause="Bring the result back to the type that came in, `.to(x.dtype)`.",
+    cause="Bring the result back to the type in which x came: note `x.dtype` before you widen x.",
 )
 def left_wide(normalised: Tensor, weight: Tensor, x: Tensor) -> Tensor:
     return weight.float() * normalised
