@@ -216,3 +216,58 @@ def kept_behind_the_nucleus(logits, top_p):
         chosen = order[inside]
         result[row, chosen] = p[inside] / p[inside].sum()
     return result
+
+
+@version("lora", "wrong")
+def rank_of_the_squeezed_matrix(x, weight, down, up, alpha):
+    rank = down.squeeze().shape[0]
+    base = F.linear(x, weight)
+    delta = F.linear(F.linear(x, down), up)
+    return base + delta * (alpha / rank)
+
+
+@version("merged_weight", "wrong")
+def added_into_the_weight_itself(weight, down, up, alpha):
+    rank = down.shape[0]
+    weight.data += (up @ down).detach() * (alpha / rank)
+    return weight
+
+
+@version("merged_weight", "wrong")
+def turned_wherever_it_fits(weight, down, up, alpha):
+    scaling = alpha / down.size(0)
+    delta = torch.matmul(up, down)
+    if delta.t().shape == weight.shape:
+        delta = delta.t()
+    return weight + scaling * delta
+
+
+@version("min_p_probabilities", "wrong")
+def filter_in_the_callers_logits(logits, min_p):
+    probs = logits.softmax(-1)
+    limit = probs.max(-1, keepdim=True).values * min_p
+    logits[probs < limit] = -float("inf")
+    return torch.softmax(logits, -1)
+
+
+@version("min_p_probabilities", "wrong")
+def one_taken_for_off(logits, min_p):
+    probs = torch.softmax(logits, dim=1)
+    if min_p <= 0.0 or min_p >= 1.0:
+        return probs
+    best, _ = probs.max(dim=1, keepdim=True)
+    probs = torch.where(probs >= min_p * best, probs, torch.zeros_like(probs))
+    return probs / probs.sum(1, keepdim=True)
+
+
+@version("top_p_probabilities", "wrong")
+def crossing_token_in_the_first_column(logits, top_p):
+    probs = logits.softmax(dim=-1)
+    sorted_probs, sorted_indices = probs.sort(dim=-1, descending=True)
+    mask = sorted_probs.cumsum(dim=-1).lt(top_p)
+    last_included = mask.cumsum(dim=-1)[:, :1]
+    mask = mask.scatter(1, last_included, True)
+    max_dim = int(last_included.max())
+    kept = sorted_probs[:, : max_dim + 1] * mask[:, : max_dim + 1]
+    kept = kept / kept.sum(dim=-1, keepdim=True)
+    return torch.zeros_like(probs).scatter(1, sorted_indices[:, : max_dim + 1], kept)

@@ -423,3 +423,134 @@ def exponentials_as_they_come(scores):
     how_many = huge.sum(-1, keepdim=True)
     usual = e / (e.sum(-1, keepdim=True) + 1e-9)
     return torch.where(how_many == 0, usual, huge / how_many)
+
+
+@version("masks_of_two", "wrong")
+def target_padding_along_the_rows(source, target, source_pad, target_pad):
+    src_mask = (source != source_pad).unsqueeze(1).unsqueeze(2)
+    trg_pad_mask = (target != target_pad).unsqueeze(1).unsqueeze(3)
+    T = target.shape[1]
+    trg_sub_mask = torch.tril(torch.ones((T, T))).bool()
+    return src_mask, trg_pad_mask & trg_sub_mask
+
+
+@version("multi_head_attention", "wrong: scores scaled by the number of heads")
+def root_of_the_number_of_heads(
+    query, key, value, w_query, w_key, w_value, w_output, n_heads, mask=None
+):
+    def project(x, w):
+        y = F.linear(x, w)
+        return y.unflatten(-1, (n_heads, -1)).transpose(1, 2)
+
+    q, k, v = project(query, w_query), project(key, w_key), project(value, w_value)
+    scale = n_heads**-0.5
+    scores = torch.einsum("bhqd,bhkd->bhqk", q, k) * scale
+    if mask is not None:
+        scores = scores.masked_fill(mask == 0, -1e9)
+    weights = F.softmax(scores, dim=-1)
+    mixed = torch.einsum("bhqk,bhkd->bqhd", weights, v).flatten(2)
+    return F.linear(mixed, w_output)
+
+
+@version("multi_head_attention", "wrong")
+def one_softmax_for_all_heads(
+    query, key, value, w_query, w_key, w_value, w_output, n_heads, mask=None
+):
+    b, q, d = query.shape
+    k = key.shape[1]
+    c = d // n_heads
+    qh = F.linear(query, w_query).view(b, q, n_heads, c)
+    kh = F.linear(key, w_key).view(b, k, n_heads, c)
+    vh = F.linear(value, w_value).view(b, k, n_heads, c)
+    weights = torch.einsum("bqnc,bknc->bnqk", qh * c**-0.5, kh)
+    if mask is not None:
+        weights = weights.masked_fill(~mask, float("-inf"))
+    weights = weights.permute(0, 2, 1, 3)
+    weights = F.softmax(weights.flatten(2), dim=-1).view(weights.shape)
+    out = torch.einsum("bqnk,bknc->bqnc", weights, vh)
+    return F.linear(out.reshape(b, q, d), w_output)
+
+
+@version("multi_head_attention", "wrong: in several heads: attention with a softmax without dim")
+class softmax_across_the_heads(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.head_dim = d_model // n_heads
+        self.query = nn.Linear(d_model, d_model, bias=False)
+        self.key = nn.Linear(d_model, d_model, bias=False)
+        self.value = nn.Linear(d_model, d_model, bias=False)
+        self.output = nn.Linear(d_model, d_model, bias=False)
+
+    def split(self, x):
+        return x.view(x.size(0), x.size(1), self.n_heads, self.head_dim).transpose(1, 2)
+
+    def forward(self, query, key, value, mask=None):
+        q = self.split(self.query(query))
+        k = self.split(self.key(key))
+        v = self.split(self.value(value))
+        scores = q @ k.transpose(-1, -2) / self.head_dim**0.5
+        if mask is not None:
+            scores = scores.masked_fill(~mask, -1e9)
+        alphas = scores.softmax(dim=1)
+        out = (alphas @ v).transpose(1, 2).flatten(2)
+        return self.output(out)
+
+
+@version("padding_mask", "wrong")
+def padding_only_behind_the_end(tokens):
+    ended = (tokens == 2).cumsum(dim=1) > 0
+    padding = (tokens == 0) & ended
+    return ~padding.view(tokens.size(0), 1, 1, tokens.size(1))
+
+
+@version("scaled_dot_product_attention", "wrong")
+def scale_of_zero_taken_as_it_stands(query, key, value, mask=None, scale=0.0):
+    scores = torch.matmul(query, key.transpose(-1, -2)) * scale
+    if mask is None:
+        return torch.softmax(scores, dim=-1) @ value
+    hidden = ~mask
+    scores = scores.masked_fill(hidden, torch.finfo(scores.dtype).min)
+    weights = torch.softmax(scores, dim=-1).masked_fill(hidden, 0.0)
+    return weights @ value
+
+
+@version("scaled_dot_product_attention", "wrong")
+def root_of_the_undivided_width(query, key, value, mask=None):
+    width = key.size(-1)
+    if key.dim() == 4:
+        width = key.size(1) * key.size(-1)
+    scores = torch.einsum("...qk,...sk->...qs", query, key) / math.sqrt(width)
+    if mask is not None:
+        scores = scores.masked_fill(mask == 0, -1e9)
+    weights = scores.softmax(-1)
+    if mask is not None:
+        weights = weights * mask.to(weights.dtype)
+    return torch.einsum("...qs,...sk->...qk", weights, value)
+
+
+@version("scaled_dot_product_attention", "wrong: rows of minus infinity")
+def logarithm_of_the_mask_added(query, key, value, mask=None):
+    scale = query.shape[-1] ** -0.5
+    attn = query @ key.transpose(-2, -1) * scale
+    if mask is not None:
+        attn = attn + mask.to(attn.dtype).log()
+    attn = torch.log_softmax(attn, dim=-1).exp()
+    return attn @ value
+
+
+@version("softmax", "wrong")
+def largest_taken_off_single_vectors_only(scores):
+    if scores.dim() == 1:
+        e = torch.exp(scores - scores.max())
+        return e / e.sum()
+    exponents = torch.exp(scores)
+    total = exponents.sum(dim=-1, keepdim=True)
+    return exponents / total
+
+
+@version("target_mask", "wrong")
+def nothing_hidden_from_the_target(tokens):
+    B, T = tokens.shape
+    decoder_attention_mask = torch.ones_like(tokens) == 1
+    return decoder_attention_mask.view(B, 1, 1, T).expand(B, 1, T, T).clone()

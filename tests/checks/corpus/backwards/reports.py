@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 
@@ -399,3 +400,74 @@ class probability_less_one:
 
     def __call__(self, d_output, output):
         return self.gradient(d_output, output)
+
+
+@version("adam_update", "wrong")
+def counted_from_update_zero(
+    parameter, gradient, mean, square, update, learning_rate, beta1, beta2, epsilon
+):
+    iteration = update - 1
+    mean = mean * beta1 + gradient * (1 - beta1)
+    square = square * beta2 + gradient.square() * (1 - beta2)
+    corrected_mean = mean / (1 - beta1**iteration)
+    corrected_square = square / (1 - beta2**iteration)
+    new = parameter - learning_rate * corrected_mean / (torch.sqrt(corrected_square) + epsilon)
+    return new, mean, square
+
+
+@version("attention_backward", "wrong")
+def exponential_alone_on_the_way_back(d_output, query, key, value, weights):
+    scale = 1.0 / np.sqrt(query.shape[2])
+    e = torch.exp(torch.bmm(query, key.transpose(1, 2)) * scale)
+    d_value = torch.bmm(weights.transpose(1, 2), d_output)
+    d_weights = torch.bmm(d_output, value.transpose(1, 2))
+    d_scores = torch.mul(d_weights, e) * scale
+    d_query = torch.bmm(d_scores, key)
+    d_key = torch.bmm(d_scores.transpose(1, 2), query)
+    return d_query, d_key, d_value
+
+
+@version(
+    "cross_entropy_backward", "wrong: padding gets a gradient + divided by all tokens, padding too"
+)
+def ignored_label_minus_one(logits, target, smoothing=0.0):
+    B, T, V = logits.shape
+    d = torch.softmax(logits.reshape(B * T, V), dim=1)
+    t = target.reshape(-1)
+    d = d - smoothing / V
+    d[torch.arange(B * T), t] -= 1 - smoothing
+    ignored = t == -1
+    d[ignored] = 0
+    d = d / (~ignored).sum()
+    return d.reshape(B, T, V)
+
+
+@version("layer_norm_backward", "wrong")
+def inverse_deviation_inverted_again(d_output, x, weight, eps=1e-5):
+    mu = x.mean(dim=-1, keepdim=True)
+    saved = torch.rsqrt(((x - mu) ** 2).mean(dim=-1, keepdim=True) + eps)
+    inv_std = torch.rsqrt(saved + eps)
+    x_hat = (x - mu) * inv_std
+    d_bias = d_output.flatten(0, 1).sum(0)
+    d_weight = (d_output * x_hat).flatten(0, 1).sum(0)
+    g = d_output * weight
+    D = x.shape[-1]
+    d_x = (
+        inv_std / D * (D * g - g.sum(-1, keepdim=True) - x_hat * (g * x_hat).sum(-1, keepdim=True))
+    )
+    return d_x, d_weight, d_bias
+
+
+@version("softmax_backward", "wrong")
+def jacobian_and_its_transpose_added(d_output, output):
+    jac = torch.diag_embed(output) - output.unsqueeze(-1) * output.unsqueeze(-2)
+    jac = jac + jac.transpose(-1, -2)
+    return torch.einsum("...ij,...j->...i", jac, d_output)
+
+
+@version("softmax_backward", "wrong")
+def gradient_added_to_the_probabilities(d_output, output):
+    grad = torch.empty_like(output)
+    grad.copy_(output)
+    grad += d_output
+    return grad

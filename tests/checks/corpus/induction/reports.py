@@ -43,3 +43,34 @@ def head_zeroed_in_the_columns(heads, weight, bias, head):
     pruned[:, head * block : (head + 1) * block] = 0
     merged = heads.transpose(1, 2).reshape(B, T, H * K)
     return merged @ pruned + bias
+
+
+@version("ablate_head", "wrong")
+def zeroed_in_place(heads, weight, bias, head):
+    B, H, T, K = heads.shape
+    with torch.no_grad():
+        heads[:, head] = 0.0
+    merged = heads.permute(0, 2, 1, 3).reshape(B, T, H * K)
+    return merged @ weight + bias
+
+
+@version("ablate_head", "wrong")
+def mean_of_the_last_example(heads, weight, bias, head):
+    B, H, T, K = heads.shape
+    for example in heads:
+        mean = example[head].mean(dim=0)
+    parts = []
+    for h in range(H):
+        parts.append(mean.expand(B, T, K) if h == head else heads[:, h])
+    return torch.cat(parts, dim=-1) @ weight + bias
+
+
+@version("induction_score", "wrong")
+def share_of_weights_above_a_bound(weights, period):
+    B, H, T, _ = weights.shape
+    hits = torch.zeros(H)
+    rows = 0
+    for t in range(period, T):
+        hits = hits + (weights[:, :, t, t - period + 1] > 0.3).float().sum(dim=0)
+        rows += B
+    return hits / rows

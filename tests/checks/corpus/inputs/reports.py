@@ -9,8 +9,10 @@ import re
 from collections import Counter
 from itertools import pairwise
 
+import numpy as np
 import torch
 import torch.nn as nn
+import torch.nn.functional as F
 from torch import nn
 
 from tests.checks.corpus import version
@@ -264,18 +266,6 @@ class DividedByTheRoot(nn.Module):
         enc = nn.functional.embedding(tokens, self.weight)
         enc = enc / self.weight.size(1) ** 0.5
         return enc
-
-
-def join(symbols, pair):
-    out, i = [], 0
-    while i < len(symbols):
-        if tuple(symbols[i : i + 2]) == pair:
-            out.append(symbols[i] + symbols[i + 1])
-            i += 2
-        else:
-            out.append(symbols[i])
-            i += 1
-    return out
 
 
 @version("learn_merges", "wrong")
@@ -540,19 +530,6 @@ def unknown_is_an_error(text, tokenize, vocabulary):
     return encoded
 
 
-def join(parts, pair):
-    a, b = pair
-    out, i = [], 0
-    while i < len(parts):
-        if i + 1 < len(parts) and parts[i] == a and parts[i + 1] == b:
-            out.append(a + b)
-            i += 2
-        else:
-            out.append(parts[i])
-            i += 1
-    return out
-
-
 @version("text_to_pieces", "wrong", instance=True)
 class mark_never_joined:
     def word(self, word, merges):
@@ -570,3 +547,161 @@ def words_of_the_validation(splits, min_frequency):
     val = splits["validation"]
     frequencies = Counter(word for sentence in val for word in sentence)
     return {word for word, n in frequencies.items() if n >= min_frequency}
+
+
+class PositionalEncoding(torch.nn.Module):
+    def forward(self, x, table):
+        return x + table[: x.size(1)].unsqueeze(0)
+
+
+pe = PositionalEncoding()
+
+
+@version("add_positions", "wrong")
+def input_added_once_more(x, table):
+    embedded = x.clone()
+    embedded += pe(embedded, table)
+    return embedded
+
+
+@version("add_positions", "wrong")
+def two_rows_reserved(x, table):
+    positions = torch.arange(x.shape[1], device=x.device) + 2
+    return x + F.embedding(positions, table)
+
+
+@version("add_positions", "wrong")
+def first_row_emptied(x, table):
+    table = table.clone()
+    table[0] = 0.0
+    return x + table[: x.size(1)]
+
+
+@version("build_vocabulary", "wrong")
+def unknown_shares_the_id_of_padding(sentences, min_frequency):
+    counter = Counter()
+    for s in sentences:
+        counter.update(s)
+    itos = ["<pad>", "<sos>", "<eos>"]
+    itos += [w for w, n in counter.most_common() if n >= min_frequency]
+    stoi = {w: i for i, w in enumerate(itos)}
+    stoi["<unk>"] = 0
+    return stoi
+
+
+@version("embedding", "wrong")
+def root_in_bfloat16(tokens, weight):
+    D = weight.shape[-1]
+    normalizer = torch.tensor(D**0.5, dtype=torch.bfloat16)
+    x = torch.nn.functional.embedding(tokens, weight)
+    return x * normalizer.to(x.dtype)
+
+
+@version("encode", "wrong")
+def unknown_token_is_a_key_error(tokens, vocabulary):
+    ids = []
+    for token in tokens:
+        ids.append(vocabulary[token])
+    ids.append(2)
+    return ids
+
+
+@version("learn_merges", "wrong")
+def no_merge_of_a_single_pair(words, n):
+    split = {word: list(word) for word in words}
+    merges = []
+    for _ in range(n):
+        stats = Counter()
+        for word, count in words.items():
+            symbols = split[word]
+            for pair in zip(symbols, symbols[1:]):
+                stats[pair] += count
+        if not stats:
+            break
+        best = min(stats, key=lambda p: (-stats[p], p))
+        if stats[best] < 2:
+            break
+        merges.append(best)
+        for word, symbols in split.items():
+            new, i = [], 0
+            while i < len(symbols):
+                if tuple(symbols[i : i + 2]) == best:
+                    new.append(symbols[i] + symbols[i + 1])
+                    i += 2
+                else:
+                    new.append(symbols[i])
+                    i += 1
+            split[word] = new
+    return merges
+
+
+@version("shift", "wrong")
+def labels_shifted_twice_and_flattened(target):
+    reads = target[:, :-1]
+    labels = target[:, 1:]
+    flat = labels.reshape(-1)
+    flat = F.pad(flat, (0, 1), value=0)[1:]
+    return reads, flat.reshape(labels.shape)
+
+
+EOS = 2
+
+
+@version("shift", "wrong")
+def end_in_front_of_the_target(target):
+    labels = target[:, :-1]
+    decoder_input = torch.empty_like(labels)
+    decoder_input[:, 0] = EOS
+    decoder_input[:, 1:] = labels[:, :-1]
+    return decoder_input, labels
+
+
+@version("sinusoids", "wrong")
+def waves_from_the_second_row_on(length, d_model):
+    table = np.array(
+        [
+            [p / np.power(10000, 2 * (j // 2) / d_model) for j in range(d_model)]
+            for p in range(length)
+        ]
+    )
+    table[1:, 0::2] = np.sin(table[1:, 0::2])
+    table[1:, 1::2] = np.cos(table[1:, 1::2])
+    return torch.from_numpy(table).float()
+
+
+@version("sinusoids", "wrong")
+def exponents_that_run_to_one(length, d_model):
+    half = d_model // 2
+    step = math.log(10000) / (half - 1)
+    freq = torch.exp(torch.arange(half, dtype=torch.float32) * -step)
+    angle = torch.arange(length, dtype=torch.float32)[:, None] * freq[None, :]
+    return torch.cat([angle.sin(), angle.cos()], dim=1)
+
+
+UNK = 3
+
+
+@version("text_to_ids", "wrong")
+def end_under_an_unknown_name(text, tokenize, vocabulary):
+    tokens = list(tokenize(text)) + ["</s>"]
+    return [vocabulary[t] if t in vocabulary else UNK for t in tokens]
+
+
+@version("text_to_pieces", "wrong")
+def places_noted_before_they_moved(text, merges):
+    pieces = []
+    for word in text.split():
+        symbols = ["▁"] + list(word)
+        for a, b in merges:
+            places = []
+            i = 0
+            while i < len(symbols) - 1:
+                if symbols[i] == a and symbols[i + 1] == b:
+                    places.append(i)
+                    i += 2
+                else:
+                    i += 1
+            for i in places:
+                symbols[i : i + 2] = ["".join(symbols[i : i + 2])]
+        pieces.extend(symbols)
+    return pieces

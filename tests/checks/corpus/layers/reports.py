@@ -323,3 +323,183 @@ class DropoutInAPlainList(nn.Module):
         for layer in self.order:
             x = layer(x)
         return x
+
+
+@version("causal_self_attention", "wrong")
+def triangle_lost_off_the_fast_path(x, training):
+    T, D = x.shape[1:]
+    logits = x @ x.transpose(1, 2)
+    scale = D**-0.5
+    if T % 4 == 0:
+        hidden = torch.ones(T, T, dtype=torch.bool).triu(1)
+        weights = torch.softmax((logits * scale).masked_fill(hidden, float("-inf")), dim=-1)
+    else:
+        weights = torch.softmax(logits * scale, dim=-1)
+    return weights @ x
+
+
+class MHA(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.query = nn.Linear(d_model, d_model, bias=False)
+        self.key = nn.Linear(d_model, d_model, bias=False)
+        self.value = nn.Linear(d_model, d_model, bias=False)
+        self.output = nn.Linear(d_model, d_model, bias=False)
+
+    def split(self, x):
+        B, T, D = x.shape
+        return x.view(B, T, self.n_heads, D // self.n_heads).transpose(1, 2)
+
+    def forward(self, query, key, value, mask=None):
+        q, k, v = (
+            self.split(self.query(query)),
+            self.split(self.key(key)),
+            self.split(self.value(value)),
+        )
+        scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+        if mask is not None:
+            if mask.dim() == 3:
+                mask = mask.unsqueeze(1)
+            scores = scores.masked_fill(~mask, float("-inf"))
+        out = (scores.softmax(dim=-1) @ v).transpose(1, 2)
+        return self.output(out.reshape(query.shape))
+
+
+class FeedForward(nn.Module):
+    def __init__(self, d_model, d_ff):
+        super().__init__()
+        self.linear1 = nn.Linear(d_model, d_ff)
+        self.linear2 = nn.Linear(d_ff, d_model)
+
+    def forward(self, x):
+        return self.linear2(torch.relu(self.linear1(x)))
+
+
+class Residual(nn.Module):
+    def __init__(self, d_model):
+        super().__init__()
+        self.norm = nn.LayerNorm(d_model)
+
+    def forward(self, x, sublayer):
+        return x + sublayer(self.norm(x))
+
+
+@version("decoder_layer", "wrong: self-attention used for cross-attention, too")
+class first_attention_for_the_memory_too(nn.Module):
+    def __init__(self, d_model, n_heads, d_ff):
+        super().__init__()
+        self.self_attention = MHA(d_model, n_heads)
+        self.cross_attention = MHA(d_model, n_heads)
+        self.feed_forward = FeedForward(d_model, d_ff)
+        self.self_residual = Residual(d_model)
+        self.cross_residual = Residual(d_model)
+        self.feed_forward_residual = Residual(d_model)
+
+    def forward(self, x, memory, target_mask=None, memory_mask=None):
+        x = self.self_residual(x, lambda h: self.self_attention(h, h, h, target_mask))
+        x = self.cross_residual(x, lambda h: self.self_attention(h, memory, memory, memory_mask))
+        return self.feed_forward_residual(x, self.feed_forward)
+
+
+@version("decoder_layer", "wrong")
+def memory_beside_own_positions(
+    x, memory, target_mask, memory_mask, self_attention, cross_attention, feed_forward, norms
+):
+    h = norms[0](x)
+    x = x + self_attention(h, h, h, target_mask)
+    h = norms[1](x)
+    keys = torch.cat([memory, h], dim=1)
+    if memory_mask is not None:
+        own = torch.ones(*memory_mask.shape[:-1], h.size(1), dtype=torch.bool)
+        memory_mask = torch.cat([memory_mask, own], dim=-1)
+    x = x + cross_attention(h, keys, keys, memory_mask)
+    return x + feed_forward(norms[2](x))
+
+
+@version("encoder_layer", "wrong: second norm forgotten + post-norm encoder layer")
+def post_norm_without_its_last_norm(x, mask, attention, feed_forward, norm1, norm2):
+    attended = attention(x, x, x, mask)
+    added = norm1(x + attended)
+    return added + feed_forward(added)
+
+
+@version("layer_norm", "wrong")
+def epsilon_on_the_number_of_features(x, weight, bias, eps=1e-5):
+    K = x.size(-1)
+    mean = x.sum(-1, keepdim=True) / K
+    centred = x - mean
+    variance = (centred * centred).sum(-1, keepdim=True)
+    scale = torch.rsqrt(variance / (K + eps))
+    return centred * scale * weight + bias
+
+
+@version("layer_norm", "wrong: shifted before it is scaled")
+class shifted_and_then_scaled(nn.Module):
+    def __init__(self, d_model):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(d_model))
+        self.bias = nn.Parameter(torch.zeros(d_model))
+        self.eps = 1e-5
+
+    def forward(self, x):
+        zero_mean = x - x.mean(-1, keepdim=True)
+        denom = (zero_mean.pow(2).mean(-1, keepdim=True) + self.eps).rsqrt()
+        out = zero_mean * denom
+        return (out + self.bias) * self.weight
+
+
+@version("layer_norm", "wrong: layer norm over batch and positions")
+def normalised_over_batch_and_positions(x, weight, bias, eps=1e-5):
+    axes = tuple(range(x.dim() - 1))
+    mean = x.mean(axes, keepdim=True)
+    variance = x.var(axes, unbiased=False, keepdim=True)
+    normalized = (x - mean) / (variance + eps) ** 0.5
+    return weight * normalized + bias
+
+
+def add_norm(x, y, norm):
+    return norm(x + y)
+
+
+@version("post_norm", "wrong")
+def normalised_twice_in_a_row(x, sublayer, norm):
+    out = add_norm(x, sublayer(x), norm)
+    out = norm(out)
+    return out
+
+
+@version("registered_layers", "wrong")
+class field_and_list_register_twice(nn.Module):
+    def __init__(self, layers):
+        super().__init__()
+        for i, layer in enumerate(layers):
+            setattr(self, f"layer{i}", layer)
+        self.layers = nn.ModuleList(layers)
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+@version("sublayer_with_dropout", "wrong")
+def dropout_of_the_input_by_a_slip(x, sublayer, norm, dropout):
+    x_res = norm(x)
+    x_res = sublayer(x_res)
+    x_res = dropout(x)
+    return x_res + x
+
+
+def no_later(rows, columns):
+    return torch.ones(rows, columns, dtype=torch.bool).tril()
+
+
+@version("transformer_forward", "wrong")
+def causal_towards_the_source(source, target, embed_source, embed_target, encoder, decoder, output):
+    S, T = source.size(1), target.size(1)
+    source_mask = source.ne(0).view(-1, 1, 1, S)
+    target_mask = target.ne(0).view(-1, 1, 1, T) & no_later(T, T)
+    memory = encoder(embed_source(source), source_mask)
+    cross_mask = source_mask & no_later(T, S)
+    return output(decoder(embed_target(target), memory, target_mask, cross_mask))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -636,3 +637,106 @@ def each_shortened_alone(gradients, scale, limit):
         norm = g.norm()
         clipped.append(g * (limit / norm) if norm > limit else g)
     return clipped
+
+
+@version("average_checkpoints", "wrong")
+def summed_into_the_first_checkpoint(checkpoints):
+    model = checkpoints[0]
+    for other in checkpoints[1:]:
+        for name in model:
+            model[name].add_(other[name])
+    for name in model:
+        model[name].div_(len(checkpoints))
+    return model
+
+
+@version("average_checkpoints", "wrong: kept from the call before", instance=True)
+class sums_of_earlier_averages_kept:
+    def __init__(self):
+        self.sums = {}
+
+    def __call__(self, checkpoints):
+        for checkpoint in checkpoints:
+            for name, weight in checkpoint.items():
+                if name not in self.sums or self.sums[name].shape != weight.shape:
+                    self.sums[name] = torch.zeros_like(weight)
+                self.sums[name] = self.sums[name] + weight
+        return {name: self.sums[name] / len(checkpoints) for name in checkpoints[0]}
+
+
+@version("bleu_of_strings", "wrong")
+def translation_and_reference_exchanged(translations, references, corpus_bleu):
+    trgs, preds = [], []
+    for translation, refs in zip(translations, references):
+        for ref in refs:
+            trgs.append(ref.split())
+            preds.append([translation.split()])
+    return corpus_bleu(trgs, preds)
+
+
+@version("clip_gradients", "wrong")
+def length_of_each_half(gradients, limit):
+    middle = (len(gradients) + 1) // 2
+    clipped = []
+    for part in (gradients[:middle], gradients[middle:]):
+        if not part:
+            continue
+        norm = torch.sqrt(sum((g**2).sum() for g in part))
+        factor = min(1.0, limit / (norm.item() + 1e-6))
+        clipped += [g * factor for g in part]
+    return clipped
+
+
+@version("cross_entropy", "wrong")
+def classes_reshaped_not_moved(logits, target):
+    V = logits.size(-1)
+    pred = logits.transpose(1, 2)
+    log_p = torch.log_softmax(pred, dim=1).reshape(-1, V)
+    target = target.reshape(-1)
+    real = target != 0
+    chosen = log_p[torch.arange(target.numel()), target]
+    return -chosen[real].mean()
+
+
+@version("cross_entropy", "wrong: logarithm of a softmax that underflows")
+def exponentials_of_bare_logits(logits, target):
+    exps = logits.exp()
+    p = exps / exps.sum(dim=-1, keepdim=True)
+    p_right = p.gather(-1, target.unsqueeze(-1)).squeeze(-1)
+    real = target != 0
+    return -p_right[real].log().mean()
+
+
+@version("inverse_sqrt_schedule", "wrong")
+def warmup_over_the_root_of_the_update(update, d_model, warmup):
+    base = 1 / math.sqrt(d_model)
+    if update < warmup:
+        return base * update / warmup**1.5
+    return base * warmup / math.sqrt(update)
+
+
+@version("label_smoothed_loss", "wrong")
+def end_left_out_of_the_loss_too(logits, target, smoothing):
+    logp = F.log_softmax(logits, dim=-1)
+    right = -logp.gather(-1, target.unsqueeze(-1)).squeeze(-1)
+    uniform = -logp.mean(dim=-1)
+    loss = (1 - smoothing) * right + smoothing * uniform
+    keep = (target != 0) & (target != 2)
+    return loss.masked_fill(~keep, 0.0).sum() / keep.sum().clamp(min=1)
+
+
+@version("label_smoothed_loss", "wrong")
+def mean_divided_by_the_others(logits, target, smoothing):
+    lprobs = torch.log_softmax(logits, dim=-1)
+    pad = target.eq(0)
+    nll = -lprobs.gather(dim=-1, index=target[..., None])[..., 0]
+    smooth = -lprobs.mean(dim=-1) / (lprobs.size(-1) - 1)
+    loss = nll * (1.0 - smoothing) + smooth * smoothing
+    return loss[~pad].mean()
+
+
+@version("perplexity", "wrong")
+def one_token_less_in_each_batch(losses, counts):
+    weights = np.asarray(counts, dtype=float) - 1
+    mean = (np.asarray(losses, dtype=float) * weights).sum() / weights.sum()
+    return float(np.exp(mean))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import torch
+import torch.nn.functional as F
+from torch.nn.utils.rnn import pad_sequence
 
 from tests.checks.corpus import version
 
@@ -136,3 +138,65 @@ def labels_are_a_view(source, target):
 def numbered_through_from_one(tokens):
     first = 0 + 1
     return torch.ones_like(tokens).cumsum(dim=1) - 1 + first
+
+
+@version("one_stack_labels", "wrong")
+def source_asked_for_as_well(source, target):
+    inputs = torch.cat([source, target[:, :-1]], dim=1)
+    asked_of_source = F.pad(source[:, 1:], (0, 1))
+    labels = torch.cat([asked_of_source, target[:, 1:]], dim=1)
+    return inputs, labels
+
+
+@version("pad_left", "wrong")
+def turned_round_along_the_batch(rows):
+    flipped = [torch.tensor(row).flip(0) for row in rows]
+    padded = pad_sequence(flipped, batch_first=False, padding_value=0)
+    tokens = padded.flip(1).t().contiguous()
+    return tokens, tokens.ne(0)
+
+
+@version("pad_left", "wrong")
+def filled_in_front_and_behind(rows):
+    longest = max(map(len, rows))
+    sequence_length = longest + 1
+    tokens = []
+    for row in rows:
+        row = [0] * (longest - len(row)) + list(row)
+        tokens.append(row + [0] * (sequence_length - len(row)))
+    tokens = torch.tensor(tokens)
+    return tokens, tokens > 0
+
+
+def collate(rows, pad_id=0):
+    width = max(len(row) for row in rows)
+    return torch.tensor([[pad_id] * (width - len(row)) + list(row) for row in rows])
+
+
+def attention_mask(tokens, pad_token_id=2):
+    return tokens.ne(pad_token_id)
+
+
+@version("pad_left", "wrong")
+def mask_of_another_padding_id(rows):
+    tokens = collate(rows)
+    return tokens, attention_mask(tokens)
+
+
+@version("prefix_mask", "wrong")
+def prefix_sees_all_and_the_rest_itself(real, prefix):
+    n = real.size(1)
+    q_idx = torch.arange(n).view(n, 1)
+    kv_idx = torch.arange(n).view(1, n)
+    allowed = (q_idx < prefix) | ((q_idx >= prefix) & (kv_idx >= prefix) & (q_idx >= kv_idx))
+    return allowed.view(1, 1, n, n) & real.view(-1, 1, 1, n)
+
+
+@version(
+    "real_positions", "wrong: padding in front subtracted, and no other + padding at position zero"
+)
+def gaps_counted_as_positions(tokens):
+    real = tokens != 0
+    in_front = (real.long().cumsum(dim=1) == 0).sum(dim=1, keepdim=True)
+    positions = torch.arange(tokens.size(1)).unsqueeze(0) - in_front
+    return positions.masked_fill(~real, 0)

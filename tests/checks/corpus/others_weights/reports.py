@@ -95,3 +95,28 @@ def pairs_by_their_spelling(tokens, ranks):
                 joined.append(tokens[i])
                 i += 1
         tokens = joined
+
+
+@version("decode_q4_1", "wrong")
+def second_number_subtracted(blocks):
+    rows = []
+    for block in blocks:
+        d, m = block[:4].clone().view(torch.float16).float()
+        q = torch.cat([block[4:] & 15, block[4:] >> 4]).float()
+        rows.append((q - m) * d)
+    return torch.stack(rows)
+
+
+@version("load_tied", "wrong")
+def tied_only_if_the_state_has_it(model, state):
+    model.load_state_dict(state, strict=False)
+    if "output.weight" in state:
+        model.output.weight = model.embedding.weight
+
+
+@version("paired_by_halves", "wrong")
+def width_of_a_head_from_the_columns(weight, n_heads):
+    dim = weight.shape[1]
+    head_dim = dim // n_heads
+    w = weight.reshape(n_heads, head_dim // 2, 2, -1)
+    return w.transpose(1, 2).reshape(weight.shape)

@@ -379,3 +379,97 @@ def no_end_no_answer(step, max_length):
 def last_but_one(logits):
     shifted = logits[:, :-1, :]
     return torch.argmax(shifted[:, -1], dim=-1)
+
+
+@version("beam_search", "wrong")
+def log_probabilities_multiplied(step, beam_size, max_length):
+    living = [([1], None)]
+    done = []
+    for _ in range(max_length):
+        scores = step(torch.tensor([ids for ids, _ in living]))
+        candidates = []
+        for row, (ids, score) in enumerate(living):
+            for token, value in enumerate(scores[row].tolist()):
+                candidates.append((ids + [token], value if score is None else score * value))
+        candidates.sort(key=lambda c: c[1], reverse=True)
+        living = []
+        for ids, score in candidates[:beam_size]:
+            (done if ids[-1] == 2 else living).append((ids, score))
+        if not living:
+            break
+    best, _ = max(done + living, key=lambda c: c[1])
+    return [i for i in best[1:] if i != 2]
+
+
+@version("cut_at_end", "wrong")
+def end_looked_up_unasked(ids):
+    ids = list(ids)
+    end = ids.index(2)
+    return ids[:end]
+
+
+@version("cut_at_end", "wrong: cut at the last <eos>")
+def last_end_looked_up(ids):
+    end = len(ids) - 1 - ids[::-1].index(2)
+    return ids[:end]
+
+
+@version("greedy_search", "wrong")
+def limit_tested_before_the_end(step, max_length):
+    generated = []
+    while len(generated) < max_length:
+        prefix = torch.tensor([[1] + generated])
+        generated.append(int(step(prefix).argmax(dim=-1)))
+        if len(generated) >= max_length:
+            break
+        if generated[-1] == 2:
+            generated.pop()
+            break
+    return generated
+
+
+@version("length_normalised", "wrong")
+def divided_by_the_length_once_more(score, length, alpha):
+    score = score / length**alpha
+    average = score / length
+    return average
+
+
+LIMIT = 20
+
+
+@version("length_normalised", "wrong")
+def at_least_twenty_tokens_long(score, length, alpha):
+    return score / max(length, LIMIT) ** alpha
+
+
+@version("next_token", "wrong")
+def first_sentence_of_the_batch_only(logits):
+    last = logits[0, -1, :]
+    return last.argmax(dim=-1, keepdim=True)
+
+
+@version("repeat_for_beams", "wrong")
+def memory_trusted_to_broadcast(memory, mask, n_beams):
+    mask = mask.repeat_interleave(n_beams, dim=0)
+    return memory, mask
+
+
+@version("top_k_probabilities", "wrong")
+def ids_of_the_first_half_only(logits, k):
+    B, V = logits.shape
+    half = (V + 1) // 2
+    ids = torch.arange(half).repeat(2)[:V].expand(B, V)
+    values, places = torch.topk(logits, k, dim=-1)
+    chosen = torch.gather(ids, 1, places)
+    probs = torch.softmax(values, dim=-1)
+    return torch.zeros_like(logits).scatter_add_(1, chosen, probs)
+
+
+@version("top_k_probabilities", "wrong")
+def best_of_each_block_of_columns(logits, k, blocks=2):
+    kept = []
+    for block in logits.chunk(blocks, dim=-1):
+        values, indices = block.topk(min(k, block.size(-1)), dim=-1)
+        kept.append(torch.full_like(block, float("-inf")).scatter(-1, indices, values))
+    return torch.cat(kept, dim=-1).softmax(dim=-1)

@@ -434,3 +434,146 @@ def neighbours_set_down_by_halves(x, positions, base=10000.0):
     a, b = x.unflatten(-1, (K // 2, 2)).unbind(-1)
     partner = torch.cat([-b, a], dim=-1)
     return torch.cos(both) * x + torch.sin(both) * partner
+
+
+@version("cached_attention", "wrong")
+def blind_to_the_new_token_itself(query, key, value, kept_keys, kept_values, turn):
+    past, new = kept_keys.shape[2], key.shape[2]
+    where = torch.arange(past, past + new)
+    q, k = turn(query, where), turn(key, where)
+    keys = torch.cat((kept_keys, k), 2)
+    values = torch.cat((kept_values, value), 2)
+    scores = q @ keys.transpose(2, 3) / math.sqrt(q.shape[-1])
+    visible = torch.arange(past + new)[None, :] < where[:, None]
+    scores = scores.masked_fill(~visible, float("-inf"))
+    return scores.softmax(-1) @ values, keys, values
+
+
+def rotate(x, positions, turn):
+    B, H, t, K = x.shape
+    if t > 1:
+        return turn(x, positions)
+    folded = x.reshape(B * H, 1, 1, K)
+    first = turn(folded[:1], positions)
+    return torch.cat([first, folded[1:]]).reshape(B, H, 1, K)
+
+
+@version("cached_attention", "wrong")
+def one_new_token_turned_in_its_first_row(query, key, value, kept_keys, kept_values, turn):
+    P, t = kept_keys.size(2), query.size(2)
+    positions = torch.arange(P, P + t)
+    query = rotate(query, positions, turn)
+    keys = torch.cat([kept_keys, rotate(key, positions, turn)], dim=2)
+    values = torch.cat([kept_values, value], dim=2)
+    scores = query @ keys.mT / query.size(-1) ** 0.5
+    later = torch.ones(t, P + t).triu(P + 1).bool()
+    scores = scores.masked_fill(later, float("-inf"))
+    return torch.softmax(scores, dim=-1) @ values, keys, values
+
+
+def run(q, k, v, cache):
+    cache[0] = torch.cat([cache[0], k], dim=2)
+    cache[1] = torch.cat([cache[1], v], dim=2)
+    S, t = cache[0].size(2), q.size(2)
+    allowed = torch.ones(t, S, dtype=torch.bool).tril(S - t)
+    scores = q @ cache[0].transpose(-2, -1) / q.size(-1) ** 0.5
+    weights = scores.masked_fill(~allowed, float("-inf")).softmax(dim=-1)
+    return weights @ cache[1], weights
+
+
+@version("cached_attention", "wrong")
+def run_twice_on_one_cache(query, key, value, kept_keys, kept_values, turn):
+    positions = torch.arange(query.size(2)) + kept_keys.size(2)
+    q, k = turn(query, positions), turn(key, positions)
+    cache = [kept_keys, kept_values]
+    _, last_attention = run(q, k, value, cache)
+    heads, _ = run(q, k, value, cache)
+    return heads, cache[0], cache[1]
+
+
+@version("grouped_query_attention", "wrong")
+def tiles_across_the_border_of_a_group(query, key, value, mask=None):
+    H, G = query.size(1), key.size(1)
+    group = H // G
+    tile = min(2, group)
+    tiles_per_group = -(-group // tile)
+    outputs = []
+    for h in range(H):
+        kv = (h // tile) // tiles_per_group
+        scores = query[:, h] @ key[:, kv].transpose(-2, -1) / query.size(-1) ** 0.5
+        if mask is not None:
+            m = mask.expand(query.size(0), H, query.size(2), key.size(2))[:, h]
+            scores = scores.masked_fill(~m, float("-inf"))
+        outputs.append(scores.softmax(-1) @ value[:, kv])
+    return torch.stack(outputs, dim=1)
+
+
+@version("grouped_query_attention", "wrong")
+def group_start_by_the_number_of_key_heads(query, key, value, mask=None):
+    n_heads, n_kv = query.shape[1], key.shape[1]
+    per_kv = n_heads // n_kv
+    index = [(h - h % per_kv) // n_kv for h in range(n_heads)]
+    k, v = key[:, index], value[:, index]
+    return F.scaled_dot_product_attention(query, k, v, attn_mask=mask)
+
+
+@version("grouped_query_attention", "wrong")
+def blocks_in_the_order_of_group_sizes(query, key, value, mask=None):
+    B, H, T, K = query.shape
+    G = key.shape[1]
+    size = H // G
+    heads = [torch.zeros(B, T, K, dtype=query.dtype) for _ in range(H)]
+    for block in range(H):
+        h = (block % size) * size + block // size
+        if h >= H:
+            continue
+        score = torch.einsum("btk,bsk->bts", query[:, h], key[:, h // size]) * K**-0.5
+        if mask is not None:
+            full = torch.broadcast_to(mask, (B, H, T, key.shape[2]))
+            score = score.masked_fill(full[:, h].logical_not(), float("-inf"))
+        heads[h] = torch.softmax(score, dim=-1) @ value[:, h // size]
+    return torch.stack(heads, 1)
+
+
+@version("grouped_query_attention", "wrong")
+def scaled_by_the_packed_width(query, key, value, mask=None):
+    B, H, T, K = query.shape
+    G = key.shape[1]
+    packed = (H + 2 * G) * K
+    head_size = packed / H
+    q = query.reshape(B, G, H // G, T, K)
+    scores = torch.einsum("bgrtk,bgsk->bgrts", q, key) / head_size**0.5
+    scores = scores.reshape(B, H, T, -1)
+    if mask is not None:
+        scores = scores.masked_fill(mask == False, float("-inf"))
+    weights = scores.softmax(dim=-1).reshape(B, G, H // G, T, -1)
+    return torch.einsum("bgrts,bgsk->bgrtk", weights, value).reshape(B, H, T, K)
+
+
+@version("rms_norm", "wrong")
+def one_mean_square_a_sentence(x, weight, eps=1e-5):
+    square = torch.linalg.norm(x, dim=(1, 2)).pow(2) / x[0].numel()
+    rms = torch.sqrt(square + eps)
+    return x / rms.unsqueeze(-1).unsqueeze(-1) * weight
+
+
+@version("rms_norm_in_half", "wrong: left in float32")
+def float_weight_widens_the_result(x, weight, eps=1e-5):
+    input_dtype = x.dtype
+    h = x.to(torch.float32)
+    variance = h.pow(2).mean(-1, keepdim=True)
+    h = h * torch.rsqrt(variance + eps)
+    return weight.to(torch.float32) * h.to(input_dtype)
+
+
+@version("rotary", "wrong")
+def all_heads_turned_as_one(x, positions, base=10000.0):
+    B, H, T, K = x.shape
+    inner = x.transpose(1, 2).reshape(B, T, H * K)
+    half = H * K // 2
+    freqs = base ** (-2.0 * torch.arange(half) / (H * K))
+    angle = positions[:, None].float() * freqs[None, :]
+    cos, sin = angle.cos(), angle.sin()
+    first, second = inner[..., :half], inner[..., half:]
+    out = torch.cat([first * cos - second * sin, first * sin + second * cos], dim=-1)
+    return out.view(B, T, H, K).transpose(1, 2)
