@@ -219,3 +219,17 @@ def test_every_section_that_a_verdict_names_exists(name: str) -> None:
         if mistake.component == name:
             chapter = mistake.chapter or component.chapter
             assert mistake.section in headings(chapter), (mistake.name, chapter)
+
+
+def test_a_convention_beside_a_mistake_may_stay_and_the_example_is_of_the_mistake() -> None:
+    def from_the_first_real_token(tokens):
+        real = tokens != 0
+        front = (real.cumsum(1) == 0).sum(1, keepdim=True)
+        return (torch.arange(tokens.size(1)) - front) * real
+
+    found = verdict("real_positions", from_the_first_real_token)
+    assert found.sentences[0] == "A mistake and a convention together explain your numbers."
+    assert "The convention, which may stay: padding at position zero." in found.text()
+    assert "entry [0, 4] is 4, it should be 2" in found.example
+    component = checks.COMPONENTS["real_positions"]
+    assert not list(Told(checks, component, from_the_first_real_token).untrue())

@@ -98,7 +98,11 @@ def _named(attempt: Attempt, mistakes: Sequence[Mistake]) -> Verdict | None:
             f"Of the {len(explained.among)} inputs on which this mistake shows, yours makes it "
             f"exactly on those {where}; on the others it is right."
         )
-    named = of_mistakes(component, cases, found, expected, attempt.wrong, groups)
+    wrong, both = attempt.wrong, [m for m in groups[0] if m.kind == "convention"]
+    if len(groups[0]) == 2 and len(both) == 1:  # what is wrong is so beside the convention, too
+        expected = known_outcomes(component, (both[0],))
+        wrong = [i for i in wrong if not same(found[i].answer, expected[i].answer)] or wrong
+    named = of_mistakes(component, cases, found, expected, wrong, groups)
     if named.together:
         if diagnosis.simpler(attempt.plain, attempt.given, found, expected):
             return None

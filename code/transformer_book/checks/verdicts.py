@@ -108,14 +108,19 @@ def of_mistakes(
         sentences = (as_a_rule(mistake), mistake.cause, _where(component, mistake))
         return Verdict(status, component.name, sentences, told, example=example)
     if len(explained[0]) == 2:
-        a, b = explained[0]
+        a, b = sorted(explained[0], key=lambda mistake: mistake.kind == "convention")
+        what, first, second = f"Two {kind}", "First", "Second"
+        if a.kind != b.kind:
+            what = "A mistake and a convention"
+            first, second = "The mistake", "The convention, which may stay"
         sentences = (
             # A symptom is that of one mistake alone.
-            f"Two {kind} together explain your numbers.",
-            f"First: {a.name}. {a.cause} {_where(component, a)}",
-            f"Second: {b.name}. {b.cause} {_where(component, b)}",
+            f"{what} together explain your numbers.",
+            f"{first}: {a.name}. {a.cause} {_where(component, a)}",
+            f"{second}: {b.name}. {b.cause} {_where(component, b)}",
         )
-        return Verdict(status, component.name, sentences, (a, b), together=True, example=example)
+        pair = explained[0]
+        return Verdict(status, component.name, sentences, pair, together=True, example=example)
     sentences = (
         f"{len(told)} known {kind} give your numbers; the check cannot tell them apart.",
         *(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from transformer_book.checks.boundaries import longer_than, on
@@ -60,15 +61,15 @@ def batch_pipeline(s, step, n_sentences, max_length):
 
 
 def observe_batch(function: Callable[..., object]) -> Callable[..., object]:
-    """Columns of nothing but padding at the end make no difference."""
+    """Columns of nothing but padding at the end make no difference: all have `max_length`."""
 
     def observed(step: Step, n_sentences: int, max_length: int) -> object:
         found = function(step, n_sentences, max_length)
         if not isinstance(found, Tensor) or found.dim() != 2:
             return found
-        while found.size(1) and not found[:, -1].any():
+        while found.size(1) > max_length and not found[:, -1].any():
             found = found[:, :-1]
-        return found
+        return F.pad(found, (0, max(0, max_length - found.size(1))))
 
     return observed
 
