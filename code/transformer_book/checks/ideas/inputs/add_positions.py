@@ -90,7 +90,7 @@ def first_row(x: Tensor, table: Tensor) -> Tensor:
     "one row for all positions",
     symptom="Every token gets the same row, the one after the sentence's last; for a sentence as "
     "long as the table there is none.",
-    cause="table[x.size(1)] is a single row; table[:x.size(1)] is one row for each position.",
+    cause="Take one row for each position, table[:x.size(1)], with the colon.",
     seen="Critical bug in the implementation of the PositionalEncoding class, "
     "https://github.com/DiffPoseTalk/DiffPoseTalk/issues/20",
 )
@@ -163,7 +163,7 @@ def one_row_late(x: Tensor, table: Tensor) -> Tensor:
     "join",
     "words scaled once more",
     symptom="The words are multiplied by the root of d_model before the positions are added.",
-    cause="That factor belongs to the embedding, which has it already: x + table[:x.size(1)].",
+    cause="That factor belongs to the embedding: x + table[:x.size(1)].",
 )
 def scaled_once_more(x: Tensor, rows: Tensor) -> Tensor:
     return x * math.sqrt(x.size(-1)) + rows

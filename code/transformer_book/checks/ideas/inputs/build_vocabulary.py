@@ -102,7 +102,7 @@ def no_specials() -> tuple[str, ...]:
     "special tokens at the end",
     met=("nonsense", 22),
     symptom="The special tokens have the last ids.",
-    cause="Number them first: <pad> is 0 in every vocabulary of the book.",
+    cause="Number them first: <pad> is 0, and the words begin at 4.",
 )
 def specials_last(specials: Sequence[str], words: Sequence[str], texts: object) -> object:
     return ((word, i) for i, word in enumerate((*sorted(set(words)), *specials)))
@@ -112,7 +112,7 @@ def specials_last(specials: Sequence[str], words: Sequence[str], texts: object) 
     "number",
     "special tokens sorted with the words",
     symptom="The special tokens have been sorted together with the words.",
-    cause="Sort the words alone, and put the four in front: <pad> is 0 in every vocabulary.",
+    cause="Put the four in front, in their order, and leave them out of any sorting: <pad> is 0.",
 )
 def sorted_together(specials: Sequence[str], words: Sequence[str], texts: object) -> object:
     return ((word, i) for i, word in enumerate(sorted({*specials, *words})))
@@ -142,7 +142,7 @@ def all_kept(counts: Counter[str], least: int) -> list[str]:
     "keep",
     "rare words kept, frequent ones dropped",
     symptom="Only rare words have ids.",
-    cause="The comparison is the wrong way round.",
+    cause="Keep the words that come at least min_frequency times: >=, not <.",
 )
 def rare_kept(counts: Counter[str], least: int) -> list[str]:
     return [word for word, n in counts.items() if n < least]
@@ -152,7 +152,7 @@ def rare_kept(counts: Counter[str], least: int) -> list[str]:
     "keep",
     "at most in place of at least",
     symptom="Words that come more often than min_frequency have no ids.",
-    cause="The comparison is the wrong way round: >=, not <=.",
+    cause="Keep the words that come at least min_frequency times: >=, not <=.",
 )
 def at_most(counts: Counter[str], least: int) -> list[str]:
     return [word for word, n in counts.items() if n <= least]
@@ -195,7 +195,7 @@ def words_from_three(specials: Sequence[str], words: Sequence[str], texts: objec
     "number",
     "an id left out before the words",
     symptom="No token has id 4: the words begin at 5.",
-    cause="The next id is len(vocabulary), not len(vocabulary) + 1: ids count from 0.",
+    cause="The four special tokens have the ids 0 to 3: the words begin at id 4.",
 )
 def words_from_five(specials: Sequence[str], words: Sequence[str], texts: object) -> object:
     return [
@@ -235,8 +235,7 @@ def met_again(words: Sequence[str], texts: Texts) -> list[str]:
     "number",
     "a known word numbered once more",
     symptom="A kept word that comes again gets the next number, and its first one is left out.",
-    cause="The line that numbers runs each time a word comes: let it run only for one that is not "
-    "in the dictionary yet.",
+    cause="Number each word once: give an id only to a word that is not in the dictionary yet.",
 )
 def numbered_once_more(specials: Sequence[str], words: Sequence[str], texts: Texts) -> object:
     return ((word, i) for i, word in enumerate((*specials, *met_again(words, texts))))
@@ -247,8 +246,8 @@ def numbered_once_more(specials: Sequence[str], words: Sequence[str], texts: Tex
     "a known word numbered by the size of the dictionary",
     symptom="A kept word that comes again gets another id, the number of tokens so far, which a "
     "second word may get, too.",
-    cause="The line vocabulary[word] = len(vocabulary) runs each time a word comes: let it run "
-    "only for one that is not in the dictionary yet.",
+    cause="Number each word once: vocabulary[word] = len(vocabulary) is only for a word that is "
+    "not in the dictionary yet.",
 )
 def numbered_by_size(specials: Sequence[str], words: Sequence[str], texts: Texts) -> object:
     vocabulary = dict(zip(specials, range(4), strict=True))

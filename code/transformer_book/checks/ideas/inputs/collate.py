@@ -100,7 +100,7 @@ def cut(rows: Rows) -> Tensor:
     "<eos> after the padding",
     met=("endless", 5),
     symptom="The end-of-sentence token stands behind the padding.",
-    cause="Pad behind <eos>, the last token of its row.",
+    cause="Pad behind the last token of each row.",
     section="Break it: the end after the padding",
 )
 def end_after_padding(rows: Rows) -> Tensor:
@@ -113,7 +113,7 @@ def end_after_padding(rows: Rows) -> Tensor:
     "padded with another token",
     met=("batch", 13),
     symptom="The filling is <sos>, not <pad>.",
-    cause="Padding is id 0; anything else is read as a word.",
+    cause="Padding is id 0; any other id is read as a token.",
 )
 def padded_with_one(rows: Rows) -> Tensor:
     longest = max(map(len, rows))
@@ -124,7 +124,7 @@ def padded_with_one(rows: Rows) -> Tensor:
     "pad",
     "padded with the highest id",
     symptom="The filling is the highest id of the batch, not 0.",
-    cause="Padding is id 0: the number of words, or the last word, is none.",
+    cause="Padding is id 0 in every batch; any other id is read as a token.",
 )
 def padded_with_the_highest(rows: Rows) -> Tensor:
     longest, highest = max(map(len, rows)), max(map(max, rows))
@@ -148,7 +148,7 @@ def position_first(rows: Rows) -> Tensor:
     "pad",
     "one column of padding too many",
     symptom="Even the longest row has a padding behind it.",
-    cause="The width is that of the longest row: max(len(row)), without + 1.",
+    cause="The width is that of the longest row: max(map(len, rows)).",
 )
 def one_column_more(rows: Rows) -> Tensor:
     longest = max(map(len, rows)) + 1
@@ -169,7 +169,7 @@ def longest_first(rows: Rows) -> Tensor:
     "pad",
     "padded with the last token",
     symptom="Short rows that end with <eos> are filled up with <eos>.",
-    cause="Padding is id 0; anything else is read as a word.",
+    cause="Padding is id 0; any other id is read as a token.",
 )
 def last_token_repeated(rows: Rows) -> Tensor:
     longest = max(map(len, rows))

@@ -147,7 +147,7 @@ def scaled_by_whole_root(x: Tensor, weight: Tensor) -> Tensor:
     "scale",
     "embedding scaled by the root of the length",
     symptom="The factor depends on how long the sentence is.",
-    cause="x.size(1), or tokens.size(-1), is the number of tokens; d_model is weight.size(1).",
+    cause="tokens.size(1) is the number of tokens; d_model is weight.size(1).",
 )
 def scaled_by_length(x: Tensor, weight: Tensor) -> Tensor:
     return x * math.sqrt(x.size(1))

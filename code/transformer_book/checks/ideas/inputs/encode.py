@@ -96,7 +96,7 @@ def unknown_is_padding(token: str, vocabulary: dict[str, int]) -> int:
     "<eos> forgotten",
     met=("endless", 1),
     symptom="The sentence has no end.",
-    cause="Append <eos>, id 2: without it a model cannot learn where to stop.",
+    cause="Append <eos>, id 2: a target without it does not teach a model where to stop.",
 )
 def no_end(ids: list[int]) -> list[int]:
     return ids
@@ -107,7 +107,7 @@ def no_end(ids: list[int]) -> list[int]:
     "<sos> in front of a source",
     met=("harmless", 24),
     symptom="The sentence begins with <sos>.",
-    cause="The book's sources are tokens and <eos>; some tutorials put <sos> in front, too.",
+    cause="The book's sources are tokens and <eos>: put <sos> in front of all sources, or of none.",
     kind="convention",
 )
 def with_start(ids: list[int]) -> list[int]:
@@ -129,7 +129,7 @@ def begun_not_ended(ids: list[int]) -> list[int]:
     "finish",
     "<eos> behind every token",
     symptom="An end stands behind each token.",
-    cause="Append <eos> once, behind the loop over the tokens.",
+    cause="Append <eos> once, behind all tokens.",
 )
 def ends_everywhere(ids: list[int]) -> list[int]:
     return [part for i in ids for part in (i, 2)]
@@ -149,8 +149,7 @@ def end_in_front(ids: list[int]) -> list[int]:
     "look_up",
     "id 0 taken for not found",
     symptom="The token <pad>, which is in the dictionary, becomes <unk>.",
-    cause="The id 0 is taken for nothing, as by `vocabulary.get(token) or 3`: write "
-    "vocabulary.get(token, 3).",
+    cause="Write vocabulary.get(token, 3): `vocabulary.get(token) or 3` gives 3 for the id 0, too.",
 )
 def zero_is_nothing(token: str, vocabulary: dict[str, int]) -> int:
     return vocabulary.get(token) or 3

@@ -124,7 +124,7 @@ def each_word_once(pieces: Pieces, words: Mapping[str, int]) -> Counter[Pair]:
     "count",
     "a pair counted once in a word",
     symptom="A pair that stands twice in a word counts once.",
-    cause="Count every place at which the pair stands: no set of pairs.",
+    cause="Count every place at which the pair stands, not every word that has it.",
 )
 def once_in_a_word(pieces: Pieces, words: Mapping[str, int]) -> Counter[Pair]:
     found: Counter[Pair] = Counter()
@@ -149,8 +149,8 @@ def across_words(pieces: Pieces, words: Mapping[str, int]) -> Counter[Pair]:
     "best",
     "of equally frequent pairs the first met",
     symptom="Ties go to the pair that is met first: words in another order may give other merges.",
-    cause="`max` and `most_common` keep the first they meet: ask for the smallest pair among the "
-    "most frequent.",
+    cause="`max` by the count alone and `most_common` keep the first they meet: ask for the "
+    "smallest pair among the most frequent.",
     kind="convention",
 )
 def first_met(counts: Mapping[Pair, int]) -> Pair:
@@ -160,7 +160,7 @@ def first_met(counts: Mapping[Pair, int]) -> Pair:
 @mistake(
     "best",
     "of equally frequent pairs the largest",
-    symptom="Ties go to the pair that is last in the alphabet.",
+    symptom="Ties go to the largest pair, as Python compares tuples.",
     cause="`max` by (count, pair) takes the largest pair: turn the sign of the count, and take the "
     "minimum.",
     kind="convention",
@@ -243,8 +243,7 @@ def set_apart(parts: Sequence[str], pair: Pair) -> list[str]:
     "count",
     "places that overlap not counted",
     symptom="A pair of two alike counts too little where three stand side by side.",
-    cause="In aaa the pair a a stands at two places: count every neighbour. (Some programs count "
-    "as many as can be joined.)",
+    cause="In aaa the pair a a stands at two places, one of which can be joined: count both.",
     seen="Bug in BPE algorithm, https://github.com/google/sentencepiece/issues/318",
     kind="convention",
 )

@@ -81,8 +81,8 @@ def up_to_that_length(vocab_size: int, length: int) -> int:
     "count",
     "a power of floats",
     symptom="Most numbers of more than 16 digits have wrong digits at their end.",
-    cause="A float, such as math.pow gives, keeps 53 binary digits at most; `**` of two whole "
-    "numbers has all: vocab_size ** length.",
+    cause="A float, such as math.pow gives, keeps 53 binary digits at most; `**` of two Python "
+    "integers has all: vocab_size ** length.",
 )
 def of_floats(vocab_size: int, length: int) -> int:
     return int(math.pow(vocab_size, length))
@@ -92,8 +92,8 @@ def of_floats(vocab_size: int, length: int) -> int:
     "count",
     "a power in 64 bits",
     symptom="Numbers of 2**63 or more come out wrong, and may be negative.",
-    cause="Whole numbers of NumPy and of tensors have 64 bits, and lose what is beyond; Python's "
-    "keep all: vocab_size ** length.",
+    cause="Whole numbers of NumPy and of tensors have 64 bits at most, and lose what is beyond; "
+    "Python's keep all: vocab_size ** length.",
 )
 def in_64_bits(vocab_size: int, length: int) -> int:
     return (vocab_size**length + 2**63) % 2**64 - 2**63

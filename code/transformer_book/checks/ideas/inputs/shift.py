@@ -138,7 +138,7 @@ def two_places(target: Tensor) -> Tensor:
     "comes_out",
     "shifted by two, padding at the end",
     symptom="What comes out is two places further on, and the last place is padding.",
-    cause="The targets are moved twice: target[:, 1:] is one place further on already.",
+    cause="One place further on is enough: target[:, 1:] is what comes out.",
 )
 def two_places_padded(target: Tensor) -> Tensor:
     return torch.cat([target[:, 2:], torch.zeros_like(target[:, :1])], dim=1)
@@ -148,8 +148,7 @@ def two_places_padded(target: Tensor) -> Tensor:
     "goes_in",
     "shifted twice",
     symptom="Both are one place too short, and what is to be said is the token after the next.",
-    cause="What is shifted already is shifted once more, as by a loss that shifts for itself: once "
-    "is enough, target[:, :-1] and target[:, 1:].",
+    cause="Shift by one place, once: target[:, :-1] goes in, and target[:, 1:] comes out.",
     steps={"comes_out": two_places},
 )
 def two_taken_off(target: Tensor) -> Tensor:

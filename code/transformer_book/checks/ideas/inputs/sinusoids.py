@@ -77,7 +77,7 @@ def doubled(d_model: int) -> Tensor:
     "exponents",
     "halved exponent",
     symptom="The exponents are half of what they should be.",
-    cause="The exponent is 2i/d_model with i = 0, 1, 2, …; the 2 is missing.",
+    cause="The exponent is 2i/d_model with i = 0, 1, 2, …, not i/d_model.",
     section="Break it: the exponent doubled",
 )
 def halved(d_model: int) -> Tensor:
@@ -130,7 +130,7 @@ def every_column(d_model: int) -> Tensor:
     "doubled exponent per column",
     symptom="From the second column on the exponents are too large, and those of a sine and its "
     "cosine differ.",
-    cause="2j/d_model with j the column: columns 2i and 2i + 1 share the exponent 2i/d_model.",
+    cause="Columns 2i and 2i + 1 share the exponent 2i/d_model, not 2j/d_model with j the column.",
     section="Break it: the exponent doubled",
     steps={
         "first": lambda angle: angle[:, 0::2].sin(),
@@ -241,8 +241,7 @@ def floored_per_column(d_model: int) -> Tensor:
     "exponents",
     "−log(10000)/d_model rounded down",
     symptom="The wavelengths grow too fast, with many features far too fast.",
-    cause="`-math.log(10000) / d_model // 1`, or `// d_model`, is a whole number, −1 or below: "
-    "divide with / alone.",
+    cause="`-math.log(10000) // d_model` is a whole number, −1 or below: divide with / alone.",
     seen="Wrong usage in position encoding, https://github.com/zju3dv/LoFTR/issues/41",
 )
 def rounded_logarithm(d_model: int) -> Tensor:

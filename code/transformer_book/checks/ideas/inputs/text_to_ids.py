@@ -89,7 +89,7 @@ mistake = mistakes_in(TEXT_TO_IDS)
     met=("nonsense", 18),
     symptom="The tokens are not those of the training: where its tokenizer cuts off a full stop, a "
     "word that has one is unknown.",
-    cause="The text is split at spaces: call the tokenizer that the model was trained with.",
+    cause="Call tokenize(text), the tokenizer that the model was trained with.",
 )
 def split_at_spaces(text: str, tokenize: object) -> list[str]:
     return text.split()
@@ -140,7 +140,7 @@ def text_without_end(ids: list[int]) -> list[int]:
     "finish",
     "<sos> in front of the text",
     symptom="The text begins with <sos>.",
-    cause="The book's sources are tokens and <eos>; some tutorials put <sos> in front, too.",
+    cause="The book's sources are tokens and <eos>: put <sos> in front of all sources, or of none.",
     section="The vocabulary in the package",
     kind="convention",
 )

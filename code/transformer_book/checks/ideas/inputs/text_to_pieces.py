@@ -136,8 +136,8 @@ def marked_behind(text: str) -> list[str]:
     "merge",
     "merges from the last to the first",
     symptom="A piece of pieces is looked for before its parts are joined.",
-    cause="A merge needs the pieces of earlier ones: apply them in the order in which they were "
-    "learned.",
+    cause="A merge may need the pieces of earlier ones: apply them in the order in which they "
+    "were learned.",
 )
 def from_the_last(parts: list[str], merges: Merges) -> list[str]:
     return reduce(joined, merges[::-1], parts)
@@ -196,7 +196,7 @@ def as_text(parts: list[str], merges: Merges) -> list[str]:
     "merge",
     "stopped after one merge",
     symptom="At most one merge is applied to a word.",
-    cause="Go through all merges: often a `return` or `break` stands in their loop.",
+    cause="Go through all merges to the last, whether or not one has been applied.",
 )
 def one_merge(parts: list[str], merges: Merges) -> list[str]:
     return next((new for pair in merges if (new := joined(parts, pair)) != parts), parts)

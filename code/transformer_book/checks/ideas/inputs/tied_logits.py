@@ -91,7 +91,7 @@ def divided_logits(x: Tensor, weight: Tensor) -> Tensor:
     "product",
     "cosines in place of dot products",
     symptom="Every logit lies between −1 and 1: the lengths of the vectors do not count.",
-    cause="Vectors and rows are normalised first: take the plain dot products, x @ weight.T.",
+    cause="Take the plain dot products, x @ weight.T: normalise neither vectors nor rows.",
 )
 def cosines(x: Tensor, weight: Tensor) -> Tensor:
     normalise = torch.nn.functional.normalize

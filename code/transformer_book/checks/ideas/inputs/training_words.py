@@ -84,8 +84,7 @@ def all_counted(splits: dict[str, list[list[str]]]) -> list[list[str]]:
     "counted",
     "vocabulary built on training and test",
     symptom="The words of the test set are counted, too.",
-    cause="Count in the training sentences alone: with the test's words in the vocabulary, the "
-    "test cannot show what unknown words cost.",
+    cause="Count in the training sentences alone: the test tells us about new texts.",
     seen="Why we build tokenizer using both train and test set?, "
     "https://github.com/songyouwei/ABSA-PyTorch/issues/190",
 )
@@ -97,8 +96,7 @@ def test_counted(splits: dict[str, list[list[str]]]) -> list[list[str]]:
     "counted",
     "vocabulary built on training and validation",
     symptom="The words of the validation set are counted, too.",
-    cause="Count in the training sentences alone: the model learns nothing about words that do "
-    "not occur in them.",
+    cause="Count in the training sentences alone: a model learns from no others.",
     seen="Major Concern regarding Test/Val data, https://github.com/keras-team/keras/issues/7447",
 )
 def validation_counted(splits: dict[str, list[list[str]]]) -> list[list[str]]:
@@ -110,8 +108,8 @@ def validation_counted(splits: dict[str, list[list[str]]]) -> list[list[str]]:
     "how often: counted in all three sets",
     symptom="A word of the training sentences that is rare there is kept if it comes in the other "
     "sets often enough.",
-    cause="All words are from the training sentences, but their number is that of all sets: count "
-    "in the training sentences alone.",
+    cause="Count in the training sentences alone: what a word adds in the other sets does not "
+    "count.",
     steps={"counted": all_counted},
 )
 def words_of_training(words: set[str], splits: dict[str, list[list[str]]]) -> set[str]:

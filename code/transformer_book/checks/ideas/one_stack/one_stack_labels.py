@@ -104,7 +104,8 @@ def prefix_copied(source: Tensor, target: Tensor) -> Tensor:
     "unasked",
     "<sos> asked for",
     symptom="At the last place of the source <sos> is asked for.",
-    cause="<sos> is given, never predicted: one more 0 in front, and the target from place 1 on.",
+    cause="<sos> is given, never predicted: put 0 at every place of the source, then target[:, "
+    "1:].",
 )
 def start_asked(source: Tensor, target: Tensor) -> Tensor:
     return torch.cat([torch.zeros_like(source[:, 1:]), target[:, :1]], dim=1)
@@ -157,7 +158,7 @@ def start_left_out(target: Tensor) -> Tensor:
     "first",
     "<eos> of the source taken out",
     symptom="Where the source ends, padding stands in place of <eos>.",
-    cause="<eos> <sos> is the separator: leave the source as it is.",
+    cause="Leave the source as it is, with its <eos>.",
     section="Break it: no separator",
 )
 def end_taken_out(source: Tensor) -> Tensor:
@@ -226,7 +227,7 @@ def target_alone(source: Tensor, target: Tensor) -> Tensor:
     "target in front of the source",
     met=("frequencies", 10),
     symptom="The target comes first, so that it is predicted without the source.",
-    cause="The source goes first: a place sees only what came before.",
+    cause="Put the source first: a place of the target sees nothing of what comes after it.",
     section="One sequence, by hand",
 )
 def target_first(source: Tensor, target: Tensor) -> Tensor:
@@ -272,7 +273,7 @@ def first_not_asked(target: Tensor) -> Tensor:
     "out",
     "padding moved behind both",
     symptom="The padding between source and target has been moved to the end.",
-    cause="Many libraries lay their sequences so; the book masks padding where it stands.",
+    cause="The book leaves padding where it stands, and masks it.",
     section="Padding in the middle",
     kind="convention",
 )

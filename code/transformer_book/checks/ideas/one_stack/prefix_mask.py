@@ -65,7 +65,7 @@ mistake = mistakes_in(PREFIX_MASK)
     "seen",
     "prefix ignored",
     symptom="The mask is purely causal: the source is not seen in both directions.",
-    cause="The first places are open to everyone: combine with |, causal | (place < prefix).",
+    cause="Open the first `prefix` places to every query: causal | (place < prefix).",
 )
 def causal_alone(causal: Tensor, opened: Tensor) -> Tensor:
     return causal
@@ -76,7 +76,7 @@ def causal_alone(causal: Tensor, opened: Tensor) -> Tensor:
     "prefix visible to itself alone",
     met=("frequencies", 8),
     symptom="The target does not see the source.",
-    cause="Source and target were cut into two blocks: the prefix is open to every query.",
+    cause="Open the prefix to every query, those of the target among them.",
 )
 def two_blocks(causal: Tensor, opened: Tensor) -> Tensor:
     return opened & opened[:, None] | causal & ~opened
@@ -87,7 +87,8 @@ def two_blocks(causal: Tensor, opened: Tensor) -> Tensor:
     "causal mask forgotten in the target",
     met=("too-good", 19),
     symptom="The target sees its own future.",
-    cause="Only the prefix is open: a place of the target sees the prefix and what came before.",
+    cause="Only the prefix is open: a place of the target sees the prefix, itself, and what came "
+    "before.",
 )
 def future_of_the_target(causal: Tensor, opened: Tensor) -> Tensor:
     return opened | ~opened[:, None]
@@ -189,8 +190,7 @@ def square(real: Tensor, prefix: int) -> Tensor:
     "both",
     "padding of the prefix seen from the prefix",
     symptom="Padding inside the source is visible from the source.",
-    cause="The square mask[..., :prefix, :prefix] is opened after the padding was hidden: hide the "
-    "padding last.",
+    cause="Hide the padding last: (causal | (place < prefix)) & real[:, None, None, :].",
     section="Padding in the middle",
     steps={"tokens": lambda real, prefix: real[:, None, None, :] | square(real, prefix)},
 )
@@ -199,7 +199,7 @@ def square(real: Tensor, prefix: int) -> Tensor:
     "padding of the prefix seen",
     met=("batch", 18),
     symptom="Padding inside the source is visible.",
-    cause="The prefix is opened after the padding was hidden: hide the padding last.",
+    cause="Hide the padding last: (causal | (place < prefix)) & real[:, None, None, :].",
     section="Padding in the middle",
     steps={
         "tokens": lambda real, prefix: (real | (torch.arange(real.size(1)) < prefix))[
@@ -263,7 +263,7 @@ def without_diagonal(real: Tensor) -> Tensor:
     "next token visible behind the prefix",
     met=("too-good", 22),
     symptom="A place of the target sees the token that it is to predict.",
-    cause="The causal part is one too wide: it ends with the diagonal.",
+    cause="End the causal part with the diagonal, one place earlier.",
 )
 def next_visible(real: Tensor) -> Tensor:
     return torch.ones(real.size(1), real.size(1), dtype=torch.bool).tril(1)

@@ -74,7 +74,7 @@ mistake = mistakes_in(POSITIONS)
     "places of the tensor for positions",
     met=("batch", 23),
     symptom="A sentence's positions change with the padding in front of it.",
-    cause="Padding is counted, as `arange` does: add up real tokens, `(tokens != 0).cumsum(1)`.",
+    cause="Count real tokens alone: `((tokens != 0).cumsum(1) - 1).clamp(min=0)`.",
 )
 def all_real(tokens: Tensor) -> Tensor:
     return torch.ones_like(tokens, dtype=torch.bool)
@@ -84,7 +84,7 @@ def all_real(tokens: Tensor) -> Tensor:
     "start",
     "real positions counted from one",
     symptom="The first real token has position 1.",
-    cause="The running sum is 1 at the first real token: subtract one.",
+    cause="The running sum is 1 at the first real token: subtract one, and keep 0 as the least.",
 )
 def from_one(count: Tensor, real: Tensor) -> Tensor:
     return count
@@ -94,8 +94,8 @@ def from_one(count: Tensor, real: Tensor) -> Tensor:
     "start",
     "counted from behind the padding's id",
     symptom="The first real token has position 1, and padding 0 wherever it stands.",
-    cause="That is for a table whose row 0 belongs to padding, as fairseq's do: here real tokens "
-    "are counted from 0, and padding keeps the position before it.",
+    cause="Count real tokens from 0; padding has the position of the last real token before it, "
+    "or 0.",
 )
 def behind_the_padding(count: Tensor, real: Tensor) -> Tensor:
     return torch.where(real, count, 0)
@@ -105,8 +105,8 @@ def behind_the_padding(count: Tensor, real: Tensor) -> Tensor:
     "start",
     "padding counted with what follows it",
     symptom="Padding has the position that a token behind it would have.",
-    cause="The sum runs over the tokens before each place: let it run up to that place, and "
-    "subtract one.",
+    cause="Count the real tokens up to each place and in it, subtract one, and keep 0 as the "
+    "least.",
 )
 def next_position(count: Tensor, real: Tensor) -> Tensor:
     return count - real.long()
@@ -115,7 +115,7 @@ def next_position(count: Tensor, real: Tensor) -> Tensor:
 @mistake(
     "floor",
     "padding in front below zero",
-    symptom="Padding in front has position −1, which is the last row of a table.",
+    symptom="Padding in front has position −1 in place of 0.",
     cause="Before the first real token the sum is 0: keep 0 as the least, with clamp(min=0).",
 )
 def below_zero(positions: Tensor) -> Tensor:
@@ -148,7 +148,7 @@ def front_taken_off(real: Tensor) -> Tensor:
     "count",
     "the first sentence's positions for all",
     symptom="All sentences have the positions of the first one.",
-    cause="Each sentence has its padding in other places: count in every row.",
+    cause="Count the real tokens of each sentence in its own row.",
 )
 def of_the_first(real: Tensor) -> Tensor:
     return real[:1].cumsum(dim=1).expand(real.shape)
@@ -158,7 +158,7 @@ def of_the_first(real: Tensor) -> Tensor:
     "start",
     "padding at position one",
     symptom="Padding has position 1 wherever it stands.",
-    cause="Padding is hidden from all, so its position changes nothing: Hugging Face writes 1.",
+    cause="Where padding is hidden from all, its position changes nothing for the tokens.",
     kind="convention",
 )
 def padding_at_one(count: Tensor, real: Tensor) -> Tensor:
@@ -169,7 +169,7 @@ def padding_at_one(count: Tensor, real: Tensor) -> Tensor:
     "start",
     "padding at position zero",
     symptom="Padding has position 0 wherever it stands.",
-    cause="Padding is hidden from all, so its position changes nothing.",
+    cause="Where padding is hidden from all, its position changes nothing for the tokens.",
     kind="convention",
 )
 def padding_at_zero(count: Tensor, real: Tensor) -> Tensor:
