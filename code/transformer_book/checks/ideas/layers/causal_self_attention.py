@@ -105,8 +105,7 @@ def never_masked(ones: Tensor, training: bool) -> Tensor:
     "seen",
     "past hidden in place of the future",
     symptom="A position sees its future and not its past.",
-    cause="The mask lets the upper triangle through: let the lower one through, tril, or hide "
-    "triu(1).",
+    cause="Let the lower triangle through, tril, or hide triu(1).",
     section="Leak tests, in both modes",
 )
 def past_hidden(ones: Tensor, training: bool) -> Tensor:
@@ -141,7 +140,7 @@ def causal_divided_by_length(x: Tensor) -> float:
     "weights",
     "future scores set to zero",
     symptom="The future can still get weight: the exponential of zero is one.",
-    cause="Hidden scores are 0: set them to −inf, before the softmax.",
+    cause="Set the hidden scores to −inf, before the softmax.",
     section="Break it: the mask after the softmax",
     chapter=8,
 )
@@ -153,7 +152,7 @@ def future_at_zero(scores: Tensor, seen: Tensor) -> Tensor:
     "weights",
     "future hidden after the softmax",
     symptom="The weights of a position that has a future can sum to less than one.",
-    cause="The future still counts in the softmax's sum: hide its scores before it.",
+    cause="Hide the scores of the future before the softmax, so that they do not count in its sum.",
     section="Break it: the mask after the softmax",
     chapter=8,
 )
@@ -167,8 +166,8 @@ def future_hidden_late(scores: Tensor, seen: Tensor) -> Tensor:
     met=("flat", 0),
     symptom="Where scores lie within about ±30, each position takes the mean of itself and what "
     "came before.",
-    cause="A mask of 0 and −∞ that is used as one of ones and zeros adds −1e9 to the scores that "
-    "count, and they are rounded away: use one meaning.",
+    cause="Use one meaning of the mask: ones and zeros, or 0 and −∞ that are added to the "
+    "scores. (In float32, −1e9 plus a number within ±30 is −1e9.)",
     seen="fix(tinytorch): fix GPT causal mask convention in module 13, "
     "https://github.com/harvard-edge/cs249r_book/pull/1785",
 )
@@ -181,7 +180,7 @@ def additive_for_ones(scores: Tensor, seen: Tensor) -> Tensor:
     "seen",
     "next token visible to causal attention",
     symptom="A position sees the token after it, the one it is to predict.",
-    cause="The triangle is one too wide: tril with diagonal=0, or triu(1) of what is hidden.",
+    cause="Let the lower triangle through, tril with diagonal=0, or hide triu(1).",
     section="Break it: masks that are nearly right",
     chapter=8,
 )

@@ -191,8 +191,8 @@ def post_norm_decoder(x: Tensor, sublayer: Any, norm: Any, add: Callable[..., Te
     "around",
     "normalised stream in the decoder layer",
     symptom="The stream itself is normalised in each sublayer.",
-    cause="norm(x) is added to the sublayer's output, often because x = norm(x) overwrote x: add "
-    "x, untouched.",
+    cause="Add x, as it came in, to the sublayer's output: x + f(norm(x)), not norm(x) + "
+    "f(norm(x)).",
     section="Where to put the norm",
     chapter=10,
 )
@@ -232,9 +232,10 @@ def memory_mask_lost(
     "look_over",
     "target mask used in cross-attention",
     met=("sizes", 3),
-    symptom="With a target mask and as many words in both, the first words of the target see only "
-    "the first of the source; with several in both, and not as many, it stops.",
-    cause="Cross-attention takes memory_mask: the source is known from the start.",
+    symptom="With a target mask: where source and target are equally long, the first words of "
+    "the target see only the first of the source; where both have several words, and differ in "
+    "length, it stops.",
+    cause="Hand memory_mask to the cross-attention: the source is known from the start.",
     seen="Fix masks in English-to-Spanish translation example, "
     "https://github.com/keras-team/keras-io/pull/1046",
 )
@@ -250,7 +251,7 @@ def target_mask_across(
     met=("too-good", 16),
     symptom="Words of the target are hidden where the source is padded, and the future is "
     "seen; with a source mask of several words, and not as many, it stops.",
-    cause="Self-attention takes target_mask.",
+    cause="Hand target_mask to the self-attention.",
 )
 def memory_mask_inside(y: Tensor, masks: Any, attention: Callable[..., Tensor]) -> Tensor:
     return attention(y, y, y, masks[1])
@@ -287,7 +288,7 @@ def queries_from_memory(
     "mask of cross-attention transposed",
     symptom="Whole queries are hidden in place of padded keys; where both have several words, and "
     "not as many, it stops.",
-    cause="The mask's last axis is the source: (B, 1, S), not (B, S, 1).",
+    cause="Hand memory_mask over as it is: its last axis is the source.",
     section="Break it: mistakes that need S = T",
 )
 def memory_mask_transposed(
@@ -337,7 +338,7 @@ def roles_exchanged_unmasked(
     "read",
     "memory normalised again",
     symptom="The memory goes through the layer's norm.",
-    cause="The encoder's final norm has normalised it: hand it over as it is.",
+    cause="Hand the memory to cross-attention as it is; normalise x alone.",
 )
 def memory_normalised(memory: Tensor, norms: Any) -> Tensor:
     return norms[1](memory)
@@ -418,7 +419,8 @@ def never_transformed(x: Tensor, back: Any, over: Any, transformed: Any) -> Tens
     "wire",
     "attentions side by side",
     symptom="Cross-attention does not see what self-attention found.",
-    cause="Both attentions get the same x: hand the sum of the first to the second.",
+    cause="Add self-attention's output to x first, and hand that sum, normalised, to "
+    "cross-attention.",
 )
 def attentions_in_parallel(x: Tensor, back: Any, over: Any, transformed: Any) -> Tensor:
     return transformed(back(x) + over(x) - x)
@@ -428,7 +430,7 @@ def attentions_in_parallel(x: Tensor, back: Any, over: Any, transformed: Any) ->
     "attentions",
     "self-attention used for cross-attention, too",
     symptom="The weights of cross-attention do not matter.",
-    cause="The second sublayer calls cross_attention, which has weights of its own.",
+    cause="Call cross_attention in the second sublayer.",
 )
 def self_attention_twice(self_attention: Any, cross_attention: Any) -> tuple[Any, Any]:
     return self_attention, self_attention
@@ -438,7 +440,7 @@ def self_attention_twice(self_attention: Any, cross_attention: Any) -> tuple[Any
     "attentions",
     "self-attention and cross-attention exchanged",
     symptom="The weights of the two attentions have changed places.",
-    cause="self_attention reads the target, cross_attention the memory.",
+    cause="Call self_attention in the first sublayer, and cross_attention in the second.",
 )
 def attentions_exchanged(self_attention: Any, cross_attention: Any) -> tuple[Any, Any]:
     return cross_attention, self_attention

@@ -81,7 +81,7 @@ def not_enlarged(x: Tensor, p: float) -> Tensor:
     "rescale",
     "divided by p",
     symptom="What survives is multiplied by 1/p, not by 1/(1 − p).",
-    cause="Divide by 1 − p, the share that survives, not by p.",
+    cause="Divide by 1 − p, the probability of surviving, not by p.",
 )
 def divided_by_p(x: Tensor, p: float) -> Tensor:
     return x / p
@@ -137,7 +137,7 @@ def scaled_in_evaluation(x: Tensor, p: float, keep: Tensor) -> Tensor:
     "drop",
     "declared and never applied",
     symptom="Nothing is ever dropped.",
-    cause="Multiply by keep, and divide by 1 − p.",
+    cause="In training, multiply by keep and divide by 1 − p.",
     steps={"rescale": not_enlarged},
 )
 def never_applied(x: Tensor, keep: Tensor) -> Tensor:
@@ -158,7 +158,7 @@ def one_plus_p(x: Tensor, p: float) -> Tensor:
     "evaluate",
     "made smaller in evaluation, too",
     symptom="In evaluation the outputs are multiplied by 1 − p.",
-    cause="Only training enlarges: in evaluation x goes through as it is.",
+    cause="Enlarge in training alone: in evaluation return x as it is.",
 )
 def smaller_in_evaluation(x: Tensor, p: float, keep: Tensor) -> Tensor:
     return x * (1 - p)
@@ -168,7 +168,7 @@ def smaller_in_evaluation(x: Tensor, p: float, keep: Tensor) -> Tensor:
     "evaluate",
     "enlarged in evaluation",
     symptom="In evaluation the outputs are too large by a factor of 1 / (1 − p).",
-    cause="Only training enlarges: in evaluation x goes through as it is.",
+    cause="Enlarge in training alone: in evaluation return x as it is.",
 )
 def larger_in_evaluation(x: Tensor, p: float, keep: Tensor) -> Tensor:
     return x / (1 - p)
@@ -178,7 +178,7 @@ def larger_in_evaluation(x: Tensor, p: float, keep: Tensor) -> Tensor:
     "rescale",
     "enlarged twice",
     symptom="What survives is divided by (1 − p)².",
-    cause="Divide by 1 − p once: the mask, or the line before, has the factor already.",
+    cause="Divide what survives by 1 − p, once.",
 )
 def enlarged_twice(x: Tensor, p: float) -> Tensor:
     return x / (1 - p) ** 2

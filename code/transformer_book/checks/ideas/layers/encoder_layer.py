@@ -231,8 +231,8 @@ def encoder_first_lost(x: Tensor, change: Tensor) -> Tensor:
     "one norm used twice",
     met=("harmless", 6),
     symptom="The second norm does not matter.",
-    cause="Both sublayers use norm1: each has its own parameters. (Fresh norms are alike, so a new "
-    "model that shares one begins with the same numbers.)",
+    cause="Hand norm2(x) to the feed-forward network. (Fresh norms are alike, so a new model "
+    "that shares one begins with the same numbers.)",
 )
 def same_norm_twice(norm1: Any, norm2: Any) -> tuple[Any, Any]:
     return norm1, norm1
@@ -266,8 +266,8 @@ def post_norm_encoder(x: Tensor, sublayer: Any, norm: Any, add: Callable[..., Te
     "around",
     "normalised stream in the encoder layer",
     symptom="The stream itself is normalised in each sublayer.",
-    cause="norm(x) is added to the sublayer's output, often because x = norm(x) overwrote x: add "
-    "x, untouched.",
+    cause="Add x, as it came in, to the sublayer's output: x + f(norm(x)), not norm(x) + "
+    "f(norm(x)).",
     section="Where to put the norm",
     chapter=10,
     seen="Incorrect pre-LN in the transformer model, "
@@ -281,7 +281,8 @@ def stream_normalised(x: Tensor, sublayer: Any, norm: Any, add: Callable[..., Te
     "wire",
     "sublayers side by side",
     symptom="The feed-forward network does not see what the attention found.",
-    cause="Both sublayers get the same x: hand the attention's sum to the feed-forward network.",
+    cause="Add the attention's output to x first, and hand that sum, normalised, to the "
+    "feed-forward network.",
 )
 def in_parallel(x: Tensor, attended: Any, transformed: Any) -> Tensor:
     return attended(x) + transformed(x) - x
@@ -308,7 +309,7 @@ def in_wrong_order(x: Tensor, attended: Any, transformed: Any) -> Tensor:
     "wire",
     "second residual from the layer's input",
     symptom="What the attention found reaches the output only through the feed-forward network.",
-    cause="The second sum adds the layer's input: add what the first sum gave.",
+    cause="Add what the first sum gave to the network's output, not the layer's input.",
 )
 def back_to_the_input(x: Tensor, attended: Any, transformed: Any) -> Tensor:
     y = attended(x)
@@ -339,7 +340,7 @@ def no_first_norm(norm1: Any, norm2: Any) -> tuple[Any, Any]:
     "attend",
     "only the queries normalised",
     symptom="Keys and values are taken from the stream as it is.",
-    cause="Query, key and value are all y = norm1(x): attention(y, y, y, mask).",
+    cause="Take query, key and value from y = norm1(x): attention(y, y, y, mask).",
 )
 def queries_normalised(
     y: Tensor, mask: Tensor | None, attention: Callable[..., Tensor], x: Tensor
@@ -351,7 +352,7 @@ def queries_normalised(
     "attend",
     "values not normalised",
     symptom="The values are taken from the stream as it is.",
-    cause="Query, key and value are all y = norm1(x): attention(y, y, y, mask).",
+    cause="Take query, key and value from y = norm1(x): attention(y, y, y, mask).",
 )
 def values_not_normalised(
     y: Tensor, mask: Tensor | None, attention: Callable[..., Tensor], x: Tensor

@@ -153,7 +153,7 @@ def activated_twice(h: Tensor, w: Tensor, b: Tensor, x: Tensor) -> Tensor:
     "second",
     "residual inside the feed-forward network",
     symptom="x is added already here.",
-    cause="The residual connection stands around the network, not in it: it would be added twice.",
+    cause="Return the network's output alone: the layer around it adds x.",
 )
 def residual_inside(h: Tensor, w: Tensor, b: Tensor, x: Tensor) -> Tensor:
     return x + h @ w.T + b

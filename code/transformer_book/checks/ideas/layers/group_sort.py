@@ -81,7 +81,7 @@ def larger_first(x: Tensor) -> Tensor:
     "sort",
     "pairs from two halves",
     symptom="Feature i is paired with feature i + F/2.",
-    cause="Neighbours are a pair, 2i and 2i + 1: unfold the axis as (F/2, 2), not as (2, F/2).",
+    cause="Sort neighbours, features 2i and 2i + 1: unfold the last axis as (F/2, 2).",
 )
 def pairs_of_halves(x: Tensor) -> Tensor:
     return x.unflatten(-1, (2, -1)).sort(dim=-2).values.flatten(-2)
@@ -101,8 +101,7 @@ def halves_to_neighbours(x: Tensor) -> Tensor:
     "sort",
     "first of a pair overwritten",
     symptom="Where the larger of a pair comes first, both become the smaller.",
-    cause="The second is the larger of what the first has become and itself: take minimum and "
-    "maximum of the numbers as they came in.",
+    cause="Take minimum and maximum of the two numbers as they came in.",
 )
 def overwritten(x: Tensor) -> Tensor:
     first, second = x[..., 0::2], x[..., 1::2]
@@ -113,7 +112,7 @@ def overwritten(x: Tensor) -> Tensor:
     "sort",
     "sorted across the pairs",
     symptom="The first numbers of all pairs are sorted among themselves, and so are the second.",
-    cause="Sort the two numbers of each pair: of (F/2, 2) the last axis, dim=-1.",
+    cause="Sort the two numbers of each pair: the last axis of (F/2, 2), dim=-1.",
 )
 def across_pairs(x: Tensor) -> Tensor:
     return x.unflatten(-1, (-1, 2)).sort(dim=-2).values.flatten(-2)

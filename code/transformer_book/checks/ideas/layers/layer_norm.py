@@ -149,7 +149,7 @@ def mean_over_two_axes(x: Tensor) -> Tensor:
     "layer norm over the positions",
     met=("batch", 11),
     symptom="Before weight and bias, each feature has mean 0 over the sentence.",
-    cause="Mean and variance are taken over dim=1: take them over the last axis.",
+    cause="Take mean and variance over the features, the last axis, not over the positions.",
     section="Break it: statistics over the wrong axes",
     steps={"variance": lambda x: x.var(dim=1, keepdim=True, unbiased=False)},
     seen="Correct LayerNormalization, "
@@ -184,7 +184,7 @@ def no_mean(x: Tensor) -> Tensor:
 @mistake(
     "mean",
     "RMS norm in place of layer norm",
-    symptom="The vectors are divided by their root mean square, and their mean stays.",
+    symptom="The vectors are divided by their root mean square, and their mean is not subtracted.",
     cause="This is RMSNorm, another norm that works as well; layer norm subtracts the mean "
     "first. Weights do not fit from one to the other.",
     kind="convention",
@@ -200,8 +200,8 @@ def rms(x: Tensor) -> Tensor:
     met=("harmless", 7),
     symptom="Before weight and bias, vectors of several features come out too small: by √((D − "
     "1)/D), where ε does not count.",
-    cause="The sum of the squares is divided by D − 1, as by torch.var and torch.std: divide it by "
-    "D (unbiased=False).",
+    cause="Divide the sum of the squares by D, not by D − 1: torch.var and torch.std do so with "
+    "unbiased=False.",
     section="Break it: ε outside the root, and the other variance",
     seen="Is there any reason we used a different LayerNorm implementation?, "
     "https://github.com/harvardnlp/annotated-transformer/issues/122",
@@ -216,7 +216,7 @@ def bessel(x: Tensor) -> Tensor:
     met=("harmless", 8),
     symptom="With a small ε, vectors of a small variance come out too large, before weight and "
     "bias.",
-    cause="ε is added to the standard deviation: add it to the variance, inside the root.",
+    cause="Add ε to the variance, inside the root, not to the standard deviation.",
     section="Break it: ε outside the root, and the other variance",
     seen="The LayerNorm implementation, https://github.com/codertimo/BERT-pytorch/issues/30",
 )
@@ -229,7 +229,7 @@ def epsilon_outside(centred: Tensor, variance: Tensor, eps: float) -> Tensor:
     "ε forgotten",
     met=("nan", 4),
     symptom="A vector of zeros gives nan, and one of hardly any variance is enlarged too much.",
-    cause="Where the variance is 0, zero is divided by zero: add ε to it, inside the root.",
+    cause="Add ε to the variance, inside the root, so that nothing is divided by zero.",
     section="Break it: ε outside the root, and the other variance",
 )
 def epsilon_forgotten(centred: Tensor, variance: Tensor, eps: float) -> Tensor:
@@ -292,7 +292,7 @@ def exchanged(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     "scale",
     "bias added twice",
     symptom="The bias counts twice.",
-    cause="Add it once: weight * x + bias. (F.layer_norm adds it itself.)",
+    cause="Add it once: weight * x + bias. (F.layer_norm adds the bias that it is given.)",
 )
 def bias_twice(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     return weight * x + 2 * bias
@@ -312,7 +312,7 @@ def one_more(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     "mean",
     "layer norm over the batch",
     symptom="A sentence's output changes with the other sentences.",
-    cause="Mean and variance are taken over dim=0, the batch: take them over the last axis.",
+    cause="Take mean and variance over the features, the last axis, not over the batch.",
     section="Break it: statistics over the wrong axes",
     steps={"variance": lambda x: x.var(dim=0, keepdim=True, unbiased=False)},
 )
@@ -324,8 +324,7 @@ def mean_over_batch(x: Tensor) -> Tensor:
     "mean",
     "layer norm over everything",
     symptom="A position's output changes with all others, in all sentences.",
-    cause="Mean and variance are one number for the batch: take them over the last axis, dim=-1, "
-    "keepdim=True.",
+    cause="Take mean and variance for each position, over the last axis: dim=-1, keepdim=True.",
     section="Break it: statistics over the wrong axes",
     steps={"variance": lambda x: x.var(unbiased=False)},
 )
@@ -338,7 +337,7 @@ def mean_over_everything(x: Tensor) -> Tensor:
     "layer norm over batch and positions",
     symptom="Before weight and bias, each feature has mean 0 over the whole batch: this is batch "
     "norm.",
-    cause="Mean and variance are taken over dim=(0, 1): take them over the last axis.",
+    cause="Take mean and variance over the features, the last axis, not over batch and positions.",
     section="Break it: statistics over the wrong axes",
     steps={"variance": lambda x: x.var(dim=(0, 1), keepdim=True, unbiased=False)},
 )
@@ -380,8 +379,7 @@ def not_divided(centred: Tensor, variance: Tensor, eps: float) -> Tensor:
     "variance",
     "variance as mean of squares minus square of the mean",
     symptom="Numbers close together and far from zero can come out wrong: the digits cancel.",
-    cause="Two large numbers are subtracted: subtract the mean first, then take the mean of the "
-    "squares.",
+    cause="Subtract the mean first, then take the mean of the squares.",
 )
 def cancelling(x: Tensor) -> Tensor:
     return x.square().mean(dim=-1, keepdim=True) - x.mean(dim=-1, keepdim=True).square()
@@ -391,7 +389,7 @@ def cancelling(x: Tensor) -> Tensor:
     "divide",
     "ε fixed at 1e-12",
     symptom="Where ε should be 1e-5, vectors of a small variance come out too large.",
-    cause="ε is 1e-12, BERT's: take the eps that is handed in, and 1e-5 if none is.",
+    cause="Take the eps that is handed in, and 1e-5 if none is, not 1e-12.",
     section="Break it: ε outside the root, and the other variance",
 )
 def epsilon_of_bert(centred: Tensor, variance: Tensor, eps: float) -> Tensor:
@@ -402,7 +400,7 @@ def epsilon_of_bert(centred: Tensor, variance: Tensor, eps: float) -> Tensor:
     "divide",
     "ε fixed at 1e-6",
     symptom="Where ε should be 1e-5, vectors of a small variance come out too large.",
-    cause="ε is 1e-6: take the eps that is handed in, and 1e-5 if none is.",
+    cause="Take the eps that is handed in, and 1e-5 if none is, not 1e-6.",
     section="Break it: ε outside the root, and the other variance",
 )
 def epsilon_of_a_millionth(centred: Tensor, variance: Tensor, eps: float) -> Tensor:
@@ -424,7 +422,7 @@ def root_twice(centred: Tensor, variance: Tensor, eps: float) -> Tensor:
     "divide",
     "squared in place of the root",
     symptom="Vectors with a variance above 1 come out too small, before weight and bias.",
-    cause="The variance plus ε is squared: take its root, `** 0.5`, not `** 2`.",
+    cause="Divide by the root of the variance plus ε, not by its square.",
     seen="Question about layernorm?, "
     "https://github.com/131250208/TPlinker-joint-extraction/issues/37",
 )

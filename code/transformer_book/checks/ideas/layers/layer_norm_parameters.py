@@ -63,7 +63,7 @@ def starting_at_zero(d_model: int) -> Tensor:
     "scale",
     "one number for all features",
     symptom="There is one weight and one bias for all features.",
-    cause="Each feature has its own: torch.ones(d_model) and torch.zeros(d_model).",
+    cause="Make one for each feature: torch.ones(d_model) and torch.zeros(d_model).",
     steps={"shift": lambda d_model: torch.zeros(1)},
 )
 def one_number(d_model: int) -> Tensor:

@@ -76,8 +76,9 @@ def one_layer_repeated(make: Callable[[], nn.Module], n: int) -> list[nn.Module]
     "deep copies that start equal",
     met=("harmless", 18),
     symptom="The layers have weights of their own that all begin with the same numbers.",
-    cause="Deep copies begin so, or one seed for all. It trains (nn.TransformerEncoder does it), "
-    "but layers should begin differently: make each anew, or initialise afterwards.",
+    cause="Make each layer anew, with make_layer(), or initialise the layers afterwards: they "
+    "should begin differently. (Equal ones train, too; nn.TransformerEncoder begins with deep "
+    "copies.)",
     kind="convention",
     seen="TransformerEncoder/TransformerDecoder has same initial parameters for all layers, "
     "https://github.com/pytorch/pytorch/issues/86274",
@@ -101,7 +102,7 @@ def one_layer_less(make: Callable[[], nn.Module], n: int) -> list[nn.Module]:
     "build",
     "one layer too many",
     symptom="There are n_layers + 1 layers.",
-    cause="Make n_layers of them: range(n_layers), and no layer besides, not even one for a trial.",
+    cause="Make n_layers of them: range(n_layers), and no layer besides.",
 )
 def one_layer_more(make: Callable[[], nn.Module], n: int) -> list[nn.Module]:
     return [make() for _ in range(n + 1)]

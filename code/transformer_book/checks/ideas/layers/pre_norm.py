@@ -99,7 +99,7 @@ def stream_lost(x: Tensor, change: Tensor, norm: Callable[[Tensor], Tensor]) -> 
     "add",
     "sublayer's output added to itself",
     symptom="The sublayer's output is added twice, and x is not added.",
-    cause="Add x, as it came in; often x = f(norm(x)) has overwritten it.",
+    cause="Add x, as it came in, to the sublayer's output: x + f(norm(x)).",
     seen="[BUG] residual connection wrong?, https://github.com/kyegomez/BitNet/issues/32",
 )
 def change_doubled(x: Tensor, change: Tensor, norm: Callable[[Tensor], Tensor]) -> Tensor:
@@ -170,7 +170,7 @@ def change_subtracted(x: Tensor, change: Tensor, norm: Callable[[Tensor], Tensor
     "inside",
     "input added before the sublayer",
     symptom="The sublayer gets norm(x) + x, and there is no way around it.",
-    cause="The sum stands inside the brackets: `x + sublayer(norm(x))`.",
+    cause="Add x to what the sublayer gives, not to what it gets: x + f(norm(x)).",
     steps={"add": lambda x, change, norm: change},
     seen="book 1; page 530; pre-norm formulation, https://github.com/probml/pml-book/issues/709",
 )

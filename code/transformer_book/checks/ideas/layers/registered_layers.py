@@ -112,8 +112,7 @@ def in_a_list(layers: Layers) -> None:
     "keep",
     "only one layer registered",
     symptom="One layer learns, the others stay as they were drawn.",
-    cause="A module does not look into a list, and an attribute that is assigned in a loop holds "
-    "the last layer alone: use nn.ModuleList.",
+    cause="Register all layers, with nn.ModuleList(layers): a module does not look into a list.",
 )
 def last_registered(layers: Layers) -> nn.Module:
     return layers[-1]
@@ -180,7 +179,7 @@ def last_of_all(layers: Layers) -> Layers:
     "only the first layer applied",
     met=("worse", 0),
     symptom="The first layer is applied, and the others change nothing.",
-    cause="Go on with what it gave: a return inside the loop ends the loop at the first layer.",
+    cause="Hand each layer what the one before it gave, and return after the loop.",
 )
 def first_alone(layers: Layers) -> Layers:
     return layers[:1]
@@ -190,8 +189,8 @@ def first_alone(layers: Layers) -> Layers:
     "keep",
     "a layer registered twice",
     symptom="One layer's tensors are saved twice, under two names.",
-    cause="A second attribute that holds a layer registers it once more: take it out of the list "
-    "where you need it, as self.layers[-1].",
+    cause="Register each layer once: where you need it again, take it out of the list, as "
+    "self.layers[-1].",
 )
 def last_registered_twice(layers: Layers) -> nn.Module:
     return nn.ModuleList([*layers, layers[-1]])

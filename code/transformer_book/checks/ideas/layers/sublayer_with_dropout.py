@@ -75,7 +75,7 @@ mistake = mistakes_in(SUBLAYER)
     "dropout declared and never applied",
     met=("worse", 5),
     symptom="Nothing is ever dropped.",
-    cause="Wrap the sublayer's output in it: x + dropout(f(norm(x))).",
+    cause="Apply dropout to the sublayer's output: x + dropout(f(norm(x))).",
 )
 def never_called(change: Tensor, dropout: Callable[[Tensor], Tensor]) -> Tensor:
     return change
@@ -100,7 +100,7 @@ def sum_dropped(
     "out",
     "dropout on x in place of the sublayer",
     symptom="What came in is dropped, and the sublayer's output is not.",
-    cause="Dropout belongs to the sublayer's output; x stays whole.",
+    cause="Apply dropout to the sublayer's output, not to x: x + dropout(f(norm(x))).",
     steps={"drop": never_called},
 )
 def stream_dropped(
@@ -146,7 +146,7 @@ def dropout_without_stream(x: Tensor, change: Tensor, dropout: object, norm: obj
     "out",
     "what the dropout gives added to itself",
     symptom="What the dropout gives is added twice, and x is not added.",
-    cause="Add x, as it came in; often x = dropout(f(norm(x))) has overwritten it.",
+    cause="Add x, as it came in: x + dropout(f(norm(x))).",
     section="Where to put the norm",
 )
 def change_doubled(x: Tensor, change: Tensor, dropout: object, norm: object) -> Tensor:
@@ -157,7 +157,7 @@ def change_doubled(x: Tensor, change: Tensor, dropout: object, norm: object) -> 
     "out",
     "normalised x in the sum",
     symptom="The stream itself is normalised.",
-    cause="norm(x) is added, often because x = norm(x) overwrote x: add x, untouched.",
+    cause="Add x, as it came in: x + dropout(f(norm(x))).",
     section="Where to put the norm",
 )
 def normalised_x(

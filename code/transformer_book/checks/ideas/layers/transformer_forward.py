@@ -173,7 +173,7 @@ def ids_returned(y: Tensor, output: Callable[[Tensor], Tensor]) -> Tensor:
     "forward returns probabilities",
     met=("flat", 5),
     symptom="The rows sum to one: a softmax has been taken.",
-    cause="Return the logits: the loss takes the softmax itself, and a second one spoils it.",
+    cause="Return the logits: cross-entropy takes the softmax of them itself.",
     seen="Softmax applied before CrossEntropyLoss, "
     "https://github.com/lansinuote/Huggingface_Toturials/issues/6",
 )
@@ -184,7 +184,7 @@ def probabilities_returned(y: Tensor, output: Callable[[Tensor], Tensor]) -> Ten
 @mistake(
     "finish",
     "forward returns log-probabilities",
-    symptom="The rows are logarithms of probabilities, not logits.",
+    symptom="The rows are logarithms of probabilities: a log-softmax has been taken.",
     cause="A consistent choice: a second log-softmax changes nothing. The book returns logits.",
     kind="convention",
 )
@@ -223,7 +223,7 @@ def source_padding_in_target(target: Tensor, source: Tensor) -> Tensor:
     "future of the target visible",
     met=("too-good", 5),
     symptom="Positions of the target see the words that they are to predict.",
-    cause="The target's mask hides the padding alone: combine it with the causal mask.",
+    cause="Combine the target's padding mask with the causal mask.",
 )
 def future_visible(target: Tensor, source: Tensor) -> Tensor:
     return (target != 0)[:, None, None] & torch.ones_like(_causal(target.size(1)))
@@ -246,7 +246,7 @@ def memory_unmasked(mask: Tensor, target: Tensor) -> None:
     met=("sizes", 5),
     symptom="With as many words in both, the first words of the target see only the first of the "
     "source; with several in both, and not as many, it stops.",
-    cause="Cross-attention takes the mask of the source.",
+    cause="Hand the source's mask to the decoder, as memory_mask.",
 )
 def memory_mask_of_target(mask: Tensor, target: Tensor) -> Tensor:
     return (target != 0)[:, None, None] & _causal(target.size(1))
@@ -289,7 +289,7 @@ def not_encoded(x: Tensor, mask: Tensor, encoder: Callable[..., Tensor]) -> Tens
     "embedded",
     "source embedded with the table of the target",
     symptom="The source's embedding does not matter.",
-    cause="Two vocabularies, two tables: embed_source for the source.",
+    cause="Embed the source with embed_source.",
 )
 def wrong_table(source: Tensor, embed_source: object, embed_target: Any) -> Tensor:
     return embed_target(source)
@@ -299,7 +299,7 @@ def wrong_table(source: Tensor, embed_source: object, embed_target: Any) -> Tens
     "embedded_target",
     "target embedded with the table of the source",
     symptom="The target's embedding does not matter.",
-    cause="Two vocabularies, two tables: embed_target for the target.",
+    cause="Embed the target with embed_target.",
 )
 def wrong_table_of_target(target: Tensor, embed_source: Any, embed_target: object) -> Tensor:
     return embed_source(target)
@@ -309,7 +309,7 @@ def wrong_table_of_target(target: Tensor, embed_source: Any, embed_target: objec
     "embedded",
     "tables of source and target exchanged",
     symptom="Each side is embedded with the other one's table.",
-    cause="embed_source for the source, embed_target for the target.",
+    cause="Embed the source with embed_source, and the target with embed_target.",
     steps={"embedded_target": lambda target, embed_source, embed_target: embed_source(target)},
 )
 def tables_exchanged(source: Tensor, embed_source: object, embed_target: Any) -> Tensor:
@@ -320,7 +320,7 @@ def tables_exchanged(source: Tensor, embed_source: object, embed_target: Any) ->
     "real",
     "special tokens of the source hidden",
     symptom="<sos>, <eos> and <unk> of the source are hidden with the padding.",
-    cause="Four tokens are hidden, as by source > 3: padding is token 0 alone, source != 0.",
+    cause="Hide the padding, token 0, and nothing else: source != 0.",
     section="The three masks of one batch",
     chapter=8,
 )
@@ -343,7 +343,8 @@ def source_mask_inverted(source: Tensor) -> Tensor:
 @mistake(
     "real",
     "source mask of numbers",
-    symptom="A mask of numbers hides no padding: attention adds it to the scores, or stops.",
+    symptom="The source's mask is one of numbers: where attention adds them to the scores, no "
+    "padding is hidden.",
     cause="Masks are boolean here, True = may attend: hand over source != 0 as it is.",
     section="The three masks of one batch",
     chapter=8,
@@ -356,7 +357,7 @@ def source_mask_of_numbers(source: Tensor) -> Tensor:
     "finish",
     "last row of the model's logits cut off",
     symptom="There are T − 1 rows of logits.",
-    cause="The caller has shifted the target already: return one row for each token that came in.",
+    cause="Return one row for each token of the target that came in.",
     section="One place to the right",
     chapter=3,
 )
