@@ -98,7 +98,7 @@ def as_bfloat16(blocks: Tensor) -> tuple[Tensor, Tensor]:
     "header",
     "bytes of the header the wrong way round",
     symptom="Steps and least numbers are mostly quite other ones.",
-    cause="The least significant byte comes first: do not turn the bytes round.",
+    cause="The least significant byte comes first: read both numbers as little-endian.",
 )
 def big_endian(blocks: Tensor) -> tuple[Tensor, Tensor]:
     return header(blocks[:, [1, 0, 3, 2]])

@@ -130,8 +130,8 @@ def not_tied(model: Tied) -> None:
     "output left as it was drawn",
     met=("nonsense", 0),
     symptom="Where the file holds the matrix once, the model says nonsense.",
-    cause="`output.weight`, where the file lacks it, keeps its drawn numbers, as with "
-    "strict=False: tie it to the embedding after loading.",
+    cause="`output.weight`, where the file lacks it, keeps its drawn numbers: tie it to the "
+    "embedding after loading.",
     steps={"tie": not_tied},
 )
 def not_strict(model: Tied, state: Mapping[str, Tensor]) -> None:
@@ -178,8 +178,8 @@ def matrix_alone(model: Tied, state: Mapping[str, Tensor]) -> None:
     "load",
     "loaded as if both names were in the file",
     symptom="It stops where the file holds the matrix once.",
-    cause="load_state_dict asks for `output.weight`, which the file lacks: strict=False lets it be "
-    "missing.",
+    cause="Do not ask for `output.weight`, which may be missing: load with strict=False, and tie "
+    "afterwards.",
     stops=True,
 )
 def strictly(model: Tied, state: Mapping[str, Tensor]) -> None:
@@ -190,7 +190,7 @@ def strictly(model: Tied, state: Mapping[str, Tensor]) -> None:
     "tie",
     "tied matrix frozen",
     symptom="The matrix is tied and never learns.",
-    cause="A detached tensor, or requires_grad=False, gets no gradient: assign the parameter.",
+    cause="Assign the parameter itself, and leave its requires_grad True.",
 )
 def frozen(model: Tied) -> None:
     tie_output(model)
@@ -202,8 +202,8 @@ def frozen(model: Tied) -> None:
     "tied, and then loaded with assign=True",
     met=("nonsense", 0),
     symptom="The embedding is a new parameter, which the output does not share.",
-    cause="load_state_dict(…, assign=True) undoes the tie: tie after loading, or load without "
-    "assign=True, which copies the numbers into the parameter that both share.",
+    cause="Tie after loading, or copy the numbers into the parameter that both share, as "
+    "load_state_dict does without assign=True.",
     steps={"tie": not_tied},
 )
 def assigned(model: Tied, state: Mapping[str, Tensor]) -> None:

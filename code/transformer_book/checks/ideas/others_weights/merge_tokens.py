@@ -95,7 +95,7 @@ mistake = mistakes_in(MERGE_TOKENS)
     "lowest",
     "the last learned merge first",
     symptom="Of the possible merges, the one learned last is done first.",
-    cause="The merges are done in the order in which they were learned: lowest rank first.",
+    cause="Of the possible merges do the one learned first, that of the lowest rank.",
 )
 def highest(tokens: list[str], ranks: Ranks) -> Pair | None:
     pairs = [pair for pair in pairwise(tokens) if pair in ranks]
@@ -138,7 +138,7 @@ def longest(tokens: list[str], ranks: Ranks) -> Pair | None:
     "lowest",
     "rank 0 taken for no rank",
     symptom="The very first merge is never done.",
-    cause="Zero is a rank: ask `pair in ranks`, not whether `ranks.get(pair)` is true.",
+    cause="Zero is a rank like any other: ask `pair in ranks`.",
 )
 def no_zero(tokens: list[str], ranks: Ranks) -> Pair | None:
     pairs = [pair for pair in pairwise(tokens) if ranks.get(pair)]
@@ -196,7 +196,7 @@ def either_order(tokens: list[str], ranks: Ranks) -> Pair | None:
     "lowest",
     "unknown pairs joined, too",
     symptom="The whole word becomes one token.",
-    cause="Pairs that are not in the table stay apart: stop when none of them is.",
+    cause="Join only pairs that are in the table, and stop when the word holds none.",
 )
 def unknown_too(tokens: list[str], ranks: Ranks) -> Pair | None:
     pairs = pairwise(tokens)
@@ -236,7 +236,7 @@ def used_twice(tokens: list[str], pair: Pair) -> list[str]:
     "joined",
     "a space put between the two",
     symptom="The tokens hold spaces that are not in the word.",
-    cause="Join the two as they are: only files of merges write a space between them.",
+    cause="Join the two as they are, first + second, without a space.",
 )
 def with_space(tokens: list[str], pair: Pair) -> list[str]:
     new = joined(tokens, pair)
@@ -270,7 +270,7 @@ def in_one_pass(tokens: list[str], ranks: Ranks) -> list[str]:
     "all pairs of the table joined in one pass",
     symptom="A pair further left is joined although a pair of a lower rank needs one of its "
     "tokens.",
-    cause="Each pass joins one pair, that of the lowest rank; then look again.",
+    cause="In each pass join one pair, that of the lowest rank; then look again.",
     steps={"joined": in_one_pass},
     seen='Encoding issue with "Hello,", https://github.com/rasbt/LLMs-from-scratch/issues/558',
 )

@@ -90,7 +90,7 @@ def one_head(weight: Tensor, n_heads: int) -> Tensor:
     "first_and_second",
     "second features first",
     symptom="The second features of the pairs come first: each pair is turned the other way.",
-    cause="The first feature of a pair goes to place i, the second to i + K/2.",
+    cause="Put the first feature of pair i at place i, the second at i + K/2.",
 )
 def second_first(pairs: Tensor) -> Tensor:
     return pairs.transpose(1, 2).flip(1)

@@ -184,8 +184,8 @@ def probabilities_added(score: float, log_p: float, token: int) -> float:
     "one beam only",
     met=("bleu", 10),
     symptom="It searches greedily: beam_size changes nothing.",
-    cause="Either one hypothesis is kept, not beam_size, or the search begins with copies of "
-    "<sos>, which all go on alike: begin with one.",
+    cause="Keep the best beam_size continuations at each step, and begin with one <sos>: copies of "
+    "it all go on alike.",
 )
 def one_beam(beam_size: int) -> int:
     return 1
@@ -206,7 +206,7 @@ def one_more(beam_size: int) -> int:
     "candidates",
     "finished hypotheses forgotten",
     met=("bleu", 9),
-    symptom="A sentence that ended is lost where others are alive to the last.",
+    symptom="A sentence that ended is lost where others are alive when the search stops.",
     cause="Choose among the finished hypotheses and those alive.",
     section="When may it stop?",
 )
@@ -253,7 +253,7 @@ def by_length(score: float, length: int) -> Any:
     "worst hypothesis chosen",
     met=("nonsense", 25),
     symptom="The least likely hypothesis wins.",
-    cause="Scores are negative: the largest is the best.",
+    cause="Choose the largest score: log-probabilities are at most 0.",
 )
 def worst(score: float, length: int) -> float:
     return -score
@@ -263,8 +263,8 @@ def worst(score: float, length: int) -> float:
     "keep",
     "beam shrinks with each finished hypothesis",
     symptom="For every hypothesis that is finished, one less is kept alive.",
-    cause="Finished hypotheses are put aside and take no place: keep the best beam_size "
-    "continuations at each step.",
+    cause="Put finished hypotheses aside, and still keep the best beam_size continuations at each "
+    "step.",
     section="When may it stop?",
 )
 def shrinking(grown: list[Hypothesis], width: int, finished: Hypotheses) -> list[Hypothesis]:
@@ -275,7 +275,7 @@ def shrinking(grown: list[Hypothesis], width: int, finished: Hypotheses) -> list
     "keep",
     "finished hypotheses keep their places",
     symptom="Finished hypotheses stay in the beam, where they crowd out living ones.",
-    cause="Put them aside: the best beam_size continuations of the living are kept at each step.",
+    cause="Put them aside, and keep the best beam_size continuations of the living at each step.",
     section="When may it stop?",
     steps={"aside": lambda finished, kept: [h for h in kept if h[0][-1] == EOS]},
 )
@@ -300,7 +300,7 @@ def own_best_only(grown: list[Hypothesis], width: int, finished: Hypotheses) -> 
     "keep",
     "worst continuations kept",
     symptom="The least likely continuations are kept at each step.",
-    cause="Log-probabilities are negative: sort downwards, the largest first.",
+    cause="Log-probabilities are at most 0: sort downwards, the largest first.",
 )
 def worst_kept(grown: list[Hypothesis], width: int, finished: Hypotheses) -> list[Hypothesis]:
     return grown[::-1][:width]
@@ -333,7 +333,7 @@ def remembered(score: float, log_p: float, token: int) -> Sum:
     "aside",
     "finished hypotheses scored without their <eos>",
     symptom="A finished hypothesis has the score that it had before its <eos>.",
-    cause="<eos> is a token like any other: its log-probability stays in the sum.",
+    cause="<eos> is a token like any other: keep its log-probability in the sum.",
     steps={"add": remembered},
 )
 def scored_without_end(finished: list[Hypothesis], kept: list[Hypothesis]) -> list[Hypothesis]:
@@ -344,7 +344,7 @@ def scored_without_end(finished: list[Hypothesis], kept: list[Hypothesis]) -> li
     "aside",
     "<eos> filtered out everywhere",
     symptom="No hypothesis ever ends: the answer is as long as it may be.",
-    cause="<eos> is left out of the continuations: it is what ends a hypothesis.",
+    cause="Keep <eos> among the continuations: it is what ends a hypothesis.",
     steps={
         "keep": lambda grown, width, finished: [h for h in grown if h[0][-1] != EOS][:width],
     },
@@ -386,7 +386,7 @@ def none_finished(kept: list[Hypothesis]) -> list[Hypothesis]:
     "steps",
     "beam search one step too short",
     symptom="A hypothesis that is cut off has one token too few.",
-    cause="range(max_length - 1), or a limit that counts <sos>, takes one step too few.",
+    cause="Take max_length steps: <sos> does not count.",
 )
 def beam_one_step_less(max_length: int) -> int:
     return max_length - 1
@@ -396,7 +396,7 @@ def beam_one_step_less(max_length: int) -> int:
     "steps",
     "beam search one step too long",
     symptom="A hypothesis that is cut off has one token too many.",
-    cause="range(max_length + 1), or <= in place of <, takes one step too many.",
+    cause="Take max_length steps, and not one more.",
 )
 def beam_one_step_more(max_length: int) -> int:
     return max_length + 1
@@ -464,7 +464,7 @@ def best_stripped(tokens: list[int]) -> list[int]:
     "enough",
     "searching on to the end",
     symptom="Nothing changes but the time it takes.",
-    cause="Scores only fall as a hypothesis grows, so nothing better turns up. (With a length "
+    cause="Scores never rise as a hypothesis grows, so nothing better turns up. (With a length "
     "penalty it may.)",
     section="When may it stop?",
     kind="harmless",
@@ -477,8 +477,8 @@ def to_the_end(finished: Hypotheses, alive: Hypotheses, beam_size: int) -> bool:
     "keep",
     "beam filled up with living hypotheses",
     symptom="Nothing changes but the work: more is searched than is asked for.",
-    cause="What is kept beyond the best beam_size scores less than a hypothesis that has just "
-    "ended, and scores only fall. (With a length penalty it may win.)",
+    cause="What is kept beyond the best beam_size scores no more than a hypothesis that has just "
+    "ended, and scores never rise. (With a length penalty it may win.)",
     section="When may it stop?",
     kind="harmless",
 )
@@ -492,8 +492,8 @@ def filled_up(grown: list[Hypothesis], width: int, finished: Hypotheses) -> list
     "living",
     "finished hypotheses put aside, and grown all the same",
     symptom="Nothing changes but the work: what stands behind <eos> is searched, too.",
-    cause="What grows out of a finished hypothesis scores less than it did, so it crowds out only "
-    "what cannot win any more. (With a length penalty it may.)",
+    cause="What grows out of a finished hypothesis scores no more than it did, so it crowds out "
+    "only what cannot win any more. (With a length penalty it may.)",
     section="When may it stop?",
     kind="harmless",
 )

@@ -117,7 +117,7 @@ def last_end(ids: Sequence[int]) -> list[int]:
     "cut",
     "last word lost where there is no end",
     symptom="A sentence without <eos> loses its last word.",
-    cause="Often −1 for “not found” makes ids[:-1]: ask first whether there is an <eos>.",
+    cause="Ask first whether there is an <eos>: without one all ids are the sentence.",
 )
 def last_lost(ids: Sequence[int]) -> list[int]:
     return list(ids[: ids.index(EOS)]) if EOS in ids else list(ids[:-1])
@@ -147,7 +147,7 @@ def cut_at_padding(ids: Sequence[int]) -> list[int]:
     "cut",
     "an end at the very beginning not seen",
     symptom="A sentence that begins with <eos> is not cut.",
-    cause="Place 0 is taken for “not found”, as by `if place:`: ask `if EOS in ids`.",
+    cause="Place 0 is a place like any other: ask `if EOS in ids`.",
 )
 def end_at_zero(ids: Sequence[int]) -> list[int]:
     place = ids.index(EOS) if EOS in ids else 0

@@ -89,7 +89,7 @@ def from_the_start(table: Tensor, past: int, new: int) -> Tensor:
     "rows",
     "new tokens one position too late",
     symptom="The rows are read from one place too far, so the last may be missing.",
-    cause="With `past` tokens before it, the new one has position `past`, not past + 1.",
+    cause="With `past` tokens before it, the first new one has position `past`, not past + 1.",
 )
 def one_too_late(table: Tensor, past: int, new: int) -> Tensor:
     return table[past + 1 : past + 1 + new]
@@ -99,7 +99,7 @@ def one_too_late(table: Tensor, past: int, new: int) -> Tensor:
     "rows",
     "new tokens at the position of the last one",
     symptom="Where tokens stand in the cache, each new one gets the row of the token before it.",
-    cause="With `past` tokens before it, the new one has position `past`, not past − 1.",
+    cause="With `past` tokens before it, the first new one has position `past`, not past − 1.",
 )
 def one_too_early(table: Tensor, past: int, new: int) -> Tensor:
     return table[max(past - 1, 0) : max(past - 1, 0) + new]

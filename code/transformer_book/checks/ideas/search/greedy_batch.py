@@ -139,8 +139,8 @@ def any_done(done: Tensor) -> bool:
     "fill",
     "filled with <eos> in place of padding",
     symptom="Behind its end a sentence has one <eos> after the other.",
-    cause="A consistent choice, if whoever reads it cuts at the first <eos>; the book fills with "
-    "padding, 0.",
+    cause="A consistent choice, if each sentence is then cut at its first <eos>; the book fills "
+    "with padding, 0.",
     kind="convention",
 )
 def ends_repeated(chosen: Tensor, done: Tensor) -> Tensor:
@@ -161,7 +161,7 @@ def starts_left_in(tokens: Tensor) -> Tensor:
     "steps",
     "batch one step too short",
     symptom="Sentences that do not end have one word too few.",
-    cause="range(max_length - 1), or a limit that counts <sos>, takes one step too few.",
+    cause="Take max_length steps: <sos> does not count.",
 )
 def batch_one_step_less(max_length: int) -> int:
     return max_length - 1
@@ -171,7 +171,7 @@ def batch_one_step_less(max_length: int) -> int:
     "steps",
     "batch one step too long",
     symptom="Sentences that do not end have one word too many.",
-    cause="range(max_length + 1), or <= in place of <, takes one step too many.",
+    cause="Take max_length steps, and not one more.",
 )
 def batch_one_step_more(max_length: int) -> int:
     return max_length + 1
@@ -212,7 +212,7 @@ def never_remembered(done: Tensor, chosen: Tensor) -> Tensor:
     "choose",
     "token of the first sentence for all",
     symptom="All sentences are the first one.",
-    cause="argmax over dim=-1 gives a token for each row: do not take [0] of it.",
+    cause="Choose a token for each row: step(tokens).argmax(dim=-1).",
 )
 def first_row_for_all(log_p: Tensor) -> Tensor:
     return log_p[:1].argmax(dim=-1).expand(len(log_p))

@@ -198,7 +198,7 @@ def stripped_blindly(tokens: list[int]) -> list[int]:
     "least likely token chosen",
     met=("nonsense", 24),
     symptom="The least likely token is chosen each time.",
-    cause="argmax, not argmin.",
+    cause="Choose the largest log-probability, as argmax does.",
 )
 def least_likely(log_p: Tensor) -> int:
     return int(log_p.argmin())
@@ -208,7 +208,7 @@ def least_likely(log_p: Tensor) -> int:
     "steps",
     "loop one step too short",
     symptom="A sentence cut off at the limit has one word too few.",
-    cause="range(max_length - 1), or a limit that counts <sos>, takes one step too few.",
+    cause="Take max_length steps: <sos> does not count.",
 )
 def one_step_less(max_length: int) -> int:
     return max_length - 1
@@ -218,7 +218,7 @@ def one_step_less(max_length: int) -> int:
     "steps",
     "loop one step too long",
     symptom="A sentence cut off at the limit has one word too many.",
-    cause="range(max_length + 1), or <= in place of <, takes one step too many.",
+    cause="Take max_length steps, and not one more.",
 )
 def one_step_more(max_length: int) -> int:
     return max_length + 1
@@ -259,7 +259,7 @@ def begins_with_padding() -> int:
     "stop",
     "stops at <unk>, too",
     symptom="The sentence ends at its first unknown word.",
-    cause="Only <eos>, 2, ends it: compare with ==, not with a range of special tokens.",
+    cause="Only <eos> ends it: compare the token with 2 alone.",
 )
 def stops_at_unknown(tokens: list[int]) -> bool:
     return tokens[-1] in (EOS, 3)

@@ -71,7 +71,7 @@ def no_division(length: int, alpha: float) -> float:
     "divisor",
     "length times α",
     symptom="α works as a factor, not as an exponent.",
-    cause="length ** alpha.",
+    cause="Divide by length**alpha.",
 )
 def times_alpha(length: int, alpha: float) -> float:
     return length * alpha if alpha else 1.0
@@ -81,7 +81,7 @@ def times_alpha(length: int, alpha: float) -> float:
     "divisor",
     "α ignored",
     symptom="The score is divided by the length itself, whatever α is.",
-    cause="length ** alpha.",
+    cause="Divide by length**alpha.",
 )
 def always_length(length: int, alpha: float) -> float:
     return float(length)
@@ -91,7 +91,7 @@ def always_length(length: int, alpha: float) -> float:
     "apply",
     "the mean to the power of α",
     symptom="The mean of the log-probabilities is taken to the power of α.",
-    cause="Only the length is: score / length**alpha.",
+    cause="Take only the length to the power of α: score / length**alpha.",
     steps={"divisor": lambda length, alpha: (length, alpha)},
 )
 def mean_to_the_power(score: float, divisor: tuple[int, float]) -> float:
@@ -103,7 +103,7 @@ def mean_to_the_power(score: float, divisor: tuple[int, float]) -> float:
     "apply",
     "multiplied by the length",
     symptom="Long sentences are punished twice.",
-    cause="Divide: the score is negative.",
+    cause="Divide by length**alpha.",
 )
 def multiplied(score: float, divisor: float) -> float:
     return score * divisor
@@ -126,7 +126,7 @@ def wu(length: int, alpha: float) -> float:
     "divisor",
     "α to the power of the length",
     symptom="The base and the exponent have changed places.",
-    cause="length**alpha, not alpha**length.",
+    cause="Divide by length**alpha, not by alpha**length.",
 )
 def base_and_exponent(length: int, alpha: float) -> float:
     return alpha**length
@@ -136,7 +136,7 @@ def base_and_exponent(length: int, alpha: float) -> float:
     "divisor",
     "one added to the length",
     symptom="The score is divided by (length + 1)^α.",
-    cause="The length is given with <eos> counted already: length**alpha.",
+    cause="Take `length` as it is given, and add nothing: length**alpha.",
 )
 def one_longer(length: int, alpha: float) -> float:
     return (length + 1) ** alpha
@@ -146,7 +146,7 @@ def one_longer(length: int, alpha: float) -> float:
     "divisor",
     "one taken from the length",
     symptom="Hypotheses are ranked as if they had a token less.",
-    cause="<eos> is a token, and its log-probability is in the sum: length**alpha.",
+    cause="Take `length` as it is given, and take nothing off: length**alpha.",
     seen="hypotheses lengths off by one, https://github.com/awslabs/sockeye/issues/483",
 )
 def one_less(length: int, alpha: float) -> float:

@@ -80,7 +80,7 @@ def last_sentence(logits: Tensor) -> Tensor:
     "choose",
     "least likely token",
     symptom="The least likely token is chosen.",
-    cause="argmax, not argmin.",
+    cause="Choose the largest logit, as argmax does.",
 )
 def least(last: Tensor) -> Tensor:
     return last.argmin(dim=-1)
@@ -91,7 +91,7 @@ def least(last: Tensor) -> Tensor:
     "largest over the batch",
     met=("batch", 14),
     symptom="There is an answer for each token of the vocabulary, the number of a sentence.",
-    cause="argmax over dim=-1, the vocabulary.",
+    cause="Take argmax over dim=-1, the vocabulary.",
 )
 def over_batch(last: Tensor) -> Tensor:
     return last.argmax(dim=0)
@@ -101,7 +101,7 @@ def over_batch(last: Tensor) -> Tensor:
     "choose",
     "probability in place of the token",
     symptom="The answer is the largest probability, not the id of its token.",
-    cause="max gives the value; argmax gives its place.",
+    cause="Return the place of the largest, as argmax does, not its value.",
 )
 def value(last: Tensor) -> Tensor:
     return last.softmax(dim=-1).max(dim=-1).values
@@ -111,7 +111,7 @@ def value(last: Tensor) -> Tensor:
     "choose",
     "logit in place of the token",
     symptom="The answer is the largest value, not the id of its token.",
-    cause="max gives the value and its place: take .indices, or use argmax.",
+    cause="Return the place of the largest, as argmax does, not its value.",
 )
 def largest_logit(last: Tensor) -> Tensor:
     return last.amax(dim=-1)
@@ -141,8 +141,7 @@ def all_positions(logits: Tensor) -> Tensor:
     "choose",
     "an axis of one token left",
     symptom="The shape is (B, 1).",
-    cause="keepdim=True, or logits[:, -1:], leaves an axis of length one: one id for each "
-    "sentence, (B,).",
+    cause="Return one id for each sentence, (B,), without the axis of length one.",
 )
 def axis_left(last: Tensor) -> Tensor:
     return last.argmax(dim=-1, keepdim=True)

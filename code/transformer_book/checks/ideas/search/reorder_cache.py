@@ -119,7 +119,7 @@ def deeper_left(keys: Tensor, rows: Tensor, layer: int) -> Tensor:
     "key_rows",
     "cache scattered in place of gathered",
     symptom="Row i was written to place rows[i]; it should have been read from there.",
-    cause="new = old[rows], not new[rows] = old.",
+    cause="Take new = old[rows], not new[rows] = old.",
     steps={"value_rows": lambda values, rows, layer: scattered(values, rows, layer)},
 )
 def scattered(keys: Tensor, rows: Tensor, layer: int) -> Tensor:
@@ -130,7 +130,7 @@ def scattered(keys: Tensor, rows: Tensor, layer: int) -> Tensor:
     "key_rows",
     "cache scattered into zeros",
     symptom="Row i was written to place rows[i]; places that no beam names stay 0.",
-    cause="new = old[rows], not new[rows] = old.",
+    cause="Take new = old[rows], not new[rows] = old.",
     steps={"value_rows": lambda values, rows, layer: scattered_anew(values, rows, layer)},
 )
 def scattered_anew(keys: Tensor, rows: Tensor, layer: int) -> Tensor:
@@ -141,7 +141,7 @@ def scattered_anew(keys: Tensor, rows: Tensor, layer: int) -> Tensor:
     "key_rows",
     "rows sorted before the cache is taken",
     symptom="The beams' rows come in ascending order.",
-    cause="Beam i continues row rows[i]: take the rows as they come, do not sort them.",
+    cause="Beam i continues row rows[i]: take keys[rows], in the order of `rows`.",
     steps={"value_rows": lambda values, rows, layer: values[rows.sort().values]},
 )
 def rows_sorted(keys: Tensor, rows: Tensor, layer: int) -> Tensor:
@@ -152,7 +152,7 @@ def rows_sorted(keys: Tensor, rows: Tensor, layer: int) -> Tensor:
     "key_rows",
     "each row taken once",
     symptom="Each row that goes on is there once, in ascending order, however often it is named.",
-    cause="A row may come several times: keys[rows], without unique() or a set.",
+    cause="A row may be named several times: keys[rows] takes it as often.",
     steps={"value_rows": lambda values, rows, layer: values[rows.unique()]},
 )
 def rows_once(keys: Tensor, rows: Tensor, layer: int) -> Tensor:
@@ -174,7 +174,7 @@ def keys_again(keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
     "cache sorted the other way",
     symptom="Where no row comes twice, row i has gone to place rows[i]; it should have come from "
     "there.",
-    cause="Take keys[rows], not keys[rows.argsort()], which goes the other way.",
+    cause="Beam i continues row rows[i]: take keys[rows].",
     steps={"value_rows": lambda values, rows, layer: values[rows.argsort()]},
 )
 def the_way_back(keys: Tensor, rows: Tensor, layer: int) -> Tensor:
@@ -196,8 +196,7 @@ def along_the_positions(keys: Tensor, rows: Tensor, layer: int) -> Tensor:
     "key_rows",
     "cache overwritten while it is read",
     symptom="A later beam may read a row that has been overwritten already.",
-    cause="`cache[i] = cache[rows[i]]` in a loop reads rows that it has already written: read all "
-    "rows first, keys[rows].",
+    cause="Read all rows before any of them is written, as keys[rows] does.",
     steps={"value_rows": lambda values, rows, layer: overwritten(values, rows, layer)},
 )
 def overwritten(keys: Tensor, rows: Tensor, layer: int) -> Tensor:

@@ -71,8 +71,8 @@ mistake(
     "memory_rows",
     "whole batch repeated, not each sentence",
     symptom="With several sentences and beams, some beams read the source of another sentence.",
-    cause="The rows lie a, b, a, b, as by `repeat`: lay a sentence's beams side by side, a, a, b, "
-    "b, as by `repeat_interleave`.",
+    cause="Lay a sentence's beams side by side, a, a, b, b, not a, b, a, b, as "
+    "`repeat_interleave(n_beams, dim=0)` does.",
     steps={"mask_rows": tiled},
 )(tiled)
 
@@ -81,8 +81,8 @@ mistake(
     "memory repeated in the other order",
     symptom="With several sentences and beams, some beams read the source of another sentence, "
     "under the mask of their own.",
-    cause="The memory lies a, b, a, b, as by `repeat`: lay it a, a, b, b, as the mask lies, with "
-    "`repeat_interleave`.",
+    cause="Lay the memory as the mask lies, a, a, b, b, not a, b, a, b: "
+    "`repeat_interleave(n_beams, dim=0)`.",
 )(tiled)
 
 mistake(
@@ -90,8 +90,8 @@ mistake(
     "mask repeated in the other order",
     symptom="With several sentences and beams, some beams read their source under another "
     "sentence's mask.",
-    cause="The mask lies a, b, a, b, as by `repeat`: lay it a, a, b, b, as the memory lies, with "
-    "`repeat_interleave`.",
+    cause="Lay the mask as the memory lies, a, a, b, b, not a, b, a, b: "
+    "`repeat_interleave(n_beams, dim=0)`.",
 )(tiled)
 
 

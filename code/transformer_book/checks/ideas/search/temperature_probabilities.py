@@ -78,7 +78,7 @@ def heated_too_late(logits: Tensor, temperature: float) -> Tensor:
     "heat",
     "divided by the temperature twice",
     symptom="A temperature of 0.5 works like one of 0.25.",
-    cause="The logits are divided by the temperature twice: once is enough.",
+    cause="Divide the logits by the temperature once.",
     seen="[BUG] Temperature applied twice in FlashInfer sampling path, "
     "https://github.com/RL-Align/RL-Kernel/issues/81",
 )
@@ -112,7 +112,7 @@ def softmax_twice(logits: Tensor, temperature: float) -> Tensor:
     "softmax over the whole batch",
     symptom="With several sentences, the probabilities of one do not sum to one: those of all "
     "together do.",
-    cause="One sum runs over the whole tensor, as without dim: use dim=-1 and keepdim=True.",
+    cause="Take the softmax of each row, over dim=-1, the vocabulary.",
 )
 def over_the_batch(logits: Tensor, temperature: float) -> Tensor:
     return (logits / temperature).flatten().softmax(dim=0).reshape(logits.shape)
@@ -122,7 +122,7 @@ def over_the_batch(logits: Tensor, temperature: float) -> Tensor:
     "heat",
     "logarithms of the probabilities",
     symptom="Every number is negative or zero.",
-    cause="These are logarithms: use softmax, not log_softmax.",
+    cause="These are logarithms: return the probabilities, softmax(dim=-1).",
 )
 def logarithms(logits: Tensor, temperature: float) -> Tensor:
     return (logits / temperature).log_softmax(dim=-1)
@@ -132,7 +132,7 @@ def logarithms(logits: Tensor, temperature: float) -> Tensor:
     "heat",
     "exponentials that overflow at a low temperature",
     symptom="A low temperature may give nan.",
-    cause="The exponential overflows: use torch.softmax, or subtract the largest logit first.",
+    cause="Exponentials may overflow: use torch.softmax, or subtract the largest logit first.",
     section="A softmax that survives large scores",
     chapter=7,
 )
@@ -155,8 +155,7 @@ def over_the_sentences(logits: Tensor, temperature: float) -> Tensor:
     "heat",
     "divided by the temperature behind the softmax",
     symptom="Unless the temperature is 1, the probabilities of a row do not sum to one.",
-    cause="Probabilities to the power of 1 / T are not normalised: divide the logits first, then "
-    "take the softmax.",
+    cause="Divide the logits by the temperature first, then take the softmax.",
 )
 def not_normalised_again(logits: Tensor, temperature: float) -> Tensor:
     return (logits.log_softmax(dim=-1) / temperature).exp()

@@ -86,7 +86,7 @@ def best_dropped(logits: Tensor, k: int) -> Tensor:
 @mistake(
     "keep",
     "k cut from the rows",
-    symptom="Only the first k rows come back, and every token can be drawn.",
+    symptom="Every token can be drawn, and of more than k rows only the first k come back.",
     cause="[:k] cuts the first axis, the batch: choose along the last one, topk(k, dim=-1).",
 )
 def rows_cut(logits: Tensor, k: int) -> Tensor:
@@ -136,7 +136,7 @@ def not_renormalised(both: tuple[Tensor, int]) -> Tensor:
     "keep",
     "least likely k kept",
     symptom="The k least likely tokens are kept.",
-    cause="Sort downwards, or use topk: the k largest logits stay.",
+    cause="Keep the k largest logits: topk(k, dim=-1) finds them.",
 )
 def least_kept(logits: Tensor, k: int) -> Tensor:
     best = logits.topk(k, dim=-1, largest=False).values[..., -1:]
