@@ -198,8 +198,8 @@ def no_bias(projected: Tensor, bias: Tensor, heads: Tensor, head: int) -> Tensor
     "finish",
     "ablated after the projection",
     symptom="A block of each position's outputs may be zero, and all heads speak in the rest.",
-    cause="Features of the output, such as head · K to (head + 1) · K, are set to zero: the "
-    "projection has mixed the heads. Set the head to zero before it.",
+    cause="Set the head to zero before the projection: each output feature is a sum over all "
+    "heads.",
     section="Break it: the wrong numbers set to zero",
     steps={"silence": lambda heads, head: heads},
 )
@@ -212,8 +212,8 @@ def after_projection(projected: Tensor, bias: Tensor, heads: Tensor, head: int) 
     "read",
     "columns of the weight in place of its rows",
     symptom="A block of output features may be the bias alone, and all heads speak in the rest.",
-    cause="Columns of `weight`, such as head · K to (head + 1) · K, are set to zero, which are "
-    "output features: its rows belong to the heads.",
+    cause="Set the rows head · K to (head + 1) · K of `weight` to zero: its columns are the output "
+    "features.",
     section="Break it: the wrong numbers set to zero",
     steps={"silence": lambda heads, head: heads},
 )

@@ -117,9 +117,8 @@ def previous_token(rows: Tensor, period: int) -> Tensor:
 @mistake(
     "rows",
     "a row counted that has not seen its token yet",
-    symptom="One row too many is averaged, the first.",
-    cause="The whole diagonal is averaged, from row period − 1 on: the first row whose token stood "
-    "there before is row period.",
+    symptom="One row too many is averaged, row period − 1.",
+    cause="Begin with row period, the first whose token stood `period` places before it.",
     section="Break it: one token off",
 )
 def one_row_more(length: int, period: int) -> Tensor:

@@ -171,7 +171,7 @@ def schedule_forgotten(optimizer: Optimizer, scheduler: Any) -> None:
 @mistake(
     "after",
     "schedule before the step",
-    symptom="Every update has the rate of the next one: the first is skipped.",
+    symptom="Every update has the rate of the next one: the first rate is skipped.",
     cause="optimizer.step() first, then scheduler.step().",
     section="The schedule",
     chapter=15,
@@ -190,8 +190,8 @@ def of_a_fixed_number(number: int, more: str = "") -> None:
         f"divided by a fixed number of parts, {number}",
         symptom=f"With {number} parts it is right; with fewer, the gradient is too short, and with "
         "more too long.",
-        cause=f"Each loss is divided by {number}, however many parts there are: the last batch of "
-        f"an epoch may have fewer. Divide by len(parts).{more}",
+        cause=f"Divide each loss by len(parts), not by {number}: the last batch of an epoch "
+        f"may have fewer parts.{more}",
         section="A mean of means is not the mean",
         chapter=15,
     )(lambda loss, parts, _: loss / number)

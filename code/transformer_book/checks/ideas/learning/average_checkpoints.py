@@ -124,8 +124,7 @@ def divided_by_two(checkpoints: Sequence[Checkpoint]) -> Checkpoint:
     "average",
     "first checkpoint counted twice",
     symptom="The first checkpoint counts for more.",
-    cause="It is added twice, often in front of a loop and in it: begin with the second, or with "
-    "zeros.",
+    cause="It is added twice: begin the sum with zeros, and add each checkpoint once.",
 )
 def first_twice(checkpoints: Sequence[Checkpoint]) -> Checkpoint:
     total = _summed([checkpoints[0], *checkpoints])

@@ -96,7 +96,7 @@ mistake = mistakes_in(BEST)
     "best checkpoint chosen on one batch",
     met=("bleu", 6),
     symptom="Only the first batch decides.",
-    cause="Measure all batches: often a `return` or `break` stands in their loop.",
+    cause="Add up loss · tokens over all batches, and divide by the number of all tokens.",
 )
 def first_batch(batches: Sequence[Any]) -> Sequence[Any]:
     return batches[:1]
@@ -106,7 +106,7 @@ def first_batch(batches: Sequence[Any]) -> Sequence[Any]:
     "measured",
     "best checkpoint chosen on the last batch",
     symptom="Only the last batch decides.",
-    cause="Add up over all batches: often the loss is overwritten in their loop.",
+    cause="Add up loss · tokens over all batches, and divide by the number of all tokens.",
 )
 def last_batch(batches: Sequence[Any]) -> Sequence[Any]:
     return batches[-1:]
@@ -189,8 +189,8 @@ def first_rise(losses: Sequence[float]) -> int:
     "choose",
     "the first checkpoint taken for the best",
     symptom="The answer is always 0.",
-    cause="Compare the losses of all checkpoints. A loop that keeps the smallest so far begins at "
-    "infinity, a sum that makes a loss at 0 for each.",
+    cause="Compare the losses of all checkpoints: begin the smallest so far at infinity, and the "
+    "sum of each checkpoint at 0.",
 )
 def always_first(losses: Sequence[float]) -> int:
     return 0

@@ -145,7 +145,7 @@ Measure = Callable[[Sequence[Any], Sequence[Any]], float]
     "letters compared, not words",
     symptom="Letters are compared in place of words, and mostly agree more often: most "
     "scores are too high.",
-    cause="A string is a sequence of letters: hand over lists of words, `text.split()`.",
+    cause="A string is a sequence of characters: hand over lists of words, `text.split()`.",
     steps={"cut_reference": str},
 )
 def not_cut(text: str) -> str:
@@ -158,7 +158,7 @@ def not_cut(text: str) -> str:
     met=("bleu", 0),
     symptom="Each word of the first reference is taken for a reference, and its letters for words: "
     "only words of one character can agree.",
-    cause="A translation has a list of references: `[reference.split()]`, even if there is one.",
+    cause="Hand over a list of references for each translation, each reference a list of words.",
 )
 def not_nested(several: list[Any]) -> Any:
     return several[0]
@@ -180,7 +180,7 @@ def first_reference(several: list[Any]) -> list[Any]:
     "mean of the sentences' BLEU",
     symptom="Each translation gets a BLEU alone, and the mean of several cannot be compared with "
     "published scores.",
-    cause="BLEU is counted over the whole corpus: call it once, with all translations.",
+    cause="BLEU is counted over the whole corpus: call corpus_bleu once, with all translations.",
 )
 def mean_of_sentences(corpus_bleu: Measure, mine: Sequence[Any], right: Sequence[Any]) -> float:
     pairs = zip(mine, right, strict=True)
@@ -202,7 +202,7 @@ def exchanged(corpus_bleu: Measure, mine: Sequence[Any], right: Sequence[Any]) -
     "measure",
     "all translations in one text",
     symptom="Runs of words go from one translation into the next, and only first references count.",
-    cause="Each translation is a list of its own: do not add them up.",
+    cause="Hand over a list of words for each translation, and all of its references.",
 )
 def one_text(corpus_bleu: Measure, mine: Sequence[Any], right: Sequence[Any]) -> float:
     firsts = [several[0] for several in right]

@@ -119,7 +119,7 @@ def padding_counted(target: Tensor) -> Tensor:
     "loss averaged per sentence",
     met=("score", 4),
     symptom="A token of a short sentence counts for more than one of a long sentence.",
-    cause="Average over all real tokens of the batch at once: a mean of means is not the mean.",
+    cause="Add up the losses of all real tokens of the batch, and divide once by their number.",
     section="A mean of means is not the mean",
     seen="Refactors the loss calculation to pull it out into a free function, "
     "https://github.com/allenai/open-instruct/pull/1137",
@@ -154,7 +154,7 @@ def summed(losses: Tensor, real: Tensor) -> Tensor:
     "average",
     "divided by the number of sentences",
     met=("score", 6),
-    symptom="The loss grows with the length of the sentences.",
+    symptom="The losses are added up in each sentence, and averaged over the sentences.",
     cause="Divide by the number of real tokens.",
     kind="convention",
 )
@@ -241,9 +241,9 @@ def bits(logits: Tensor) -> Tensor:
 @mistake(
     "log_p",
     "logarithm of a softmax that underflows",
-    symptom="A token that the model considers impossible costs infinitely much.",
-    cause="The softmax rounds its probability to 0, and log(0) is −inf: take the log-softmax of "
-    "the logits, in one step.",
+    symptom="Where logits are large or far apart, the loss can be inf or nan.",
+    cause="Take the log-softmax of the logits in one step: logits.log_softmax(dim=-1) stays "
+    "finite.",
 )
 def logarithm_of_softmax(logits: Tensor) -> Tensor:
     return logits.softmax(dim=-1).log()
@@ -300,7 +300,7 @@ def wrong_sign(losses: Tensor, real: Tensor) -> Tensor:
     "log-softmax twice",
     symptom="Nothing changes: the loss is the same.",
     cause="Log-probabilities are logits whose exponentials sum to one already: the second "
-    "log-softmax subtracts zero. (The softmax twice is no joke: see there.)",
+    "log-softmax subtracts zero. (A softmax taken twice does change the loss.)",
     section="Break it: the softmax twice",
     kind="harmless",
 )

@@ -106,7 +106,7 @@ mistake = mistakes_in(EVALUATION)
     "evaluated in training mode",
     met=("random", 5),
     symptom="A model in training mode is measured with dropout: its loss changes from call to "
-    "call, and is mostly too large.",
+    "call.",
     cause="Call model.eval() before the loop: `torch.no_grad()` leaves dropout on.",
     section="One update, line by line",
     chapter=16,
@@ -132,7 +132,7 @@ def never_back(model: nn.Module, was: bool) -> None:
     "leave",
     "always put into training mode",
     symptom="A finished model has dropout on after it was evaluated.",
-    cause="model.train() is right only if the model was in training mode: model.train(was).",
+    cause="Remember model.training as it was at first, and call model.train() with that value.",
     section="One update, line by line",
     chapter=16,
 )
@@ -166,7 +166,7 @@ def mean_of_batches(measured: Measured) -> float:
     "average",
     "loss of the last batch",
     symptom="Only the last batch counts.",
-    cause="Add up over all batches: often the loss is overwritten in each pass.",
+    cause="Multiply each mean by its number of tokens, add up, and divide by all tokens.",
 )
 def last_batch(measured: Measured) -> float:
     return measured[-1][0]

@@ -92,7 +92,7 @@ def always_rising(update: int, warmup: int) -> float:
     "time",
     "updates from zero",
     met=("nan", 8),
-    symptom="The rate is one update late, and the first one does nothing.",
+    symptom="The rate is one update late, and the first update does nothing.",
     cause="Updates count from 1.",
     seen="Avoids 0-to-a-negative exponent error, https://github.com/CUNY-CL/yoyodyne/pull/300",
 )
@@ -189,7 +189,7 @@ def always_four_thousand(update: int, warmup: int) -> float:
     "warm-up one update too long",
     symptom="In the warm-up the rate is too small by the factor warmup / (warmup + 1), and at its "
     "end it jumps.",
-    cause="Updates count from 1: the rate is n / warmup of the highest, not n / (warmup + 1).",
+    cause="In the warm-up the rate is n / warmup of the highest, not n / (warmup + 1).",
     seen="fix: ensure non-zero learning rate during warmup at iteration 0, "
     "https://github.com/karpathy/nanoGPT/pull/578",
 )

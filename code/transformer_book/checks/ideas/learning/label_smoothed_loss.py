@@ -92,7 +92,7 @@ def among_all_but_two(log_p: Tensor, nll: Tensor) -> Tensor:
     met=("score", 0),
     symptom="The loss is too small by a number that depends on ε and V alone, and is 0 for ε = 0.",
     cause="The entropy of the smoothed target is subtracted, as KLDivLoss does. The gradients are "
-    "the same, but the value cannot be compared with a cross-entropy: take the mean of −log p.",
+    "the same, but the value cannot be compared with a cross-entropy: do not subtract it.",
 )
 def divergence(losses: Tensor, log_p: Tensor, epsilon: float) -> Tensor:
     return less_the_smoothed_target(losses, log_p, epsilon)
@@ -128,7 +128,7 @@ def divided_by_two_less(log_p: Tensor, nll: Tensor) -> Tensor:
     met=("score", 9),
     symptom="The loss is the divergence from a smoothed target that leaves padding out.",
     cause="This is the Annotated Transformer's loss: ε is shared among V − 2 words, and KLDivLoss "
-    "subtracts the target's entropy. Share ε among all V, and take the mean of −log p.",
+    "subtracts the target's entropy. Share ε among all V, and subtract no entropy.",
     steps={"spread": among_all_but_two},
 )
 def divergence_from_all_but_two(losses: Tensor, log_p: Tensor, epsilon: float) -> Tensor:
@@ -151,7 +151,7 @@ def not_divided(log_p: Tensor, nll: Tensor) -> Tensor:
     "mix",
     "the right token's share not reduced",
     symptom="The weights sum to 1 + ε.",
-    cause="The right token keeps 1 − ε.",
+    cause="Multiply −log p of the right token by 1 − ε.",
 )
 def share_not_reduced(nll: Tensor, spread: Tensor, epsilon: float) -> Tensor:
     return nll + epsilon * spread
@@ -172,8 +172,8 @@ def epsilon_forgotten(nll: Tensor, spread: Tensor, epsilon: float) -> Tensor:
     "mix",
     "ε and 1 − ε exchanged",
     met=("flat", 11),
-    symptom="The right token counts for ε, and the smoothing for 1 − ε.",
-    cause="The right token keeps 1 − ε, the rest share ε.",
+    symptom="The right token's part is multiplied by ε, and the smoothing by 1 − ε.",
+    cause="Multiply the right token's part by 1 − ε, and the spread over all V by ε.",
 )
 def shares_exchanged(nll: Tensor, spread: Tensor, epsilon: float) -> Tensor:
     return epsilon * nll + (1 - epsilon) * spread
@@ -218,7 +218,7 @@ def smoothed_sum(losses: Tensor, real: Tensor) -> Tensor:
     "average",
     "smoothed loss averaged per sentence",
     symptom="A token of a short sentence counts for more than one of a long sentence.",
-    cause="Average over all real tokens of the batch at once: a mean of means is not the mean.",
+    cause="Add up the losses of all real tokens of the batch, and divide once by their number.",
     section="A mean of means is not the mean",
 )
 def smoothed_per_sentence(losses: Tensor, real: Tensor) -> Tensor:
@@ -250,9 +250,9 @@ def smoothed_softmax_twice(logits: Tensor) -> Tensor:
 @mistake(
     "log_p",
     "smoothed loss by the logarithm of a softmax",
-    symptom="A token that the model considers impossible costs infinitely much, or gives nan.",
-    cause="The softmax rounds its probability to 0, and log(0) is −inf: take the log-softmax of "
-    "the logits, in one step.",
+    symptom="Where logits are large or far apart, the loss can be inf or nan.",
+    cause="Take the log-softmax of the logits in one step: logits.log_softmax(dim=-1) stays "
+    "finite.",
     section="Three tokens, by hand",
 )
 def smoothed_logarithm_of_softmax(logits: Tensor) -> Tensor:

@@ -159,7 +159,7 @@ def not_weighted(losses: Sequence[float], counts: Sequence[int]) -> float:
     "power",
     "two to the power of bits",
     symptom="Nothing changes: the same number comes out.",
-    cause="A loss in bits to base 2 is a loss in nats to base e.",
+    cause="2 to the power of a loss in bits is e to the power of the same loss in nats.",
     kind="harmless",
 )
 def power_of_bits(loss: float) -> float:

@@ -119,7 +119,7 @@ def mean_of_parts(measured: Measured, n: int) -> Tensor:
     "each mean divided by n",
     symptom="A token of a short part counts for more, and a last window that is not full is "
     "divided by too much.",
-    cause="Divide by the tokens of the parts that are there, not by the length of a window.",
+    cause="Multiply each mean by its tokens, add up, and divide by all tokens of the window.",
 )
 def divided_by_n(measured: Measured, n: int) -> Tensor:
     return torch.stack([loss for loss, _ in measured]).sum() / n
@@ -149,7 +149,7 @@ def tokens_added(measured: Measured, n: int) -> Tensor:
     "windows",
     "last window dropped",
     symptom="There is no update for the parts that are left at the end of an epoch.",
-    cause="Make an update behind the last part, too: `(i + 1) % n == 0` alone misses it.",
+    cause="Make an update for the parts that are left at the end, too.",
 )
 def full_windows(parts: Sequence[Any], n: int) -> Windows:
     return [parts[i : i + n] for i in range(0, len(parts) - n + 1, n)]
@@ -224,8 +224,7 @@ def means_by_tokens(measured: Measured, n: int) -> Tensor:
     "rest of an epoch carried into the next",
     symptom="The parts that are left at the end have no update: their gradients stay for the next "
     "one.",
-    cause="`(i + 1) % n == 0` alone misses them: make an update behind the last part, too, and "
-    "call zero_grad() after it.",
+    cause="Make an update behind the last part, too, and call zero_grad() after it.",
     steps={"before": kept},
 )
 def full_windows_update(optimizer: Any, measured: Measured, n: int) -> None:
@@ -239,8 +238,8 @@ def full_windows_update(optimizer: Any, measured: Measured, n: int) -> None:
     "rest of an epoch carried, and divided by the next tokens",
     symptom="The parts that are left at the end have no update: their gradients stay for the next "
     "one, and are divided by its tokens.",
-    cause="`(i + 1) % n == 0` alone misses them: make an update behind the last part, too, and "
-    "begin each epoch with gradients and a count of zero.",
+    cause="Make an update behind the last part, too, and begin each epoch with gradients and a "
+    "count of zero.",
     steps={"before": kept, "average": tokens_added},
 )
 def full_windows_divide(optimizer: Any, measured: Measured, n: int) -> None:
@@ -254,7 +253,7 @@ def full_windows_divide(optimizer: Any, measured: Measured, n: int) -> None:
     "average",
     "gradients cleared before each part",
     symptom="Of the parts of a window only the last one moves the weights.",
-    cause="zero_grad() stands in the loop over the parts: call it once before each window.",
+    cause="Call backward() for every part, and zero_grad() once, before each window.",
 )
 def last_part(measured: Measured, n: int) -> Tensor:
     loss, tokens = measured[-1]

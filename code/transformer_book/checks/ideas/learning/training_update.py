@@ -150,7 +150,7 @@ def clipped_too_late(loss: Tensor, optimizer: Optimizer, model: nn.Module) -> No
     "step before backward",
     met=("flat", 2),
     symptom="The weights never change.",
-    cause="step() finds no gradient, or is missing: backward() first, then step().",
+    cause="Call zero_grad(), backward() and step() in this order.",
 )
 def stepped_too_early(loss: Tensor, optimizer: Optimizer, model: nn.Module) -> None:
     optimizer.step()
@@ -179,7 +179,7 @@ def _backward_and_clip(loss: Tensor, model: nn.Module) -> None:
     "gradients zeroed after backward",
     met=("flat", 1),
     symptom="The weights never change.",
-    cause="zero_grad() stands between backward() and step(): call it before backward().",
+    cause="Call zero_grad() before backward(), not between backward() and step().",
 )
 def zeroed_too_late(loss: Tensor, optimizer: Optimizer, model: nn.Module) -> None:
     loss.backward()
@@ -202,7 +202,8 @@ def two_steps(loss: Tensor, optimizer: Optimizer, model: nn.Module) -> None:
     "steps",
     "each parameter clipped on its own",
     symptom="The direction of the step may change.",
-    cause="Hand all parameters to clip_grad_norm_ at once: their common length is to be at most 1.",
+    cause="Hand all parameters to clip_grad_norm_ at once: their gradients are to have a common "
+    "length of 1 at most.",
 )
 def parameters_clipped_singly(loss: Tensor, optimizer: Optimizer, model: nn.Module) -> None:
     loss.backward()
@@ -215,7 +216,7 @@ def parameters_clipped_singly(loss: Tensor, optimizer: Optimizer, model: nn.Modu
     "steps",
     "entries clipped in place of the length",
     symptom="Each entry of the gradients is cut off at 1, and the direction may change.",
-    cause="clip_grad_norm_, not clip_grad_value_.",
+    cause="Call clip_grad_norm_, not clip_grad_value_.",
 )
 def entries_clipped(loss: Tensor, optimizer: Optimizer, model: nn.Module) -> None:
     loss.backward()

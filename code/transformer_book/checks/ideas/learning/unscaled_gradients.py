@@ -177,7 +177,7 @@ def only_inf(gradients: Gradients) -> bool:
     "only the first gradient looked at",
     met=("nan", 0),
     symptom="An overflow in any other gradient makes a step.",
-    cause="Ask all gradients: any of them may have overflown.",
+    cause="Ask all gradients: any of them may hold inf or nan.",
 )
 def first_only(gradients: Gradients) -> bool:
     return not gradients[0].isfinite().all()
@@ -197,8 +197,8 @@ def zeros(gradients: Gradients) -> Gradients:
 @mistake(
     "clip",
     "each gradient clipped by its own length",
-    symptom="With several tensors, their common length may stay above the limit, and what is "
-    "shortened points another way.",
+    symptom="With several tensors, their common length may stay above the limit, and the direction "
+    "of the step may change.",
     cause="The limit is for all gradients together: one length, the root of the sum of all "
     "squares, and one factor.",
 )
