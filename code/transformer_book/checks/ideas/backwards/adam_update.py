@@ -71,7 +71,7 @@ mistake = mistakes_in(ADAM_UPDATE)
     "first",
     "1 − β₁ forgotten",
     symptom="The running mean is a running sum: begun at zero, it is 1 / (1 − β₁) times too large.",
-    cause="Both shares add up to one: β₁ m + (1 - β₁) g.",
+    cause="Let both shares add up to one: β₁ m + (1 - β₁) g.",
 )
 def summed(mean: Tensor, gradient: Tensor, beta: float) -> Tensor:
     return beta * mean + gradient
@@ -80,7 +80,7 @@ def summed(mean: Tensor, gradient: Tensor, beta: float) -> Tensor:
 @mistake(
     "first",
     "no running mean of the gradient",
-    symptom="Each step follows the last gradient alone.",
+    symptom="The newest gradient stands in the place of the running mean.",
     cause="Keep a running mean: β₁ m + (1 - β₁) g.",
 )
 def no_momentum(mean: Tensor, gradient: Tensor, beta: float) -> Tensor:
@@ -108,7 +108,7 @@ def shares_exchanged(mean: Tensor, gradient: Tensor, beta: float) -> Tensor:
     "second",
     "gradient not squared",
     symptom="The second mean is one of absolute values, not of squares.",
-    cause="v is a mean of squares: gradient**2.",
+    cause="Average the squares of the gradients, gradient**2.",
 )
 def not_squared(square: Tensor, gradient: Tensor, beta: float, mean: Tensor) -> Tensor:
     return beta * square + (1 - beta) * gradient.abs()
@@ -135,7 +135,7 @@ def mean_squared(square: Tensor, gradient: Tensor, beta: float, mean: Tensor) ->
     "corrected",
     "mean not corrected for its start at zero",
     symptom="Steps are too short by the factor 1 − β₁**update, the first one most.",
-    cause="Divide by 1 - β₁ to the number of the update.",
+    cause="Divide the mean by 1 - β₁**update.",
 )
 def uncorrected(mean: Tensor, update: int, beta: float) -> Tensor:
     return mean
@@ -145,7 +145,7 @@ def uncorrected(mean: Tensor, update: int, beta: float) -> Tensor:
     "corrected_square",
     "square not corrected for its start at zero",
     symptom="The first steps are too long.",
-    cause="Divide by 1 - β₂ to the number of the update.",
+    cause="Divide the mean of the squares by 1 - β₂**update.",
 )
 def square_uncorrected(square: Tensor, update: int, beta: float) -> Tensor:
     return square
@@ -155,7 +155,7 @@ def square_uncorrected(square: Tensor, update: int, beta: float) -> Tensor:
     "corrected",
     "correction of the first update for ever",
     symptom="From the second update on, the mean is too large.",
-    cause="The power is the number of the update: 1 - β₁**update.",
+    cause="Divide by 1 - β₁**update, not by 1 - β₁.",
 )
 def corrected_for_ever(mean: Tensor, update: int, beta: float) -> Tensor:
     return mean / (1 - beta)
@@ -165,7 +165,7 @@ def corrected_for_ever(mean: Tensor, update: int, beta: float) -> Tensor:
     "length",
     "ε inside the root of Adam",
     symptom="Where ε is not small beside the squares, the steps are of another size.",
-    cause="ε is added to the root: sqrt(v) + ε.",
+    cause="Take the root first, then add ε: sqrt(v) + ε.",
 )
 def epsilon_inside(square: Tensor, epsilon: float, update: int, beta: float) -> Tensor:
     return (square + epsilon).sqrt()
@@ -175,8 +175,7 @@ def epsilon_inside(square: Tensor, epsilon: float, update: int, beta: float) -> 
     "length",
     "ε beside the uncorrected root",
     symptom="With a large ε, the first steps are too short, where they are not 0.",
-    cause="ε is added to the root of the uncorrected mean square, and grows with its correction: "
-    "correct first, then add ε.",
+    cause="Correct the mean square, take its root, and add ε last: sqrt(v / (1 - β₂**update)) + ε.",
 )
 def epsilon_corrected(square: Tensor, epsilon: float, update: int, beta: float) -> Tensor:
     return square.sqrt() + epsilon / (1 - beta**update) ** 0.5
@@ -217,8 +216,8 @@ def multiplied(mean: Tensor, update: int, beta: float) -> Tensor:
 @mistake(
     "corrected",
     "one minus the correction in its place",
-    symptom="The means are divided by β**update: with the usual β₁ and β₂, and gradients that stay "
-    "as large, steps grow with every update.",
+    symptom="The means are divided by β**update: with the usual β₁ and β₂, and the same gradient "
+    "again and again, steps grow with every update.",
     cause="Divide both means by 1 − β**update.",
     steps={"corrected_square": lambda square, update, beta: square / beta**update},
     seen="[Bugfix] Fix AdamG instability, https://github.com/kozistr/pytorch_optimizer/pull/308",

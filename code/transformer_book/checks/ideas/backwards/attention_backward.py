@@ -111,7 +111,7 @@ def over_queries(d_weights: Tensor, weights: Tensor) -> Tensor:
     "softmax",
     "only the diagonal of softmax's Jacobian",
     symptom="Each weight is treated alone, as behind a sigmoid.",
-    cause="A score also lowers all other weights of its row: subtract the dot product.",
+    cause="Compute weights * (d_weights - (weights * d_weights).sum(-1, keepdim=True)).",
 )
 def diagonal(d_weights: Tensor, weights: Tensor) -> Tensor:
     return weights * (1 - weights) * d_weights
@@ -121,7 +121,7 @@ def diagonal(d_weights: Tensor, weights: Tensor) -> Tensor:
     "scale",
     "scale forgotten on the way back",
     symptom="The gradients of queries and keys are too large, by the root of K.",
-    cause="The scores were divided by √K, so their gradients are, too.",
+    cause="The scores hold the factor 1/√K: multiply the gradients of query and key by it, too.",
 )
 def not_scaled(d_scores: Tensor, query: Tensor, value: Tensor) -> Tensor:
     return d_scores
@@ -131,7 +131,7 @@ def not_scaled(d_scores: Tensor, query: Tensor, value: Tensor) -> Tensor:
     "scale",
     "scale once too often",
     symptom="The gradients of queries and keys are too small, by the root of K.",
-    cause="1/√K stands once in the scores, so once in each gradient.",
+    cause="1/√K stands once in the scores, so once in the gradients of query and key.",
 )
 def scaled_twice(d_scores: Tensor, query: Tensor, value: Tensor) -> Tensor:
     return d_scores / query.size(-1)
@@ -141,7 +141,8 @@ def scaled_twice(d_scores: Tensor, query: Tensor, value: Tensor) -> Tensor:
     "scale",
     "multiplied by the root on the way back",
     symptom="The gradients of queries and keys are too large, by K.",
-    cause="What was divided on the way forward is divided on the way back.",
+    cause="The scores hold the factor 1/√K, and so do the gradients of query and key: divide by "
+    "√K.",
 )
 def multiplied(d_scores: Tensor, query: Tensor, value: Tensor) -> Tensor:
     return d_scores * query.size(-1) ** 0.5
@@ -171,7 +172,7 @@ def scores_for_weights(weights: Tensor, d_output: Tensor, d_scores: Tensor) -> T
     "value",
     "values averaged over the queries",
     symptom="The gradient of the values is too small, by the number of queries.",
-    cause="A value was read by every query: the gradients add.",
+    cause="Add the shares of all queries: weights.mT @ d_output.",
 )
 def mean_of_queries(weights: Tensor, d_output: Tensor, d_scores: Tensor) -> Tensor:
     return weights.mT @ d_output / d_output.size(1)

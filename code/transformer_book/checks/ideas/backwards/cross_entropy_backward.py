@@ -75,7 +75,7 @@ def turned(p: Tensor, q: Tensor, hot: Tensor) -> Tensor:
     "minus",
     "only the right token's logit",
     symptom="Wrong tokens get no gradient.",
-    cause="Every logit is in the softmax: p - q for all tokens.",
+    cause="Every logit is in the softmax: p - q for every token of the vocabulary.",
 )
 def right_only(p: Tensor, q: Tensor, hot: Tensor) -> Tensor:
     return (p - q) * hot
@@ -85,7 +85,7 @@ def right_only(p: Tensor, q: Tensor, hot: Tensor) -> Tensor:
     "minus",
     "multiplied by the slope of a sigmoid",
     symptom="Gradients are too small, most of all where p is near 0 or 1.",
-    cause="p - q is the gradient of the logits already; p (1 - p) belongs to another loss.",
+    cause="Leave p (1 - p) out: p - q holds the derivative of the softmax already.",
 )
 def sigmoid_slope(p: Tensor, q: Tensor, hot: Tensor) -> Tensor:
     return (p - q) * p * (1 - p)
@@ -125,7 +125,7 @@ def over_positions(logits: Tensor) -> Tensor:
     "q",
     "smoothing forgotten on the way back",
     symptom="The argument smoothing changes nothing.",
-    cause="q holds 1 - ε + ε/V at the right token and ε/V elsewhere.",
+    cause="Put 1 - ε + ε/V at the right token of q, and ε/V elsewhere.",
 )
 def sharp(hot: Tensor, smoothing: float) -> Tensor:
     return hot
@@ -145,7 +145,8 @@ def other_denominator(hot: Tensor, smoothing: float) -> Tensor:
     "q",
     "ε added, and not taken from the right token",
     symptom="The targets sum to 1 + ε.",
-    cause="What is spread over all tokens is taken from the right one: (1 - ε) at it.",
+    cause="Take from the right token what all tokens share: q holds 1 - ε + ε/V there, and ε/V "
+    "elsewhere.",
 )
 def too_much(hot: Tensor, smoothing: float) -> Tensor:
     return hot + smoothing / hot.size(-1)
@@ -154,7 +155,7 @@ def too_much(hot: Tensor, smoothing: float) -> Tensor:
 @mistake(
     "real",
     "padding gets a gradient",
-    symptom="Rows of padding hold p − q like all others, where zeros belong.",
+    symptom="Rows of padding get a gradient like all others, where zeros belong.",
     cause="Multiply by target != padding: padding has no loss.",
 )
 def padding_too(difference: Tensor, target: Tensor) -> Tensor:

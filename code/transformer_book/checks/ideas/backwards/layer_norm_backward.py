@@ -79,8 +79,8 @@ def no_first(d_normal: Tensor) -> Tensor:
 @mistake(
     "second",
     "the norm's second mean forgotten",
-    symptom="The gradient of x changes the length of the vector, which the norm takes away.",
-    cause="Every feature moves the deviation: subtract n times the mean of n * dn.",
+    symptom="The gradient of x keeps its part along the normalised vector.",
+    cause="The deviation depends on x: subtract n times the mean of n * dn.",
 )
 def no_second(normal: Tensor, d_normal: Tensor) -> Tensor:
     return torch.zeros_like(d_normal[..., :1])
@@ -100,8 +100,7 @@ def no_means(d_normal: Tensor, first: Tensor, normal: Tensor, second: Tensor) ->
     "combine",
     "second mean not multiplied by n",
     symptom="The second mean is subtracted from every feature alike.",
-    cause="A larger deviation shrinks each feature in proportion: subtract n times the second "
-    "mean.",
+    cause="Subtract n times the second mean, n being the normalised vector.",
 )
 def n_forgotten(d_normal: Tensor, first: Tensor, normal: Tensor, second: Tensor) -> Tensor:
     return d_normal - first - second
@@ -120,7 +119,7 @@ def second_added(d_normal: Tensor, first: Tensor, normal: Tensor, second: Tensor
 @mistake(
     "first",
     "sum in place of the first mean",
-    symptom="What is subtracted is too large, by the number of features.",
+    symptom="The first mean is too large, by the number of features.",
     cause="μ is a mean, so each feature moves it by 1/D: mean, not sum.",
 )
 def first_sum(d_normal: Tensor) -> Tensor:
@@ -131,7 +130,7 @@ def first_sum(d_normal: Tensor) -> Tensor:
     "second",
     "sum in place of the second mean",
     symptom="What is subtracted along n is too large, by the number of features.",
-    cause="The variance is a mean, so each feature moves it by a part of 1/D: mean, not sum.",
+    cause="The variance is a mean: take the mean of n * dn, not the sum.",
 )
 def second_sum(normal: Tensor, d_normal: Tensor) -> Tensor:
     return (normal * d_normal).sum(dim=-1, keepdim=True)
@@ -171,7 +170,7 @@ def divided_twice(d_centred: Tensor, deviation: Tensor) -> Tensor:
     "deviation",
     "ε forgotten on the way back",
     symptom="The argument eps changes nothing.",
-    cause="The root holds σ² + ε, on both ways.",
+    cause="Add ε to the variance inside the root, as on the way forward: sqrt(σ² + ε).",
 )
 def no_eps(x: Tensor, eps: float) -> Tensor:
     return x.var(dim=-1, keepdim=True, unbiased=False).sqrt()
@@ -232,8 +231,7 @@ def over_the_sentence(value: Tensor) -> Tensor:
     "first",
     "the norm's two means over the whole sentence",
     symptom="The gradient of a position depends on those of its sentence.",
-    cause="The means run over the positions, too, as if the input were (B, T · D): take them over "
-    "the features alone, dim=-1.",
+    cause="Take both means over the features alone, dim=-1, and not over the positions, too.",
     steps={"second": lambda normal, d_normal: over_the_sentence(normal * d_normal)},
     seen="layer_norm_backward assumes 2-D input: silently wrong gradients + out-of-bounds writes "
     "for rank ≥ 3 inputs, https://github.com/flagos-ai/FlagGems/issues/5392",

@@ -76,7 +76,8 @@ def mean_outputs(d_output: Tensor, x: Tensor, weight: Tensor) -> Tensor:
     "weight",
     "gradient of the weight transposed",
     symptom="The gradient of the weight is (M, N), and with M = N it fits and is wrong.",
-    cause="The weight is (outputs, inputs): d_output.T @ x, not x.T @ d_output.",
+    cause="The weight is (outputs, inputs), and so is its gradient: d_output.T @ x, with all rows "
+    "in one axis.",
 )
 def turned(d_output: Tensor, x: Tensor) -> Tensor:
     return x.flatten(0, 1).T @ d_output.flatten(0, 1)
@@ -126,7 +127,7 @@ def bias_mean(d_output: Tensor, x: Tensor) -> Tensor:
 @mistake(
     "bias",
     "gradient of the bias not summed",
-    symptom="The gradient of the bias has an entry for each row.",
+    symptom="The gradient of the bias still has the axes of batch and positions.",
     cause="One bias serves all rows: sum over all axes but the last.",
 )
 def bias_rows(d_output: Tensor, x: Tensor) -> Tensor:
@@ -147,8 +148,7 @@ def bias_features(d_output: Tensor, x: Tensor) -> Tensor:
     "bias",
     "gradient of the bias added up from the weight's",
     symptom="The gradient of the bias depends on x.",
-    cause="The gradient of the weight, added over the inputs, is that of a bias only where all x "
-    "are 1: sum d_output itself over both axes.",
+    cause="Sum d_output itself over batch and positions: the gradient of the bias does not hold x.",
     seen="Course 2 week 4 ~ Wrong back propagation function ~ UNQ_C4, https://github.com/rust0258/"
     "Deeplearning.ai-Natural-Language-Processing-Specialization/issues/64",
 )

@@ -58,8 +58,8 @@ mistake = mistakes_in(SOFTMAX_BACKWARD)
     "dot",
     "dot product of the row forgotten",
     symptom="The gradients of a row do not sum to zero.",
-    cause="Raising one score lowers all other weights: subtract the dot product of weights and "
-    "gradients.",
+    cause="Subtract, in each row, the dot product of weights and gradients: output * (d_output - "
+    "dot).",
 )
 def no_dot(d_output: Tensor, output: Tensor) -> Tensor:
     return torch.zeros_like(output[..., :1])
@@ -78,8 +78,8 @@ def mean_of_products(d_output: Tensor, output: Tensor) -> Tensor:
 @mistake(
     "dot",
     "gradients averaged without the weights",
-    symptom="It is right where all weights of a row are equal.",
-    cause="The mean is one under the weights: (output * d_output).sum(-1).",
+    symptom="The plain mean of the gradients is subtracted.",
+    cause="Multiply by the weights and sum: (output * d_output).sum(-1, keepdim=True).",
 )
 def unweighted(d_output: Tensor, output: Tensor) -> Tensor:
     return d_output.mean(dim=-1, keepdim=True)
@@ -89,7 +89,7 @@ def unweighted(d_output: Tensor, output: Tensor) -> Tensor:
     "dot",
     "gradients summed without the weights",
     symptom="The plain sum of the gradients is subtracted.",
-    cause="Multiply by the weights before you sum: (output * d_output).sum(-1).",
+    cause="Multiply by the weights before you sum: (output * d_output).sum(-1, keepdim=True).",
 )
 def plain_sum(d_output: Tensor, output: Tensor) -> Tensor:
     return d_output.sum(dim=-1, keepdim=True)
@@ -99,7 +99,7 @@ def plain_sum(d_output: Tensor, output: Tensor) -> Tensor:
     "dot",
     "dot product over the queries",
     symptom="Each row's gradient depends on the other rows.",
-    cause="The softmax ran over the keys, the last axis, so the dot product does, too.",
+    cause="The softmax ran over the keys, the last axis: sum over them, too.",
 )
 def over_queries(d_output: Tensor, output: Tensor) -> Tensor:
     return (output * d_output).sum(dim=-2, keepdim=True)
@@ -119,7 +119,8 @@ def over_everything(d_output: Tensor, output: Tensor) -> Tensor:
     "dot",
     "only the diagonal of the Jacobian",
     symptom="It is the derivative of a sigmoid: each weight is treated alone.",
-    cause="p (1 - p) is the diagonal only; each score also lowers all other weights.",
+    cause="p (1 - p) is the diagonal only: compute output * (d_output - (output * "
+    "d_output).sum(-1, keepdim=True)).",
 )
 def diagonal(d_output: Tensor, output: Tensor) -> Tensor:
     return output * d_output
@@ -129,7 +130,7 @@ def diagonal(d_output: Tensor, output: Tensor) -> Tensor:
     "combine",
     "dot product added",
     symptom="A row of equal gradients gives something other than zero.",
-    cause="The dot product is subtracted.",
+    cause="Subtract the dot product: output * (d_output - dot).",
 )
 def added(d_output: Tensor, output: Tensor, dot: Tensor) -> Tensor:
     return output * (d_output + dot)
@@ -158,8 +159,8 @@ def outside(d_output: Tensor, output: Tensor, dot: Tensor) -> Tensor:
 @mistake(
     "combine",
     "weights and gradients exchanged",
-    symptom="The gradients multiply, and the weights stand in the brackets.",
-    cause="Weights and gradients have changed places: output * (d_output - dot).",
+    symptom="What is computed is d_output * (output - dot).",
+    cause="Exchange weights and gradients: output * (d_output - dot).",
 )
 def exchanged(d_output: Tensor, output: Tensor, dot: Tensor) -> Tensor:
     return d_output * (output - dot)

@@ -77,8 +77,8 @@ mistake = mistakes_in(TIED_BACKWARD)
 @mistake(
     "read",
     "rows overwritten where a token comes twice",
-    symptom="Of the places where a token was read only one counts, mostly the last.",
-    cause="Each place adds to the row: index_add, where an assignment overwrites.",
+    symptom="Where a token was read at several places, only one of them counts.",
+    cause="Add the gradients of all its places to a token's row, as index_add does.",
 )
 def overwritten(d_vectors: Tensor, tokens: Tensor, d_logits: Tensor) -> Tensor:
     return _filled(d_vectors, tokens, d_logits)
@@ -87,7 +87,7 @@ def overwritten(d_vectors: Tensor, tokens: Tensor, d_logits: Tensor) -> Tensor:
 @mistake(
     "read",
     "rows averaged where a token comes twice",
-    symptom="A token's row gets the mean of its places.",
+    symptom="Where a token was read at several places, their gradients are averaged.",
     cause="Every place adds its gradient: a sum, not a mean.",
 )
 def averaged(d_vectors: Tensor, tokens: Tensor, d_logits: Tensor) -> Tensor:
@@ -120,7 +120,7 @@ def embedding_only(read: Tensor, written: Tensor, tokens: Tensor) -> Tensor:
 @mistake(
     "both",
     "tied matrix counted as projection only",
-    symptom="That rows were read counts for nothing.",
+    symptom="The argument d_vectors changes nothing.",
     cause="The matrix was also the embedding: add that share.",
 )
 def projection_only(read: Tensor, written: Tensor, tokens: Tensor) -> Tensor:

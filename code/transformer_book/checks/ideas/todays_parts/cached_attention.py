@@ -163,7 +163,7 @@ def key_straight(key: Tensor, positions: Tensor, turn: Turn) -> Tensor:
     "turn_value",
     "values turned, too",
     symptom="The average mixes values that were turned by different angles.",
-    cause="Values carry content, and no product is taken of them: leave them as they are.",
+    cause="Turn queries and keys only, and leave the values as they are.",
 )
 def value_turned(value: Tensor, positions: Tensor, turn: Turn) -> Tensor:
     return turn(value, positions)
@@ -197,8 +197,8 @@ def future_seen(scores: Tensor, kept: Tensor) -> Tensor:
     "mask that does not count what is kept",
     met=("nonsense", 11),
     symptom="New token i, counted from 0, sees only the first i + 1 positions, kept ones included.",
-    cause="The triangle begins at the first kept position, as with is_causal=True: shift it by "
-    "their number, tril(P).",
+    cause="Shift the triangle by the number P of kept positions, tril(P), which is_causal=True "
+    "does not do.",
 )
 def unshifted(scores: Tensor, kept: Tensor) -> Tensor:
     seen = torch.ones(scores.shape[-2:]).tril().bool()  # (t, P + t)
@@ -210,8 +210,8 @@ def unshifted(scores: Tensor, kept: Tensor) -> Tensor:
     "mask as wide as the new tokens alone",
     met=("sizes", 15),
     symptom="It stops with several new tokens behind kept ones; one alone, or none kept, works.",
-    cause="The mask is (t, t), and the scores are (t, P + t): what is kept has its columns, too. "
-    "Make it of t rows and P + t columns, with tril(P).",
+    cause="The scores are (t, P + t), since what is kept has its columns, too: make the mask of t "
+    "rows and P + t columns, with tril(P).",
     stops=True,
 )
 def new_columns_only(scores: Tensor, kept: Tensor) -> Tensor:
@@ -237,8 +237,8 @@ def not_extended(keys: Tensor, kept: Tensor, key: Tensor) -> Tensor:
     "no mask as soon as something is kept",
     met=("too-good", 0),
     symptom="New tokens that come together behind kept ones see each other's future.",
-    cause="The mask is left out with a cache, which is right for a single new token: several need "
-    "tril(P), P being what is kept.",
+    cause="Hide the future behind kept positions, too: tril(P), P being their number. Only a "
+    "single new token needs no mask.",
     seen="generate() produces garbage despite low train loss: prefill skips causal masking when a "
     "KV cache is attached, https://github.com/Mikyx-1/TinyLLM/issues/17",
 )

@@ -89,15 +89,15 @@ mistake = mistakes_in(GROUPED)
     "values repeated in another order than the keys",
     symptom="With several groups of several heads, some heads average another group's values, "
     "though with the right weights.",
-    cause="Repeat the values as the keys are, with `repeat_interleave`, not with `repeat`.",
+    cause="Repeat the values as the keys are, with `repeat_interleave` over dim=1.",
 )
 @mistake(
     "share_keys",
     "repeat for repeat_interleave",
     symptom="With several groups of several heads, query head 1 reads head 1 of keys and values, "
     "where it shares head 0.",
-    cause="The heads lie one behind the other, 0 1 0 1, as `repeat` lays them: neighbours share a "
-    "head, 0 0 1 1, which `repeat_interleave` does.",
+    cause="Let neighbouring query heads share a head, as `repeat_interleave` over dim=1 does: with "
+    "two groups, four query heads read heads 0 0 1 1, not 0 1 0 1.",
     steps={"share_values": lambda x, n_heads: x.repeat(1, n_heads // x.size(1), 1, 1)},
 )
 def repeated(x: Tensor, n_heads: int) -> Tensor:
@@ -110,8 +110,7 @@ def repeated(x: Tensor, n_heads: int) -> Tensor:
     met=("sizes", 16),
     symptom="It stops wherever there are several heads of keys and values, and fewer than those of "
     "the queries.",
-    cause="They are repeated over dim=2, the positions, and there are as few heads as before: "
-    "repeat them over dim=1, the heads.",
+    cause="Repeat keys and values over dim=1, the heads, not over dim=2, the positions.",
     steps={"share_values": lambda x, n_heads: repeated_positions(x, n_heads)},
     stops=True,
 )
@@ -159,7 +158,7 @@ def first_head(x: Tensor, n_heads: int) -> Tensor:
     "scale",
     "scaled by the root of the model's width",
     symptom="The scores are 1/√H of what they should be: the more heads, the evener the weights.",
-    cause="The scores are divided by √(H · K): divide by √K, the width of one head.",
+    cause="The scores are divided by √(H · K): divide by √K, K being the width of one head.",
 )
 def model_scaled(scores: Tensor, query: Tensor, key: Tensor) -> Tensor:
     return scores / math.sqrt(query.size(1) * query.size(-1))
@@ -197,8 +196,8 @@ def widened(x: Tensor, n_heads: int) -> Tensor:
     met=("nonsense", 0),
     symptom="With several heads to a group, a head can hold some of its group's features several "
     "times, and others not at all.",
-    cause="repeat_interleave runs over the features of all heads together: cut into heads first, "
-    "and repeat these, dim=1.",
+    cause="Repeat whole heads, not single features: `repeat_interleave` over dim=1 of (B, G, S, "
+    "K).",
     steps={"share_values": widened},
     seen="One question about repeat KV, https://github.com/jxiw/M1/issues/4",
 )
@@ -228,8 +227,7 @@ def unfolded(x: Tensor, n_heads: int) -> Tensor:
     met=("nonsense", 0),
     symptom="Of several positions, query heads that share keys see some more than once, and others "
     "not at all.",
-    cause="Each position is copied, as by a helper for (B, S, G, K) that gets (B, G, S, K): copy "
-    "each head, along dim=1.",
+    cause="Copy each head, not each position: `repeat_interleave` over dim=1 of (B, G, S, K).",
     steps={"share_values": unfolded},
 )
 def positions_for_heads(x: Tensor, n_heads: int) -> Tensor:

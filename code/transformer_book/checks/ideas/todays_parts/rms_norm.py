@@ -76,7 +76,8 @@ def centred(x: Tensor) -> Tensor:
     "mean_square",
     "divided by the standard deviation",
     symptom="Vectors whose features have another mean than 0 come out too large.",
-    cause="The variance leaves the mean out: take the mean of the squares, x.square().mean(-1).",
+    cause="The variance leaves the mean out: take the mean of the squares, x.square().mean(-1, "
+    "keepdim=True).",
 )
 def variance(x: Tensor) -> Tensor:
     return x.var(dim=-1, keepdim=True, unbiased=False)
@@ -118,8 +119,8 @@ def no_epsilon(x: Tensor, mean_square: Tensor, eps: float) -> Tensor:
     "ε of RMSNorm beside the squares of scaled numbers",
     met=("nan", 0),
     symptom="A row of zeros becomes nan, and rows of small numbers come out too large.",
-    cause="The row is divided by its largest entry first, and ε added afterwards: that multiplies "
-    "ε by the square of the entry. Divide ε by that square, and leave rows of zeros as they are.",
+    cause="Add ε to the mean of the squares of x itself. If each row is divided by its largest |x| "
+    "first, divide ε by the square of that, and leave rows of zeros as they are.",
 )
 def scaled_by_the_largest(x: Tensor, mean_square: Tensor, eps: float) -> Tensor:
     scaled = x / x.abs().amax(dim=-1, keepdim=True)
@@ -130,8 +131,7 @@ def scaled_by_the_largest(x: Tensor, mean_square: Tensor, eps: float) -> Tensor:
     "divide",
     "RMSNorm by F.normalize",
     symptom="Small vectors come out too large.",
-    cause="F.normalize adds no ε, it only bounds the length from below: divide by the root of the "
-    "mean of the squares plus ε.",
+    cause="Divide by the root of the mean of the squares plus ε, which F.normalize does not add.",
 )
 def divided_by_length(x: Tensor, mean_square: Tensor, eps: float) -> Tensor:
     return torch.nn.functional.normalize(x, dim=-1) * x.size(-1) ** 0.5
@@ -161,7 +161,7 @@ def no_weight(normalised: Tensor, weight: Tensor, x: Tensor) -> Tensor:
     "scale",
     "one added to the weight of RMSNorm",
     symptom="The normalised vector is multiplied by 1 + w, not by w.",
-    cause="The weight counts from zero, (1 + w): Gemma's convention, whose weights start at 0. "
+    cause="The weight counts from zero, (1 + w), as in Gemma 1 to 3, whose weights start at 0. "
     "Llama's and PyTorch's start at 1 and are multiplied as they are.",
     kind="convention",
 )
@@ -173,8 +173,7 @@ def from_zero(normalised: Tensor, weight: Tensor, x: Tensor) -> Tensor:
     "divide",
     "multiplied by the root in RMSNorm",
     symptom="Vectors whose mean square is above 1 become larger still, before the weight.",
-    cause="The vectors are multiplied by the root, as x / rsqrt(…) does: rsqrt is one over the "
-    "root, so multiply by it, or divide by sqrt(…).",
+    cause="Divide by the root, or multiply by rsqrt(…), which is one over the root.",
     seen="Incorrect implementation of RMSNorm, https://github.com/mosaicml/llm-foundry/issues/371",
 )
 def times_the_root(x: Tensor, mean_square: Tensor, eps: float) -> Tensor:

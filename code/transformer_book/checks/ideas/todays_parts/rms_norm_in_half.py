@@ -106,7 +106,7 @@ mistake = mistakes_in(HALF)
     "RMSNorm computed in two bytes",
     symptom="In float16 large features come out as zeros, and zeros as nan if ε is tiny; "
     "squares and mean are rounded.",
-    cause="Squares above 65504 are inf in float16, and an ε below 3e-8 is 0: compute in float32, "
+    cause="In float16 the square of 256 is inf, and an ε of 1e-8 is 0: compute in float32, "
     "x.float(), and round the result.",
 )
 def as_it_came(x: Tensor) -> Tensor:
@@ -117,8 +117,8 @@ def as_it_came(x: Tensor) -> Tensor:
     "mean_square",
     "squared before .float()",
     symptom="In float16 features of 256 and more make the whole position zero.",
-    cause="What was squared or added up in two bytes has lost digits, or is inf: widen first, "
-    "`x.float().square()`, and add up in four bytes.",
+    cause="Widen first, then square and add up in float32, `x.float().square()`: in float16 the "
+    "square of 256 is inf.",
 )
 def squared_first(wide: Tensor, x: Tensor) -> Tensor:
     return x.square().float().mean(dim=-1, keepdim=True)
@@ -138,7 +138,7 @@ def mean_rounded(wide: Tensor, x: Tensor) -> Tensor:
     "mean_square",
     "squares cut off at the largest float16",
     symptom="Positions with features of 256 and more come out too large.",
-    cause="A clamp hides the overflow and changes the mean: compute the squares in float32.",
+    cause="Compute the squares in float32, and set no limit to them.",
 )
 def cut_off(wide: Tensor, x: Tensor) -> Tensor:
     return wide.square().clamp(max=65504).mean(dim=-1, keepdim=True)
@@ -160,7 +160,7 @@ def left_wide(normalised: Tensor, weight: Tensor, x: Tensor) -> Tensor:
     "float16, whatever came in",
     met=("sizes", 0),
     symptom="It is right for float16, and bfloat16 or float32 come out as float16.",
-    cause="Use `.to(x.dtype)`, not `.half()`.",
+    cause="Bring the result back to the type in which x came, `.to(x.dtype)`.",
 )
 def always_half(normalised: Tensor, weight: Tensor, x: Tensor) -> Tensor:
     return (weight * normalised).half()
@@ -170,9 +170,9 @@ def always_half(normalised: Tensor, weight: Tensor, x: Tensor) -> Tensor:
     "divide",
     "ε beside the squares of scaled numbers",
     met=("nan", 0),
-    symptom="A row of zeros becomes nan, and one large number makes its row too small.",
-    cause="The row is divided by its largest entry first, and ε added afterwards: that multiplies "
-    "ε by the square of the entry. Divide ε by that square, and leave rows of zeros as they are.",
+    symptom="A row of zeros becomes nan, and rows of small numbers come out too large.",
+    cause="Add ε to the mean of the squares of x itself. If each row is divided by its largest |x| "
+    "first, divide ε by the square of that, and leave rows of zeros as they are.",
     seen="Fix rms_norm eps inflation from max-|x| rescale; guard all-zero input, "
     "https://github.com/apple/coremltools/pull/2822",
 )

@@ -133,8 +133,7 @@ def turned_by_two(first: Tensor, second: Tensor, a: Tensor, b: Tensor) -> tuple[
     met=("nonsense", 26),
     symptom="With several pairs, the two features of a pair are turned by different angles, and "
     "vectors can change their length.",
-    cause="`repeat_interleave` gives neighbours one angle, and what is turned are features i and "
-    "i + K/2: lay the angles out as the pairs are, `torch.cat([angles, angles], dim=-1)`.",
+    cause="Give features i and i + K/2 the same angle: `torch.cat([angles, angles], dim=-1)`.",
 )
 def angles_of_neighbours(first: Tensor, second: Tensor, angles: Tensor) -> tuple[Tensor, Tensor]:
     return turned_by_two(first, second, *angles.repeat_interleave(2, dim=-1).chunk(2, dim=-1))
@@ -145,8 +144,8 @@ def angles_of_neighbours(first: Tensor, second: Tensor, angles: Tensor) -> tuple
     "angles laid out for halves, neighbours turned",
     symptom="With several pairs, the two features of a pair are turned by different angles, and "
     "vectors can change their length.",
-    cause="The angles lie one row behind the other, for pairs of i and i + K/2, and what is turned "
-    "are neighbours: turn halves, or lay the angles out with `repeat_interleave`.",
+    cause="Turn features i and i + K/2 together, or give neighbours the same angle, with "
+    "`repeat_interleave`.",
     steps={"pair": lambda x: (x[..., 0::2], x[..., 1::2]), "join": interleaved},
 )
 def angles_of_halves(first: Tensor, second: Tensor, angles: Tensor) -> tuple[Tensor, Tensor]:
@@ -158,8 +157,8 @@ def angles_of_halves(first: Tensor, second: Tensor, angles: Tensor) -> tuple[Ten
     "turn",
     "turned clockwise",
     symptom="Every pair is turned the other way.",
-    cause="The sign of the angle is turned round. If queries and keys both are, their products "
-    "still depend on the distance alone; weights do not fit from one to the other.",
+    cause="The angle has the other sign. If queries and keys are both turned so, their products "
+    "still depend on the distance alone; but weights trained with one sign do not fit the other.",
     kind="convention",
 )
 def clockwise(first: Tensor, second: Tensor, angles: Tensor) -> tuple[Tensor, Tensor]:
@@ -182,7 +181,7 @@ def no_turn(first: Tensor, second: Tensor, angles: Tensor) -> tuple[Tensor, Tens
     "frequencies",
     "all pairs turned equally fast",
     symptom="All pairs turn by the same angle.",
-    cause="The frequencies do not fall: pair i turns by base^(−2i/K) at each position.",
+    cause="Let the frequencies fall: the angle of pair i is position · base^(−2i/K).",
 )
 def same_frequency(x: Tensor, base: float) -> Tensor:
     return torch.ones(x.size(-1) // 2)
@@ -202,7 +201,7 @@ def half_exponent(x: Tensor, base: float) -> Tensor:
     "frequencies",
     "exponent without its minus",
     symptom="All pairs but the first turn too fast, the last of them fastest.",
-    cause="The frequencies rise, base^(2i/K): pair i turns by base^(−2i/K) at each position.",
+    cause="Put a minus before the exponent: the angle of pair i is position · base^(−2i/K).",
     seen="Missing a negative sign on the exponent for RoPE, "
     "https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/313",
 )
@@ -236,7 +235,8 @@ def fixed_base(x: Tensor, base: float) -> Tensor:
     "places",
     "rotary positions counted from one",
     symptom="Every vector is turned by one position more.",
-    cause="Positions start at 1. The products do not change, since they depend on distances only.",
+    cause="Each position counts one more. If queries and keys are both turned so, their products "
+    "do not change, since they depend on distances only.",
     kind="convention",
 )
 def from_one(positions: Tensor, x: Tensor) -> Tensor:
@@ -252,8 +252,7 @@ def quarter_frequencies(x: Tensor, base: float) -> Tensor:
     "pair",
     "only half of each head turned",
     symptom="The second half of the features comes out as it went in.",
-    cause="There are K/2 angles, for the pairs i and i + K/2 of all K features: halve the width "
-    "once.",
+    cause="Turn all K features, by K/2 angles: the pairs are i and i + K/2.",
     steps={
         "frequencies": quarter_frequencies,
         "join": lambda first, second, x: torch.cat(

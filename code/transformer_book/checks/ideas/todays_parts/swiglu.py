@@ -86,7 +86,7 @@ def value_opened(gate: Tensor, value: Tensor) -> Tensor:
     "open",
     "sigmoid in place of SiLU",
     symptom="The gate lies between 0 and 1.",
-    cause="The gate is sigmoid(z), as in the first gated networks: SwiGLU's is z · sigmoid(z).",
+    cause="The gate is sigmoid(z), which makes this GLU: SwiGLU's is z · sigmoid(z).",
 )
 def sigmoid_gate(gate: Tensor, value: Tensor) -> Tensor:
     return torch.sigmoid(gate)
@@ -95,9 +95,8 @@ def sigmoid_gate(gate: Tensor, value: Tensor) -> Tensor:
 @mistake(
     "open",
     "GELU in place of SiLU",
-    symptom="The gate is off by up to 0.2.",
-    cause="The gate is GELU(z), which makes this GeGLU: it works as well, but it is another "
-    "network.",
+    symptom="The gate is off by less than 0.2.",
+    cause="The gate is GELU(z), which makes this GeGLU: it works, too, but it is another network.",
     kind="convention",
 )
 def gelu_gate(gate: Tensor, value: Tensor) -> Tensor:
@@ -108,8 +107,7 @@ def gelu_gate(gate: Tensor, value: Tensor) -> Tensor:
     "open",
     "ReLU in place of SiLU",
     symptom="The gate is 0 wherever its product is negative.",
-    cause="The gate is ReLU(z), which makes this ReGLU: it works as well, but it is another "
-    "network.",
+    cause="The gate is ReLU(z), which makes this ReGLU: it works, too, but it is another network.",
     kind="convention",
 )
 def relu_gate(gate: Tensor, value: Tensor) -> Tensor:
@@ -130,7 +128,7 @@ def bare_gate(gate: Tensor, value: Tensor) -> Tensor:
     "combine",
     "gate added in place of multiplied",
     symptom="The value passes even where the gate is closed.",
-    cause="The two products are added: multiply them.",
+    cause="Multiply the two: silu(x @ w_gate.T) * (x @ w_value.T).",
 )
 def added(opened: Tensor, value: Tensor, gate: Tensor) -> Tensor:
     return opened + value
@@ -170,7 +168,7 @@ def without_value(x: Tensor, w_value: Tensor, w_gate: Tensor) -> Tensor:
     "value",
     "one matrix for gate and value",
     symptom="`w_value` has no effect.",
-    cause="Gate and value both come from `w_gate`: the value is x @ w_value.T.",
+    cause="Compute the value from `w_value`: x @ w_value.T.",
 )
 def same_matrix(x: Tensor, w_value: Tensor, w_gate: Tensor) -> Tensor:
     return x @ w_gate.T
