@@ -95,7 +95,7 @@ mistake = mistakes_in(MERGE_TOKENS)
     "lowest",
     "the last learned merge first",
     symptom="Of the possible merges, the one learned last is done first.",
-    cause="Of the possible merges do the one learned first, that of the lowest rank.",
+    cause="Do the one learned first, that of the lowest rank.",
 )
 def highest(tokens: list[str], ranks: Ranks) -> Pair | None:
     pairs = [pair for pair in pairwise(tokens) if pair in ranks]

@@ -418,8 +418,7 @@ def finished_only(finished: Hypotheses, alive: Hypotheses) -> Hypotheses:
     "rank",
     "normalised by length",
     symptom="Long hypotheses gain: the score is divided by the number of tokens.",
-    cause="The sum of the log-probabilities is asked for; to divide it is another score, with a "
-    "name of its own.",
+    cause="Rank by the sum of the log-probabilities; divided by the length it is another score.",
     section="The length penalty",
     steps={"enough": lambda finished, alive, beam_size: False},
 )
@@ -431,8 +430,7 @@ def by_mean(score: float, length: int) -> float:
     "rank",
     "normalised by length, <sos> counted",
     symptom="Long hypotheses gain: the score is divided by the number of tokens and one more.",
-    cause="The sum of the log-probabilities is asked for; to divide it is another score, with a "
-    "name of its own.",
+    cause="Rank by the sum of the log-probabilities; divided by the length it is another score.",
     section="The length penalty",
     steps={"enough": lambda finished, alive, beam_size: False},
 )

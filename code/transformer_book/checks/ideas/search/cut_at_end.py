@@ -126,7 +126,7 @@ def last_lost(ids: Sequence[int]) -> list[int]:
 @mistake(
     "cut",
     "nothing left where there is no end",
-    symptom="A sentence without <eos> is empty.",
+    symptom="A sentence without <eos> comes out empty.",
     cause="Without an <eos> all ids are the sentence.",
 )
 def nothing_left(ids: Sequence[int]) -> list[int]:
