@@ -134,7 +134,7 @@ def mean_ablation(heads: Tensor, head: int) -> Tensor:
     symptom="With several heads of several features, no head is gone as a whole, and parts of "
     "others are.",
     cause="After merging, every H-th feature is set to zero: the features of a head stand side by "
-    "side, head · K to (head + 1) · K.",
+    "side, head · K to (head + 1) · K − 1.",
     section="Break it: the wrong numbers set to zero",
 )
 def every_hth(heads: Tensor, head: int) -> Tensor:
@@ -212,8 +212,8 @@ def after_projection(projected: Tensor, bias: Tensor, heads: Tensor, head: int) 
     "read",
     "columns of the weight in place of its rows",
     symptom="A block of output features may be the bias alone, and all heads speak in the rest.",
-    cause="Set the rows head · K to (head + 1) · K of `weight` to zero: its columns are the output "
-    "features.",
+    cause="Set the head itself to zero: the columns of `weight` are output features, and its rows "
+    "belong to the heads.",
     section="Break it: the wrong numbers set to zero",
     steps={"silence": lambda heads, head: heads},
 )

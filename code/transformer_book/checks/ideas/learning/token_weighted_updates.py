@@ -159,7 +159,7 @@ def full_windows(parts: Sequence[Any], n: int) -> Windows:
     "windows",
     "first update after one part",
     symptom="The first window has one part, and those of n parts begin behind it.",
-    cause="`i % n == 0` is true for i = 0: count from one, `(i + 1) % n == 0`.",
+    cause="Make the first update after n parts: `i % n == 0` is true for i = 0 already.",
 )
 def counted_from_zero(parts: Sequence[Any], n: int) -> Windows:
     return [parts[:1], *(parts[i : i + n] for i in range(1, len(parts), n))]
