@@ -78,7 +78,7 @@ mistake = mistakes_in(TIED_BACKWARD)
     "read",
     "rows overwritten where a token comes twice",
     symptom="Where a token was read at several places, only one of them counts.",
-    cause="Add the gradients of all its places to a token's row, as index_add does.",
+    cause="Add to a token's row the gradients of all its places, as index_add does.",
 )
 def overwritten(d_vectors: Tensor, tokens: Tensor, d_logits: Tensor) -> Tensor:
     return _filled(d_vectors, tokens, d_logits)
