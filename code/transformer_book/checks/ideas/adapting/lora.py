@@ -81,7 +81,7 @@ def factor_of_one(alpha: float, down: Tensor) -> float:
     "factor",
     "α not divided by the rank",
     symptom="The change is r times what it should be.",
-    cause="The factor is α / r: divide by the number of rows of `down`.",
+    cause="Multiply by α / r: r is the number of rows of `down`.",
     section="Break it: the factor forgotten",
 )
 def alpha_alone(alpha: float, down: Tensor) -> float:
@@ -113,9 +113,9 @@ def rank_of_columns(alpha: float, down: Tensor) -> float:
 @mistake(
     "factor",
     "the root of the rank",
-    symptom="The change is larger by a factor of the root of r.",
-    cause="This is rsLoRA's factor, α/√r, which is just as consistent; but adapters made for one "
-    "do not fit the other, and the learning rate means something else.",
+    symptom="The change is √r times as large.",
+    cause="This is rsLoRA's factor, α/√r, which is just as consistent; but with a rank above 1, "
+    "an adapter made for one factor does not fit the other.",
     section="Break it: the factor forgotten",
     kind="convention",
 )
@@ -158,7 +158,7 @@ def factor_twice(base: Tensor, change: Tensor, factor: float, x: Tensor) -> Tens
     "join",
     "input in place of the base",
     symptom="The input comes through where the frozen weight should have acted.",
-    cause="This is a residual adapter: add weight · x, not x.",
+    cause="Add x @ weight.T, not x.",
 )
 def input_added(base: Tensor, change: Tensor, factor: float, x: Tensor) -> Tensor:
     return x + factor * change
@@ -168,7 +168,7 @@ def input_added(base: Tensor, change: Tensor, factor: float, x: Tensor) -> Tenso
     "change",
     "down and up exchanged",
     symptom="The change is that of the transposed matrix.",
-    cause="x meets `down` first and `up` second, each transposed: x @ down.T @ up.T.",
+    cause="Compute x @ down.T @ up.T: `down` first, `up` second, each transposed.",
 )
 def exchanged(x: Tensor, down: Tensor, up: Tensor) -> Tensor:
     return x @ up @ down

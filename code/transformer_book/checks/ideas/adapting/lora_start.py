@@ -74,8 +74,8 @@ mistake = mistakes_in(LORA_START)
     "up",
     "A zero in place of B",
     symptom="`down` is zero and `up` is random.",
-    cause="The product is zero as well, so it works, too; in linear layers Hu et al. and their "
-    "followers begin with a random `down` and `up` = 0.",
+    cause="The product is zero as well, so it works, too; Hu et al. begin with a random `down` "
+    "and `up` = 0.",
     section="Break it: a start that is not zero",
     kind="convention",
     steps={"down": lambda rank, columns, draw: torch.zeros(rank, columns)},

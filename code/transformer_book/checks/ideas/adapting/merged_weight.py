@@ -78,7 +78,7 @@ def merged_change(weight: Tensor, change: Tensor, factor: float) -> Tensor:
     "join",
     "merged twice",
     symptom="The change is in the weight twice.",
-    cause="Add the change once: what is merged already is not merged again.",
+    cause="Add the change once: weight + α/r · up @ down.",
     section="Break it: merged twice",
 )
 def merged_twice(weight: Tensor, change: Tensor, factor: float) -> Tensor:
@@ -120,10 +120,9 @@ def product_transposed(down: Tensor, up: Tensor) -> Tensor:
 @mistake(
     "change",
     "matrices of the adapter read in the other layout",
-    symptom="With a rank above 1, the change has its numbers at the wrong places before they are "
-    "multiplied.",
-    cause="`down` is (r, I) and `up` (O, r): a reshape to (I, r) and (r, O) scrambles them. The "
-    "change is up @ down.",
+    symptom="With a rank above 1, the matrices have their numbers at the wrong places when they "
+    "are multiplied.",
+    cause="Multiply `up` (O, r) and `down` (r, I) as they are: the change is up @ down.",
     seen="fix(lora): MergeEngine::merge transposed PEFT adapters, "
     "https://github.com/paiml/aprender/pull/2138",
 )

@@ -72,7 +72,8 @@ def not_shared(logits: Tensor, kept: Tensor) -> Tensor:
     "drop",
     "softmax of the min-p taken twice",
     symptom="Where several tokens are kept, their probabilities are too even.",
-    cause="What goes into the last softmax are probabilities: drop logits, or divide by the sum.",
+    cause="Take the last softmax of logits, not of probabilities, or divide the kept "
+    "probabilities by their sum.",
 )
 def of_probabilities(logits: Tensor, kept: Tensor) -> Tensor:
     return logits.softmax(dim=-1).masked_fill(~kept, float("-inf"))
@@ -82,7 +83,7 @@ def of_probabilities(logits: Tensor, kept: Tensor) -> Tensor:
     "bound",
     "min-p taken absolutely",
     symptom="Where the model is unsure, too few tokens can reach the bound, or none.",
-    cause="The bound is relative: min_p times the probability of the likeliest token.",
+    cause="Compare with min_p times the probability of the likeliest token.",
 )
 def absolute(p: Tensor, min_p: float) -> Tensor:
     return torch.full_like(p[..., :1], min_p)
@@ -142,7 +143,7 @@ def below(p: Tensor, bound: Tensor) -> Tensor:
     "drop",
     "below min-p set to zero",
     symptom="Dropped tokens can still be drawn: the exponential of zero is one.",
-    cause="Set their logits to −inf.",
+    cause="Set the logits of dropped tokens to −inf.",
 )
 def below_to_zero(logits: Tensor, kept: Tensor) -> Tensor:
     return logits.masked_fill(~kept, 0.0)
@@ -152,7 +153,7 @@ def below_to_zero(logits: Tensor, kept: Tensor) -> Tensor:
     "drop",
     "the cut of min-p never used",
     symptom="Tokens below the bound keep their probabilities.",
-    cause="The probabilities are those from before the cut: take the softmax of what is left.",
+    cause="Drop the tokens below the bound, then take the softmax of what is left.",
 )
 def not_dropped(logits: Tensor, kept: Tensor) -> Tensor:
     return logits

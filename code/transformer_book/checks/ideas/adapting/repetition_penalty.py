@@ -100,8 +100,8 @@ def always_multiplied(logits: Tensor, penalty: float, said: Tensor) -> Tensor:
     "weaken",
     "division and multiplication exchanged",
     symptom="With a penalty above 1, logits of what was said rise.",
-    cause="Divide where the logit is positive, and multiply where it is negative: here it is the "
-    "other way round.",
+    cause="Divide where the logit is positive, and multiply where it is negative, not the other "
+    "way round.",
 )
 def exchanged(logits: Tensor, penalty: float, said: Tensor) -> Tensor:
     return torch.where(logits > 0, logits * penalty, logits / penalty)
@@ -111,7 +111,8 @@ def exchanged(logits: Tensor, penalty: float, said: Tensor) -> Tensor:
     "weaken",
     "penalty subtracted",
     symptom="Small logits fall as far as large ones, and a penalty of 1 changes something.",
-    cause="That is another penalty, for presence. This one is a factor: 1 changes nothing.",
+    cause="Divide positive logits by the penalty, and multiply negative ones by it: then a "
+    "penalty of 1 changes nothing.",
 )
 def subtracted(logits: Tensor, penalty: float, said: Tensor) -> Tensor:
     return logits - penalty
@@ -121,7 +122,7 @@ def subtracted(logits: Tensor, penalty: float, said: Tensor) -> Tensor:
     "weaken",
     "penalty once for each time",
     symptom="What was said twice is punished twice.",
-    cause="The penalty is applied for each place of a token: take each token once, `set(row)`.",
+    cause="Apply the penalty once to each token of a row: row.unique() has each token once.",
 )
 def for_each_time(logits: Tensor, penalty: float, said: Tensor) -> Tensor:
     return weakened(logits, penalty**said, said)
@@ -172,8 +173,8 @@ def all_punished(logits: Tensor, weaker: Tensor, said: Tensor) -> Tensor:
     "weaken",
     "penalty subtracted, as often as a token was said",
     symptom="What comes twice is punished twice, and each time by the same amount.",
-    cause="This is a frequency penalty: here positive logits are divided, and "
-    "negative ones multiplied, once.",
+    cause="This is a frequency penalty: divide positive logits by the penalty, and multiply "
+    "negative ones by it, once.",
 )
 def subtracted_for_each(logits: Tensor, penalty: float, said: Tensor) -> Tensor:
     return logits - penalty * said

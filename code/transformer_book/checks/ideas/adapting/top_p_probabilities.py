@@ -108,7 +108,7 @@ def unsorted(logits: Tensor, top_p: float) -> Tensor:
     "keep",
     "sorted and not put back",
     symptom="The right number of tokens stays, but always those with the first ids.",
-    cause="The decision is in sorted order: scatter it back to the places of the tokens.",
+    cause="Scatter the decision from sorted order back to the places of the tokens.",
 )
 def not_put_back(logits: Tensor, top_p: float) -> Tensor:
     p = logits.softmax(dim=-1).sort(dim=-1, descending=True).values
@@ -119,7 +119,7 @@ def not_put_back(logits: Tensor, top_p: float) -> Tensor:
     "keep",
     "the unlikely ones first",
     symptom="The nucleus begins with the least likely token.",
-    cause="The order is ascending, as sort() has it: pass descending=True.",
+    cause="Begin with the likeliest token: sort with descending=True.",
 )
 def ascending(logits: Tensor, top_p: float) -> Tensor:
     return of_rank(logits, lambda p: p.cumsum(dim=-1) - p < top_p, descending=False)
@@ -129,7 +129,7 @@ def ascending(logits: Tensor, top_p: float) -> Tensor:
     "keep",
     "top-p of 1 − p",
     symptom="The likeliest tokens that together reach 1 − top_p stay.",
-    cause="Keep what sums to top_p; 1 − top_p is what is cut off.",
+    cause="Keep the likeliest tokens until they reach top_p, not 1 − top_p.",
 )
 def complement(logits: Tensor, top_p: float) -> Tensor:
     return of_rank(logits, lambda p: p.cumsum(dim=-1) - p < 1 - top_p)
@@ -139,7 +139,7 @@ def complement(logits: Tensor, top_p: float) -> Tensor:
     "drop",
     "outside the nucleus set to zero",
     symptom="Dropped tokens can still be drawn: the exponential of zero is one.",
-    cause="Set their logits to −inf.",
+    cause="Set the logits of dropped tokens to −inf.",
 )
 def nucleus_to_zero(logits: Tensor, kept: Tensor) -> Tensor:
     return logits.masked_fill(~kept, 0.0)
@@ -161,8 +161,8 @@ def not_shared(logits: Tensor, kept: Tensor) -> Tensor:
     "gathered in place of scattered back",
     met=("nonsense", 0),
     symptom="Each row has the right number of tokens, but often at the places of others.",
-    cause="sort() says which token stands at each rank. gather() with it takes once more from the "
-    "sorted row: scatter() puts back.",
+    cause="sort() says which token stands at each rank: put sorted numbers back with scatter(-1, "
+    "order, …), not with gather(-1, order).",
     seen="A bug in the implementation of the top-p sampling, "
     "https://github.com/lucidrains/PaLM-rlhf-pytorch/issues/60",
 )
@@ -187,7 +187,8 @@ def logarithms_added(logits: Tensor, top_p: float) -> Tensor:
     "drop",
     "softmax of the nucleus taken twice",
     symptom="Where several tokens are kept, their probabilities are too even.",
-    cause="What goes into the last softmax are probabilities: drop logits, or divide by the sum.",
+    cause="Take the last softmax of logits, not of probabilities, or divide the kept "
+    "probabilities by their sum.",
 )
 def of_probabilities(logits: Tensor, kept: Tensor) -> Tensor:
     return logits.softmax(dim=-1).masked_fill(~kept, float("-inf"))

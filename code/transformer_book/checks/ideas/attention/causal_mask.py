@@ -73,7 +73,7 @@ def diagonal_hidden(ones: Tensor) -> Tensor:
     "next token visible",
     met=("too-good", 6),
     symptom="A position sees the token after it, the one it is to predict.",
-    cause="The triangle is one too wide: tril with diagonal=0, or triu(1) of what is hidden.",
+    cause="The triangle is one too wide: use torch.tril with diagonal=0.",
     section="Break it: masks that are nearly right",
 )
 def next_visible(ones: Tensor) -> Tensor:
@@ -135,7 +135,7 @@ def numbers(triangle: Tensor) -> Tensor:
     "triangle",
     "first row empty",
     symptom="The first position sees nothing, not even itself.",
-    cause="Row 0 has one True, too: a loop over the rows begins at 0.",
+    cause="Row 0 needs its True, too: the first position may attend to itself.",
 )
 def first_row_empty(ones: Tensor) -> Tensor:
     mask = ones.tril()

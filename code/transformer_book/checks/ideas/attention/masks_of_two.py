@@ -103,7 +103,7 @@ mistake(
     "source_mask",
     "padding ids exchanged",
     symptom="Where the two ids differ, padding is seen in both languages, and words with the "
-    "other's id are hidden.",
+    "other language's padding id are hidden.",
     cause="`source_pad` belongs to the source, `target_pad` to the target.",
     steps={"target_mask": hides_source_pad},
 )(hides_target_pad)
@@ -144,7 +144,8 @@ mistake(
     "the target sees what comes later",
     met=("too-good", 0),
     symptom="The target's mask hides padding alone: the words to come are seen.",
-    cause="Combine it with the lower triangle, `torch.ones(T, T).tril().bool()`.",
+    cause="Combine the target's padding mask with the lower triangle, `torch.ones(T, "
+    "T).tril().bool()`.",
 )
 def not_causal(real: Tensor) -> Tensor:
     return real.expand(-1, -1, real.size(-1), -1)

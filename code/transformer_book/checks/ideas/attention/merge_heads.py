@@ -52,7 +52,7 @@ mistake = mistakes_in(MERGE_HEADS)
     "heads merged without permuting back",
     met=("nonsense", 1),
     symptom="With several heads and positions, a row holds numbers of several positions.",
-    cause="Memory is read from left to right: transpose axes 1 and 2 first, then merge.",
+    cause="Transpose axes 1 and 2 of (B, H, T, K) first, then merge the last two.",
     seen="Fix several bugs, one critical, "
     "https://github.com/jsbaan/transformer-from-scratch/pull/6",
 )
@@ -64,8 +64,7 @@ def merged_without_transpose(heads: Tensor) -> Tensor:
     "merge",
     "other axes exchanged before merging",
     symptom="Where it differs, a row holds numbers of several positions, feature by feature.",
-    cause="Positions and features have changed places: exchange the axes of heads and positions, "
-    "1 and 2.",
+    cause="Exchange the axes of heads and positions, 1 and 2, and no others, before merging.",
 )
 def merged_over_positions(heads: Tensor) -> Tensor:
     return heads.transpose(2, 3).reshape(heads.size(0), heads.size(2), -1)
@@ -75,8 +74,9 @@ def merged_over_positions(heads: Tensor) -> Tensor:
     "merge",
     "heads merged interleaved",
     met=("harmless", 15),
-    symptom="The features of the heads alternate in place of standing one head after the other.",
-    cause="The axes are merged as (K, H): merge them as (H, K). Both work if used everywhere.",
+    symptom="With several heads of several features, the features of the heads alternate in place "
+    "of standing one head after the other.",
+    cause="Merge the last two axes as (H, K), not as (K, H). Both work if used everywhere.",
     kind="convention",
 )
 def merged_interleaved(heads: Tensor) -> Tensor:
@@ -88,7 +88,7 @@ def merged_interleaved(heads: Tensor) -> Tensor:
     "heads averaged",
     met=("sizes", 9),
     symptom="The shape is (B, T, K): the heads are averaged.",
-    cause="Heads stand side by side; the output projection mixes them.",
+    cause="Put the heads side by side; the output projection mixes them.",
 )
 def heads_averaged(heads: Tensor) -> Tensor:
     return heads.mean(dim=1)
@@ -108,7 +108,7 @@ def heads_reversed(heads: Tensor) -> Tensor:
     "merge",
     "heads summed",
     symptom="The shape is (B, T, K): the heads are added up.",
-    cause="Heads stand side by side; the output projection mixes them.",
+    cause="Put the heads side by side; the output projection mixes them.",
 )
 def heads_summed(heads: Tensor) -> Tensor:
     return heads.sum(dim=1)
@@ -118,7 +118,7 @@ def heads_summed(heads: Tensor) -> Tensor:
     "merge",
     "heads and features not put together",
     symptom="The shape is (B, T, H, K): the last two axes are still apart.",
-    cause="After the transpose the last two axes become one: flatten(-2).",
+    cause="Make one axis of the last two: flatten(-2).",
 )
 def heads_left_apart(heads: Tensor) -> Tensor:
     return heads.transpose(1, 2)
@@ -128,8 +128,7 @@ def heads_left_apart(heads: Tensor) -> Tensor:
     "merge",
     "a stack of heads read off",
     symptom="Where it differs, a row holds numbers of several positions or sentences.",
-    cause="It is as if the heads lay one behind the other, (H, B, T, K), and reshape read on to "
-    "the next position: bring them to (B, T, H, K) first.",
+    cause="Bring the heads to (B, T, H, K) first, then merge the last two axes.",
     seen="A possible bug in self_attention.py, https://github.com/hackiey/QAnet-pytorch/issues/2",
 )
 def stack_read_off(heads: Tensor) -> Tensor:

@@ -194,7 +194,7 @@ def output_forgotten(x: Tensor, weight: Tensor) -> Tensor:
     "several heads merged without permuting back",
     met=("nonsense", 20),
     symptom="With several heads and positions, a row holds numbers of several positions.",
-    cause="Memory is read from left to right: transpose axes 1 and 2 first, then merge.",
+    cause="Transpose axes 1 and 2 of (B, H, T, K) first, then merge the last two.",
     section="Merging",
     seen="Fix several bugs, one critical, "
     "https://github.com/jsbaan/transformer-from-scratch/pull/6",
@@ -304,8 +304,8 @@ def scaled_by_d_model(query: Tensor, value: Tensor) -> float:
     "mask not passed on",
     met=("too-good", 12),
     symptom="The mask changes nothing.",
-    cause="Hide the scores of the heads where it is False. (masked_fill returns a new tensor: "
-    "assign it.)",
+    cause="Hide the scores of the heads where the mask is False. (masked_fill returns a new "
+    "tensor: assign it.)",
 )
 def mask_lost(mask: Tensor | None, query: Tensor) -> None:
     return None
@@ -329,7 +329,8 @@ def mask_inverted(mask: Tensor | None, query: Tensor) -> Tensor | None:
     "one head only",
     met=("worse", 10),
     symptom="The number of heads does not matter.",
-    cause="The vectors are never split: there is one head as wide as the model.",
+    cause="Split queries, keys and values into H heads, and give each head its own scores and "
+    "weights.",
     section="Splitting",
     steps={"split_query": lambda x, n_heads, key: x[:, None]},
 )
@@ -341,8 +342,9 @@ def never_split(x: Tensor, n_heads: int) -> Tensor:
     "roles",
     "projected keys and values exchanged",
     symptom="The queries are compared with the values, and the keys are averaged.",
-    cause="Keys and values have changed places: query, key, value is the order everywhere. (In a "
-    "module that is trained from the start, the two weights would only exchange their names.)",
+    cause="Compare the queries with the projected keys, and average the projected values. "
+    "(Trained from the start, with one tensor for `key` and `value`, the two weights would only "
+    "exchange their names.)",
     seen="Returned q,k,v but assigned q,v,k? Is there any difference?, "
     "https://github.com/jsbaan/transformer-from-scratch/issues/1",
 )
@@ -358,7 +360,8 @@ def _of_the_first_head(weight: Tensor, n_heads: int) -> Tensor:
     "project",
     "one projection shared by all heads",
     symptom="All heads are equal: each is the first head again.",
-    cause="Every head uses the first K rows of the weights; head h has rows h·K to (h + 1)·K.",
+    cause="Head h has the rows h·K to (h + 1)·K − 1 of the weights of queries, keys and values; "
+    "the first K rows are those of head 0 alone.",
     section="Splitting",
     steps={
         "project_query": lambda x, weight, n_heads: x @ _of_the_first_head(weight, n_heads).T,
@@ -373,8 +376,8 @@ def first_head_repeated(x: Tensor, weight: Tensor, n_heads: int) -> Tensor:
     "mask without its axis of heads",
     symptom="Where each of several sentences has a mask, head h gets that of sentence h, or, with "
     "more or fewer heads than sentences, it stops.",
-    cause="The mask's sentences meet the heads, as (B, T, S) does beside (B, H, T, S): beside "
-    "scores (B, H, T, S) a mask is (B, 1, T, S).",
+    cause="Keep the axis of heads: beside scores (B, H, T, S) a mask is (B, 1, T, S), as the "
+    "first axis of (B, T, S) would meet the heads.",
     section="How a mask spreads",
     chapter=8,
 )
@@ -386,8 +389,8 @@ def heads_axis_lost(mask: Tensor | None, query: Tensor) -> Tensor | None:
     "split_query",
     "lengths of queries and keys taken for the same",
     symptom="It works where there are as many keys as queries, and stops elsewhere.",
-    cause="A shape is built with the wrong length, as in query.view(B, S, H, K): take the length "
-    "of each tensor from that tensor.",
+    cause="There may be more or fewer keys than queries: take the length of each tensor from that "
+    "tensor, as in query.view(B, T, H, K) and key.view(B, S, H, K).",
     section="All heads at once",
     stops=True,
 )
@@ -420,8 +423,8 @@ def keys_from_value(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, 
     "sources",
     "keys and values made from the query",
     symptom="The arguments `key` and `value` do not matter: this is self-attention.",
-    cause="Project the keys from `key` and the values from `value`: in the decoder they are the "
-    "memory.",
+    cause="Project the keys from `key` and the values from `value`: in cross-attention they are "
+    "the memory.",
 )
 def all_from_query(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
     return query, query
@@ -431,13 +434,14 @@ def all_from_query(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, T
     "sources",
     "arguments key and value exchanged",
     symptom="Keys are made from `value`, and values from `key`.",
-    cause="The two have changed places: query, key, value is the order everywhere.",
+    cause="Project the keys from `key`, and the values from `value`: the order is query, key, "
+    "value.",
 )
 @mistake(
     "sources",
     "weights of keys and values exchanged",
     symptom="Keys are projected with the values' weight, and values with the keys'.",
-    cause="Two weights have changed places: `key` has its own, and `value` has its own.",
+    cause="Project `key` with the keys' weight, and `value` with the values' weight.",
     steps={"roles": projections_exchanged},
 )
 def arguments_exchanged(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
@@ -448,7 +452,7 @@ def arguments_exchanged(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tens
     "output",
     "output weight not transposed",
     symptom="The output projection uses its weight the other way round.",
-    cause="Transpose it as the other weights are: heads @ weight.T, not heads @ weight.",
+    cause="Compute heads @ weight.T, as nn.Linear does, not heads @ weight.",
     section="Three projections, or one",
 )
 def output_not_transposed(x: Tensor, weight: Tensor) -> Tensor:
@@ -458,8 +462,10 @@ def output_not_transposed(x: Tensor, weight: Tensor) -> Tensor:
 @mistake(
     "split",
     "one head, scaled as if there were several",
-    symptom="The heads are never split, though the scores are divided by the root of D / H.",
-    cause="There is one head as wide as the model: split queries, keys and values.",
+    symptom="There is one head as wide as the model, though the scores are divided by the root of "
+    "D / H.",
+    cause="Split queries, keys and values into H heads, and give each head its own scores and "
+    "weights.",
     section="Splitting",
     steps={
         "split_query": lambda x, n_heads, key: (x * n_heads**0.5)[:, None],
@@ -473,7 +479,7 @@ def one_wide_head(x: Tensor, n_heads: int) -> Tensor:
     "mask",
     "mask of the first sentence for all",
     symptom="Every sentence has the mask of the first one.",
-    cause="One sentence's mask is handed over, as mask[0]: hand over all of them.",
+    cause="Give each sentence its own mask, not mask[0] to all.",
 )
 def first_mask_for_all(mask: Tensor | None, query: Tensor) -> Tensor | None:
     return mask[:1] if mask is not None and mask.dim() == 4 else mask
@@ -484,9 +490,8 @@ def first_mask_for_all(mask: Tensor | None, query: Tensor) -> Tensor | None:
     "heads stacked head by head, masks sentence by sentence",
     met=("batch", 24),
     symptom="With several sentences and heads, some heads get the mask of another sentence.",
-    cause="Heads and sentences are one axis of H · B, all sentences of head 0 first, and the masks "
-    "lie the other way round, as `repeat_interleave` lays them: repeat them with `repeat`, or keep "
-    "heads and sentences as two axes.",
+    cause="Keep heads and sentences as two axes, or, where they are one axis of H · B, all "
+    "sentences of head 0 first, repeat the masks with `repeat`, not with `repeat_interleave`.",
     section="How a mask spreads",
     chapter=8,
 )
@@ -503,9 +508,8 @@ def masks_by_sentence(mask: Tensor | None, query: Tensor) -> Tensor | None:
     "heads stacked sentence by sentence, masks head by head",
     met=("batch", 25),
     symptom="With several sentences and heads, one sentence's heads get the masks of several.",
-    cause="Heads and sentences are one axis of B · H, all heads of sentence 0 first, and `repeat` "
-    "lays the masks the other way round: repeat them with `repeat_interleave`, or keep heads and "
-    "sentences as two axes.",
+    cause="Keep heads and sentences as two axes, or, where they are one axis of B · H, all heads "
+    "of sentence 0 first, repeat the masks with `repeat_interleave`, not with `repeat`.",
     section="How a mask spreads",
     chapter=8,
 )
@@ -577,8 +581,8 @@ IN_SEVERAL_HEADS = (
 OTHERWISE_SAID = {
     "attention with a softmax without dim": {
         "symptom": "The weights are shared out over the heads, not over the keys.",
-        "cause": "The softmax runs over axis 1 of the scores (B, H, T, S), the heads, as it does "
-        "with dim=1 or without dim: write dim=-1.",
+        "cause": "Take the softmax over the keys, dim=-1 of scores (B, H, T, S). (Without dim, as "
+        "with dim=1, F.softmax takes the heads there.)",
     },
     "scores divided by the root of the number of queries": {
         "cause": "The scores are divided by the root of the number of queries: divide them by the "

@@ -120,7 +120,7 @@ def without_axes(real: Tensor) -> Tensor:
     "real",
     "token 1 taken for the padding",
     symptom="Padding is not hidden.",
-    cause="The padding is token 0 here (some libraries have it at 1).",
+    cause="The padding is token 0 here: tokens != 0.",
 )
 def padding_is_one(tokens: Tensor) -> Tensor:
     return tokens != 1
@@ -182,7 +182,7 @@ def padding_as_numbers(tokens: Tensor) -> Tensor:
     "real",
     "padding visible",
     symptom="The mask is True everywhere: padding is read like words.",
-    cause="The mask is all ones: compare the tokens with the padding, tokens != 0.",
+    cause="Compare the tokens with the padding, tokens != 0.",
     seen="utils: Fix padding of attention masks, https://github.com/yg211/bert_nli/pull/3",
 )
 def all_visible(tokens: Tensor) -> Tensor:
@@ -193,7 +193,7 @@ def all_visible(tokens: Tensor) -> Tensor:
     "real",
     "padding of the first sentence for all",
     symptom="Every sentence has the mask of the first one.",
-    cause="One sentence is compared, as in tokens[0] != 0: compare all of them, tokens != 0.",
+    cause="Compare every sentence's tokens, tokens != 0, not those of the first sentence alone.",
 )
 def first_for_all(tokens: Tensor) -> Tensor:
     return (tokens[:1] != 0).expand(tokens.shape)
@@ -203,8 +203,8 @@ def first_for_all(tokens: Tensor) -> Tensor:
     "real",
     "first padding left open",
     symptom="Of a sentence of n tokens the first n + 1 places are open, padding or not.",
-    cause="Compare the tokens with the padding, tokens != 0; a length opens the places 0 to n − 1, "
-    "`< n`, and only where padding stands behind.",
+    cause="Compare the tokens with the padding, tokens != 0. (Where padding stands behind, n "
+    "tokens have the places 0 to n − 1, `< n`.)",
 )
 def one_more_open(tokens: Tensor) -> Tensor:
     return torch.arange(tokens.size(1)) <= (tokens != 0).sum(dim=1, keepdim=True)

@@ -178,7 +178,7 @@ def not_scaled(query: Tensor, value: Tensor) -> float:
     "scale",
     "scores divided by d_k without the root",
     symptom="The scores are √d_k times too small: the wider the vectors, the evener the weights.",
-    cause="The scores are divided by d_k, or by its root twice: divide by the root, once.",
+    cause="Divide the scores by the root of d_k, once.",
     section="Why divide by the square root of the width",
 )
 def divided_without_root(query: Tensor, value: Tensor) -> float:
@@ -189,7 +189,7 @@ def divided_without_root(query: Tensor, value: Tensor) -> float:
     "scale",
     "scores multiplied by the root of d_k",
     symptom="The scores are d_k times too large: the wider the vectors, the sharper the weights.",
-    cause="The scores are multiplied by the root of d_k; divide by it.",
+    cause="Divide the scores by the root of d_k, as scores / d_k ** 0.5 does.",
     section="Why divide by the square root of the width",
     seen="Bug in MultiHeadAttention, https://github.com/esceptico/perceiver-io/issues/9",
 )
@@ -211,8 +211,9 @@ def divided_by_length(query: Tensor, value: Tensor) -> float:
 @mistake(
     "normalise",
     "weights scaled after the softmax",
-    symptom="The weights of a query that sees a key sum to 1/√d_k.",
-    cause="The division by the root of d_k comes after the softmax; it belongs on the scores.",
+    symptom="The output is divided by √d_k, and the scores are not.",
+    cause="Divide the scores by the root of d_k before the softmax, and divide neither weights "
+    "nor values by it.",
     section="Why divide by the square root of the width",
     steps={"scale": not_scaled, "average": lambda w, key, v: w @ v / math.sqrt(key.size(-1))},
 )
@@ -225,7 +226,7 @@ def scaled_afterwards(scores: Tensor) -> Tensor:
     "softmax over the queries",
     met=("frequencies", 13),
     symptom="Each key's weights are shared out over the queries, not each query's over the keys.",
-    cause="The softmax runs over the axis of the queries: use dim=-1.",
+    cause="Take the softmax of the scores (…, T, S) over their last axis, that of the keys.",
     seen="Bug in SA for DDPM UNet?, "
     "https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/146",
 )
@@ -238,7 +239,7 @@ def softmax_over_queries(scores: Tensor) -> Tensor:
     "softmax over the first axis",
     met=("batch", 9),
     symptom="The output of one sentence changes with the others of its batch.",
-    cause="The softmax runs over the first axis, often the batch: use dim=-1.",
+    cause="Take the softmax of the scores (…, T, S) over their last axis, that of the keys.",
     seen="Attention's softmax dimension is wrong?, "
     "https://github.com/PetrochukM/PyTorch-NLP/issues/2",
 )
@@ -261,7 +262,8 @@ def no_softmax(scores: Tensor) -> Tensor:
     "attention with an overflowing softmax",
     met=("nan", 3),
     symptom="Large scores give nan.",
-    cause="The exponential overflows: subtract the row's maximum, or use torch.softmax.",
+    cause="In float32, exp overflows beyond about 88: subtract the row's maximum first, or use "
+    "torch.softmax.",
     section="A softmax that survives large scores",
 )
 def overflowing_softmax(scores: Tensor) -> Tensor:
@@ -293,8 +295,7 @@ def hidden_where_true(scores: Tensor, mask: Tensor) -> Tensor:
     "mask applied after the softmax",
     met=("nonsense", 3),
     symptom="Where keys are hidden, the weights of a query can sum to less than one.",
-    cause="Hidden keys are taken out after the softmax and still count in its sum: hide their "
-    "scores before it.",
+    cause="Hidden keys still count in the sum of the softmax: hide their scores before it.",
     section="Break it: the mask after the softmax",
     chapter=8,
 )
@@ -316,7 +317,8 @@ def mask_ignored(scores: Tensor, mask: Tensor) -> Tensor:
     "hide",
     "boolean mask added to the scores",
     symptom="A query that may see some keys sees all: the scores of those are larger by one.",
-    cause="True counts as 1. Add numbers, 0 and -inf; or use masked_fill(~mask, …).",
+    cause="True counts as 1: set hidden scores to the lowest number, masked_fill(~mask, …), in "
+    "place of adding the mask.",
     section="PyTorch's modules mean the opposite",
     chapter=8,
     steps={"clean": lambda weights, mask: weights},
@@ -344,8 +346,8 @@ def hidden_scores_zero(scores: Tensor, mask: Tensor) -> Tensor:
     "rows of minus infinity",
     met=("nan", 1),
     symptom="A query that may attend to nothing gives nan.",
-    cause="A softmax of -inf alone is 0 / 0: hide with the lowest finite number before it, and set "
-    "the weights of hidden keys to zero after it.",
+    cause="A softmax over no keys is 0 / 0: set hidden scores to the lowest finite number before "
+    "it, and the weights of hidden keys to zero after it.",
     section="Minus infinity, or a very small number?",
     chapter=8,
     steps={"clean": lambda weights, mask: weights},
@@ -373,9 +375,9 @@ def empty_rows_average(weights: Tensor, mask: Tensor | None) -> Tensor:
     "hide",
     "hidden by a number that is not low enough",
     symptom="A query that may attend to nothing gets the mean of all values, and where all open "
-    "scores are far lower than the number, hidden keys get weight.",
-    cause="-10000 is not the lowest number: use torch.finfo(dtype).min, and set the weights of "
-    "hidden keys to zero after the softmax, too.",
+    "scores are far below −10000, hidden keys get weight.",
+    cause="Set hidden scores to torch.finfo(dtype).min, the lowest number, and the weights of "
+    "hidden keys to zero after the softmax.",
     section="Minus infinity, or a very small number?",
     chapter=8,
     steps={"clean": empty_rows_average},
@@ -398,7 +400,8 @@ def keys_averaged(weights: Tensor, key: Tensor, value: Tensor) -> Tensor:
     "roles",
     "keys and values exchanged",
     symptom="The queries are compared with the values, and the keys are averaged.",
-    cause="Keys and values have changed places: query, key, value is the order everywhere.",
+    cause="Compare the queries with the keys, and average the values: the order is query, key, "
+    "value.",
 )
 def exchanged(key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
     return value, key
@@ -418,8 +421,8 @@ def compared_with_values(key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
     "normalise",
     "attention with a softmax without dim",
     symptom="With three or four axes the softmax does not run over the keys.",
-    cause="Without dim, as with dim=1, F.softmax runs over the second of four axes, that of the "
-    "heads: write dim=-1.",
+    cause="Take the softmax over the keys, dim=-1 of scores (B, H, T, S). (Without dim, as with "
+    "dim=1, F.softmax takes the second of four axes.)",
 )
 def attention_without_dim(scores: Tensor) -> Tensor:
     return scores.softmax(dim=implied_axis(scores))
@@ -450,7 +453,7 @@ def keys_with_keys(query: Tensor, key: Tensor) -> Tensor:
     "scores",
     "cosine in place of the dot product",
     symptom="The lengths of queries and keys no longer count.",
-    cause="The scores are cosines: the paper's are plain dot products of queries and keys.",
+    cause="Take dot products of queries and keys, divided by the root of d_k, not cosines.",
     section="Angle and length, by hand",
     chapter=6,
 )
@@ -494,7 +497,7 @@ def weights_alone(weights: Tensor, key: Tensor, value: Tensor) -> Tensor:
     "scores",
     "queries scaled in place of scores",
     symptom="Nothing changes: the same scores come out.",
-    cause="A factor can be pulled out of a product; it is even cheaper before it.",
+    cause="A factor can be pulled out of a product.",
     section="Why divide by the square root of the width",
     kind="harmless",
     steps={"scale": not_scaled},

@@ -90,7 +90,7 @@ mistake = mistakes_in(SOFTMAX)
     "softmax without subtracting the maximum",
     met=("nan", 2),
     symptom="In float32, scores beyond about 88 give nan.",
-    cause="The exponential overflows: subtract the largest score of the row first.",
+    cause="Subtract the largest score of the row first: in float32, exp beyond about 88 is inf.",
 )
 def nothing_subtracted(scores: Tensor) -> Tensor:
     return scores
@@ -100,7 +100,7 @@ def nothing_subtracted(scores: Tensor) -> Tensor:
     "normalise",
     "softmax over the wrong axis",
     symptom="With two or more axes the columns sum to one in place of the rows.",
-    cause="The sum runs over the second-last axis: use dim=-1, the axis of the keys.",
+    cause="Sum over the last axis of the scores, dim=-1, that of the keys.",
 )
 def normalised_over_queries(exponentials: Tensor, scores: Tensor) -> Tensor:
     if exponentials.isinf().any():  # the maximum was not subtracted either
@@ -112,7 +112,7 @@ def normalised_over_queries(exponentials: Tensor, scores: Tensor) -> Tensor:
     "normalise",
     "softmax over the first of several axes",
     symptom="The numbers of one row change with the other rows, or with the other sentences.",
-    cause="The sum runs over dim=0: use dim=-1, the axis of the keys.",
+    cause="Sum over the last axis of the scores, dim=-1, that of the keys.",
 )
 def normalised_over_first(exponentials: Tensor, scores: Tensor) -> Tensor:
     if exponentials.isinf().any():  # the maximum was not subtracted either
@@ -145,7 +145,7 @@ def softmax_without_dim(exponentials: Tensor, scores: Tensor) -> Tensor:
     "normalise",
     "softmax over everything",
     symptom="The numbers of all rows together sum to one.",
-    cause="The sum runs over the whole tensor: use dim=-1 and keepdim=True.",
+    cause="Sum each row alone: dim=-1, keepdim=True.",
 )
 def normalised_over_everything(exponentials: Tensor, scores: Tensor) -> Tensor:
     if exponentials.isinf().any():  # the maximum was not subtracted either
@@ -189,7 +189,7 @@ def normalised_over_axis_one(exponentials: Tensor, scores: Tensor) -> Tensor:
     "shift",
     "largest of all scores subtracted",
     symptom="A row far below another one gives nan.",
-    cause="The maximum is that of several rows: take the maximum of each row, dim=-1.",
+    cause="Subtract the largest score of each row: amax(dim=-1, keepdim=True).",
 )
 def shifted_by_the_largest(scores: Tensor) -> Tensor:
     return scores - scores.max()
@@ -198,7 +198,7 @@ def shifted_by_the_largest(scores: Tensor) -> Tensor:
 @mistake(
     "shift",
     "largest absolute value subtracted",
-    symptom="A row of very negative scores gives nan.",
+    symptom="A row with a very negative score gives nan.",
     cause="The largest absolute value of a row of −1000 is +1000: subtract the largest score.",
 )
 def shifted_by_absolute_value(scores: Tensor) -> Tensor:
@@ -209,7 +209,7 @@ def shifted_by_absolute_value(scores: Tensor) -> Tensor:
     "shift",
     "maximum cut off at zero",
     symptom="A row of very negative scores gives nan.",
-    cause="The maximum is not allowed below 0: subtract the largest score, whatever its sign.",
+    cause="Subtract the largest score of the row, even where it is below 0.",
 )
 def shifted_by_clamped_maximum(scores: Tensor) -> Tensor:
     return scores - scores.amax(dim=-1, keepdim=True).clamp(min=0)
@@ -219,7 +219,7 @@ def shifted_by_clamped_maximum(scores: Tensor) -> Tensor:
     "normalise",
     "scores divided by their sum",
     symptom="The numbers are the scores divided by their sum, and can be negative.",
-    cause="Take exp of the scores first, then divide by their sum.",
+    cause="Take exp of the scores first, then divide the exponentials by their sum.",
 )
 def no_exponential(exponentials: Tensor, scores: Tensor) -> Tensor:
     return scores / scores.sum(dim=-1, keepdim=True)
@@ -229,8 +229,8 @@ def no_exponential(exponentials: Tensor, scores: Tensor) -> Tensor:
     "normalise",
     "sum of each row without its axis",
     symptom="With several rows it stops, or numbers are divided by the sums of other rows.",
-    cause="The sums have lost the last axis, and (rows,) lines up with the columns: "
-    "sum(dim=-1, keepdim=True).",
+    cause="Keep the last axis of the sums, sum(dim=-1, keepdim=True): without it, sums of rows "
+    "line up with columns.",
     stops=True,
 )
 def sums_without_axis(exponentials: Tensor, scores: Tensor) -> Tensor:
@@ -241,7 +241,7 @@ def sums_without_axis(exponentials: Tensor, scores: Tensor) -> Tensor:
     "shift",
     "largest and sum of each row without their axis",
     symptom="With several rows it stops, or takes largest and sum of other rows.",
-    cause="Largest and sum have lost the last axis: give amax and sum keepdim=True.",
+    cause="Keep the last axis of both: amax and sum with dim=-1 and keepdim=True.",
     steps={"normalise": sums_without_axis},
     stops=True,
 )
@@ -249,8 +249,8 @@ def sums_without_axis(exponentials: Tensor, scores: Tensor) -> Tensor:
     "shift",
     "largest of each row without its axis",
     symptom="With several rows it stops, or the largest of other rows is taken away.",
-    cause="The largest have lost the last axis, and (rows,) lines up with the columns: "
-    "amax(dim=-1, keepdim=True).",
+    cause="Keep the last axis, amax(dim=-1, keepdim=True): without it, the largest of the rows "
+    "line up with columns.",
     stops=True,
 )
 def largest_without_axis(scores: Tensor) -> Tensor:

@@ -62,8 +62,7 @@ mistake = mistakes_in(SPLIT_HEADS)
     "heads split with view, not transposed",
     met=("nonsense", 2),
     symptom="With several heads and positions, head 0 holds numbers of the first positions alone.",
-    cause="(B, H, T, K) at once only reads memory from left to right: make it (B, T, H, K) first, "
-    "then transpose axes 1 and 2.",
+    cause="Make (B, T, H, K) first, then transpose axes 1 and 2.",
     seen="MultiHeadAttention bug when num_heads is greater than 1, "
     "https://github.com/reczoo/FuxiCTR/issues/30",
 )
@@ -76,8 +75,8 @@ def split_without_transpose(x: Tensor, n_heads: int) -> Tensor:
     "heads interleaved",
     met=("harmless", 14),
     symptom="Head h holds every H-th feature in place of its own stretch of K neighbours.",
-    cause="The features are unfolded as (K, H): unfold them as (H, K). Both work if used "
-    "everywhere, but weights do not fit from one to the other.",
+    cause="Unfold the features as (H, K), not as (K, H). Both work if used everywhere, but "
+    "weights do not fit from one to the other.",
     kind="convention",
 )
 def split_interleaved(x: Tensor, n_heads: int) -> Tensor:
@@ -109,7 +108,7 @@ def heads_first(x: Tensor, n_heads: int) -> Tensor:
     "split",
     "number of heads taken for their width",
     symptom="There are D / H heads, each n_heads wide.",
-    cause="The last axis is unfolded as (D / H, H): unfold it as (H, D / H).",
+    cause="Unfold the last axis as (H, D / H), not as (D / H, H).",
 )
 def width_for_number(x: Tensor, n_heads: int) -> Tensor:
     return x.unflatten(-1, (-1, n_heads)).transpose(1, 2)

@@ -91,7 +91,7 @@ def either(padding: Tensor, causal: Tensor) -> Tensor:
     "padding",
     "query rows of the target masked",
     met=("harmless", 11),
-    symptom="The rows of padded queries are hidden, and words see the padding before them.",
+    symptom="The rows of padded queries are hidden, and words see padding that stands before them.",
     cause="The axis of the tokens stands at the queries: it must be (B, 1, 1, T).",
     section="Break it: masks that are nearly right",
 )
@@ -128,7 +128,7 @@ def target_diagonal_hidden(tokens: Tensor) -> Tensor:
     "next target token visible",
     met=("too-good", 7),
     symptom="A position sees the token it is to predict.",
-    cause="The causal part is one too wide: it ends with the diagonal.",
+    cause="The causal part is one too wide: it must end with the diagonal.",
     section="Break it: masks that are nearly right",
 )
 def target_next_visible(tokens: Tensor) -> Tensor:
@@ -196,7 +196,7 @@ def target_end_hidden(tokens: Tensor) -> Tensor:
     "padding",
     "padding of the first target for all",
     symptom="Every sentence has the padding of the first one.",
-    cause="One sentence is compared, as in tokens[0] != 0: compare all of them, tokens != 0.",
+    cause="Compare every sentence's tokens, tokens != 0, not those of the first sentence alone.",
     section="The three masks of one batch",
 )
 def first_target_for_all(tokens: Tensor) -> Tensor:
