@@ -113,7 +113,7 @@ def rank_of_columns(alpha: float, down: Tensor) -> float:
 @mistake(
     "factor",
     "the root of the rank",
-    symptom="The change is √r times as large.",
+    symptom="The change is √r times what it is with α/r.",
     cause="This is rsLoRA's factor, α/√r, which is just as consistent; but with a rank above 1, "
     "an adapter made for one factor does not fit the other.",
     section="Break it: the factor forgotten",

@@ -329,8 +329,7 @@ def mask_inverted(mask: Tensor | None, query: Tensor) -> Tensor | None:
     "one head only",
     met=("worse", 10),
     symptom="The number of heads does not matter.",
-    cause="Split queries, keys and values into H heads, and give each head its own scores and "
-    "weights.",
+    cause="Split queries, keys and values into H heads, and give each head its own scores.",
     section="Splitting",
     steps={"split_query": lambda x, n_heads, key: x[:, None]},
 )
@@ -464,8 +463,7 @@ def output_not_transposed(x: Tensor, weight: Tensor) -> Tensor:
     "one head, scaled as if there were several",
     symptom="There is one head as wide as the model, though the scores are divided by the root of "
     "D / H.",
-    cause="Split queries, keys and values into H heads, and give each head its own scores and "
-    "weights.",
+    cause="Split queries, keys and values into H heads, and give each head its own scores.",
     section="Splitting",
     steps={
         "split_query": lambda x, n_heads, key: (x * n_heads**0.5)[:, None],

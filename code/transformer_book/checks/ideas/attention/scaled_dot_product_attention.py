@@ -375,7 +375,7 @@ def empty_rows_average(weights: Tensor, mask: Tensor | None) -> Tensor:
     "hide",
     "hidden by a number that is not low enough",
     symptom="A query that may attend to nothing gets the mean of all values, and where all open "
-    "scores are far below −10000, hidden keys get weight.",
+    "scores are far lower than what hidden ones are set to, hidden keys get weight.",
     cause="Set hidden scores to torch.finfo(dtype).min, the lowest number, and the weights of "
     "hidden keys to zero after the softmax.",
     section="Minus infinity, or a very small number?",
