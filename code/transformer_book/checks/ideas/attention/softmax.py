@@ -90,7 +90,7 @@ mistake = mistakes_in(SOFTMAX)
     "softmax without subtracting the maximum",
     met=("nan", 2),
     symptom="In float32, scores beyond about 88 give nan.",
-    cause="Subtract the largest score of the row first: in float32, exp beyond about 88 is inf.",
+    cause="In float32, exp overflows beyond about 88: subtract the largest score of the row first.",
 )
 def nothing_subtracted(scores: Tensor) -> Tensor:
     return scores
