@@ -291,7 +291,7 @@ def not_transposed(x: Tensor, weight: Tensor, n_heads: int) -> Tensor:
     "scale",
     "scores scaled by d_model",
     symptom="The scores are 1/√H of what they should be: the more heads, the evener the weights.",
-    cause="The scores are divided by the root of d_model: a head's vectors have d_head numbers.",
+    cause="Divide the scores by the root of d_head, the width of one head, not of d_model.",
     seen="WS04: Attention uses the wrong scaling dimension, "
     "https://github.com/Graylab/DL4Proteins-notebooks/issues/12",
 )
