@@ -242,7 +242,7 @@ def same_norm_twice(norm1: Any, norm2: Any) -> tuple[Any, Any]:
     "norms",
     "second norm forgotten",
     symptom="The feed-forward network sees the stream as it is.",
-    cause="Hand norm2(x) to the feed-forward network.",
+    cause="Use norm2 for the feed-forward network as norm1 is used for the attention.",
 )
 def no_second_norm(norm1: Any, norm2: Any) -> tuple[Any, Any]:
     return norm1, lambda x: x
@@ -330,7 +330,7 @@ def norms_exchanged(norm1: Any, norm2: Any) -> tuple[Any, Any]:
     "norms",
     "first norm forgotten",
     symptom="The attention sees the stream as it is.",
-    cause="Hand norm1(x) to the attention.",
+    cause="Use norm1 for the attention as norm2 is used for the feed-forward network.",
 )
 def no_first_norm(norm1: Any, norm2: Any) -> tuple[Any, Any]:
     return lambda x: x, norm2
