@@ -36,9 +36,11 @@ def difference(got: Any, expected: Any, where: str = "") -> str | None:
         got = plain(got)
         if isinstance(got, bool) or not isinstance(got, (int, float)):
             return f"{_told(brief(got), where)} a number"
-        if math.isclose(got, expected, rel_tol=1e-4, abs_tol=1e-6):
+        # A learning rate may be far below a millionth, and is no zero.
+        if math.isclose(got, expected, rel_tol=1e-4, abs_tol=1e-12 if expected else 1e-6):
             return None
-        return f"{_told(f'{got:.4g}', where)} {expected:.4g}"
+        mine, right = apart_in_words(got, expected)
+        return f"{_told(mine, where)} {right}"
     if isinstance(expected, dict):
         if not isinstance(got, dict):
             return f"you return {brief(got)}{place}, it should be a dictionary"
@@ -96,13 +98,20 @@ def _tensor_difference(got: Any, expected: Tensor, where: str) -> str | None:
     if not _apart_somewhere(got, expected):
         return None
     first = tuple(apart(got, expected).nonzero()[0].tolist())
-    mine, right = got.detach().double() + 0.0, expected.detach().double() + 0.0  # -0.0 is 0
-    digits = ".4g" if expected.is_floating_point() else ".0f"
+    both = ((x.detach().double()[first] + 0.0).item() for x in (got, expected))  # -0.0 is 0
+    mine, right = apart_in_words(*both, digits=4 if expected.is_floating_point() else 17)
     if not first:
-        return f"{_told(f'{mine:{digits}}', where)} {right:{digits}}"
+        return f"{_told(mine, where)} {right}"
     # The entry of a tensor in a list has one index; that of a named one has a name beside it.
     entry = f"{where}{_index(first)}" if _is_index(where) else f"{_index(first)}{place}"
-    return f"entry {entry} is {mine[first]:{digits}}, it should be {right[first]:{digits}}"
+    return f"entry {entry} is {mine}, it should be {right}"
+
+
+def apart_in_words(mine: float, right: float, digits: int = 4) -> tuple[str, str]:
+    """Two numbers with so many digits, or with as many more as tell them apart."""
+    while digits < 17 and f"{mine:.{digits}g}" == f"{right:.{digits}g}":
+        digits += 1
+    return f"{mine:.{digits}g}", f"{right:.{digits}g}"
 
 
 def _of_one_kind(got: Tensor, expected: Tensor) -> bool:

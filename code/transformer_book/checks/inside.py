@@ -232,18 +232,25 @@ def _up_to(attempt: Attempt, inputs: Sequence[int]) -> str | None:
         ]
         if common := set.intersection(*lines):
             both = zip(steps, given, strict=True)
-            new = not any(_alike(x, right[at]) for right, own in both for x in own)
+            new = any(_computed(right[at], own) for right, own in both)
             if new and any(each[at].unique().numel() > 1 for each in steps):
                 last, after = (at, max(common)), None
         elif last and not after and not any(lines) and max(map(len, values)) < MOST:
             both = zip(steps, given, strict=True)
             after = None if any(_alike(x, each[at]) for each, own in both for x in own) else at
     whole = all(isinstance(attempt.expected[i].answer, Tensor) for i in inputs)
-    if last is None or not (after or whole):  # of several parts, the right one may be that value
+    # Of several parts of an answer, or of what goes into a step, that value may be the right one.
+    if last is None or not (after or (whole and last[0][0] == "from")):
         return None
     behind = f"no tensor of yours is {_value_of(attempt, *after)}" if after else "look behind it"
     there = f"{_there(attempt, inputs)} {_line(last[1])}"
     return f"{there} computes {_value_of(attempt, *last[0])} of the right version; {behind}."
+
+
+def _computed(value: Tensor, given: Sequence[Tensor]) -> bool:
+    """Whether a value holds a number that none of these has: a row of a table is only taken."""
+    known = torch.cat([torch.zeros(1), *(x.detach().flatten().float() for x in given)])
+    return not bool(torch.isin(value.flatten().float(), known).all())
 
 
 def _value_of(attempt: Attempt, kind: str, key: Key) -> str:

@@ -215,7 +215,7 @@ def _otherwise_again(attempt: Attempt) -> tuple[str, ...]:
         return ()
     told: tuple[str, ...] = (
         "Called again with the first input, it gives another answer than before: it keeps "
-        "something from one call to the next, or draws at random.",
+        "something from one call to the next, draws at random, or reads what was never filled.",
     )
     if kept.mutable_defaults(attempt.function):
         told = (*told, kept.cause(attempt.function, ()))
@@ -314,8 +314,7 @@ def _flaw(attempt: Attempt, expected: Sequence[Outcome], what: str = "right") ->
     numbers = f"On all {len(cases)} inputs the numbers are {what}"
     for case, mine in zip(cases, found, strict=True):
         if mine.changed:
-            often = sum(bool(outcome.changed) for outcome in found)
-            these = f"on {often} of them " if often < len(found) else ""
+            these = _some(sum(bool(outcome.changed) for outcome in found), attempt)
             return _changed(attempt, numbers, case, mine, these)
     for case, mine, right in zip(cases, found, expected, strict=True):
         if mine.trouble or right.trouble:
@@ -324,11 +323,18 @@ def _flaw(attempt: Attempt, expected: Sequence[Outcome], what: str = "right") ->
             if target is None or not target.any():
                 continue  # no gradient is required here
             if slope is None:
+                lost = sum(
+                    own.gradients[i : i + 1] == (None,)
+                    and any(x.any() for x in due if x is not None)
+                    for own, other in zip(found, expected, strict=True)
+                    for due in [other.gradients[i : i + 1]]
+                )
+                no = f"{_some(lost, attempt)}no gradient comes back{_to_one(case, mine, i)}"
                 return Verdict(
                     "wrong",
                     component.name,
                     (
-                        f"{numbers}, but no gradient comes back{_to_one(case, mine, i)}: nothing "
+                        f"{numbers}, but {no}: nothing "
                         "would be learned through this. `.item()`, `.detach()`, `.data`, NumPy, or "
                         "a new `torch.tensor(...)` of old numbers cut the connection.",
                     ),
@@ -336,24 +342,28 @@ def _flaw(attempt: Attempt, expected: Sequence[Outcome], what: str = "right") ->
             if case.rough and slope.isfinite().all():
                 continue
             if not same(slope, target):
+                pairs = [
+                    (own.gradients[i], other.gradients[i])
+                    for own, other in zip(found, expected, strict=True)
+                    if _slopes_differ(own, other, i)
+                ]
                 return Verdict(
                     "wrong",
                     component.name,
                     (
-                        f"{numbers}, but the gradients are not "
+                        f"{numbers}, but {_some(len(pairs), attempt)}the gradients are not "
                         f"(tensor {i + 1} of the input {case.name!r}): is part of the computation "
                         "cut off from them?",
-                        diagnosis.slopes(
-                            [
-                                (own.gradients[i], other.gradients[i])
-                                for own, other in zip(found, expected, strict=True)
-                                if _slopes_differ(own, other, i)
-                            ]
-                        ),
+                        diagnosis.slopes(pairs),
                     ),
                     example=(difference(slope, target) or "").capitalize() + ".",
                 )
     return None
+
+
+def _some(number: int, attempt: Attempt) -> str:
+    """On how many inputs, if not on all."""
+    return f"on {number} of them " if number < len(attempt.found) else ""
 
 
 def _to_one(case: Case, mine: Outcome, i: int) -> str:

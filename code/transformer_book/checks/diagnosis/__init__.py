@@ -242,7 +242,8 @@ def _told(wrong: Sequence[Trial], of: int, *, how_far: bool = True) -> list[str]
     leaves = [leaf for trial in wrong for leaf in trial.leaves()]
     told = [tried(parts, wrong)] if wrong else []
     if leaves:
-        told.append(tried(related, leaves, loose=False) or tried(related, leaves, loose=True))
+        how = tried(related, leaves, loose=False) or tried(related, leaves, loose=True)
+        told.append(how.replace("Yours is", "What differs is", 1) if how and told[0] else how)
         told.append(tried(placed, leaves))
         for find in (shaped, _kinds, _nowhere, *([extent] * how_far)):
             if not any(told):

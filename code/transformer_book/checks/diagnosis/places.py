@@ -190,7 +190,7 @@ def _along(leaves: Sequence[Leaf], differ: Sequence[Tensor], axis: int) -> Itera
     lowest, highest = min(min(i) for i in others), max(max(i) for i in others)
     if lowest > 1:
         yield Place(
-            f"It differs only from the {ordinal(lowest)} {word} on.",
+            f"Up to the {ordinal(lowest - 1)} {word} yours is right.",
             lambda leaf: _indices(leaf, axis, lambda i, n: i >= lowest),
         )
     if highest == lowest:
@@ -352,6 +352,8 @@ def parts(trials: Sequence[Trial]) -> str | None:
         return "Of what you return, only the first part differs."
     if all(b == {n - 1} for b, n in both):
         return "Of what you return, only the last part differs."
+    if all(len(b) == 1 and b == bad[0] for b in bad):
+        return f"Of what you return, only the {ordinal(min(bad[0]))} part differs."
     if n := min(min(b) for b in bad):
         some = "the first part is right; yours differs only after it"
         some = some if n == 1 else f"the first {n} parts are right; yours differs only after them"

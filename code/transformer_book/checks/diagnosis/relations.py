@@ -598,22 +598,29 @@ def _mended(leaves: Sequence[Leaf], dim: int) -> Iterator[Relation]:
         )
 
 
-def _by_one_number(leaf: Leaf, axis: int, quotient: bool) -> Tensor:
+def _closely(leaf: Leaf, found: Tensor) -> Tensor | None:
+    """A prediction that was fitted, if it is near every entry, the small ones too."""
+    near = leaf.mine.double().isclose(found, rtol=1e-3, atol=1e-6 * found.abs().max().item())
+    return found if bool(near.all()) else None
+
+
+def _by_one_number(leaf: Leaf, axis: int, quotient: bool) -> Tensor | None:
     """One factor, or summand, for each index of an axis."""
     others = [a for a in range(-1, -leaf.right.dim() - 1, -1) if a != axis]
     right, mine = leaf.right.double(), leaf.mine.double()
     if quotient:
-        return right * (mine * right).sum(others, True) / right.square().sum(others, True)
-    return right + (mine - right).mean(others, keepdim=True)
+        factors = (mine * right).sum(others, True) / right.square().sum(others, True)
+        return _closely(leaf, right * factors)
+    return _closely(leaf, right + (mine - right).mean(others, keepdim=True))
 
 
-def _by_one_factor(leaf: Leaf, axis: int) -> Tensor:
+def _by_one_factor(leaf: Leaf, axis: int) -> Tensor | None:
     right, mine = leaf.right.double(), leaf.mine.double()
-    return right * (mine * right).sum(axis, True) / right.square().sum(axis, True)
+    return _closely(leaf, right * (mine * right).sum(axis, True) / right.square().sum(axis, True))
 
 
-def _by_one_factor_alone(leaf: Leaf) -> Tensor:
-    return leaf.right.double() * _factor(leaf)
+def _by_one_factor_alone(leaf: Leaf) -> Tensor | None:
+    return _closely(leaf, leaf.right.double() * _factor(leaf))
 
 
 def _factor(leaf: Leaf) -> Tensor:
@@ -632,9 +639,9 @@ def _one_factor_an_input(leaves: Sequence[Leaf]) -> bool:
     )
 
 
-def _by_one_summand(leaf: Leaf, axis: int) -> Tensor:
+def _by_one_summand(leaf: Leaf, axis: int) -> Tensor | None:
     right, mine = leaf.right.double(), leaf.mine.double()
-    return right + (mine - right).mean(axis, keepdim=True)
+    return _closely(leaf, right + (mine - right).mean(axis, keepdim=True))
 
 
 # --- numbers -------------------------------------------------------------------------------------

@@ -136,7 +136,9 @@ def _sizes(given: Mapping[str, Any]) -> dict[str, float]:
         elif isinstance(value, Tensor):
             found[f"the number of axes of `{name}`"] = value.dim()
             for axis, size in enumerate(value.shape):
-                batch = axis == 0 and name in BATCHES and value.dim() > 1
+                # (T, D) without a batch is one sentence: its first axis is that of the positions.
+                sentences = value.dim() > 1 + value.is_floating_point()
+                batch = axis == 0 and name in BATCHES and sentences
                 key = "the number of sentences" if batch else f"the size of axis {axis} of `{name}`"
                 found[key] = size
             if value.dim() > 1:

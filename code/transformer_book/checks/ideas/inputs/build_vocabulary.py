@@ -42,7 +42,7 @@ def observe_vocabulary(function):
         return {
             "the special tokens": [vocabulary.get(special) for special in SPECIALS],
             "the words": sorted(map(str, words)),
-            "the ids": sorted(vocabulary.values()),
+            "the ids, sorted": sorted(vocabulary.values()),
         }
 
     return observed
