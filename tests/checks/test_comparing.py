@@ -28,3 +28,11 @@ def test_whole_numbers_are_compared_exactly() -> None:
         told = difference(ids + 3, torch.tensor([70000, 2]))
         assert told == "entry [0] is 70003, it should be 70000"
         assert same(ids, torch.tensor([70000, 2])) and not same(ids + 3, ids)
+
+
+def test_small_rates_differ_and_numbers_are_told_apart() -> None:
+    assert difference(1.750e-7, 1.747e-7) == "you return 1.75e-07, it should be 1.747e-07"
+    assert difference(0.57927, 0.57934) == "you return 0.57927, it should be 0.57934"
+    assert difference(1e-9, 0.0) is None
+    found = difference(torch.tensor([0.57927, -0.0]), torch.tensor([0.57934, 1.0]))
+    assert found == "entry [1] is 0, it should be 1"

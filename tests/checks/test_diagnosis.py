@@ -703,3 +703,42 @@ def test_nearly_every_entry_is_nine_in_ten() -> None:
 
     found = judge(checks.COMPONENTS["top_k_probabilities"], best_of_each_half)
     assert found.status == "wrong" and "early every" not in found.text()
+
+
+def test_one_sentence_without_a_batch_has_no_number_of_sentences() -> None:
+    def all_axes_turned(query, key, value, mask=None):
+        scores = query @ key.permute(*range(key.dim() - 1, -1, -1)) / query.size(-1) ** 0.5
+        if mask is not None:
+            scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+        weights = scores.softmax(-1)
+        return (weights if mask is None else weights.masked_fill(~mask, 0)) @ value
+
+    found = judge(checks.COMPONENTS["scaled_dot_product_attention"], all_axes_turned)
+    assert found.status == "wrong" and "number of sentences" not in found.text()
+
+
+def test_of_several_parts_the_one_that_differs_is_told_with_how() -> None:
+    def divided(d_output, x, weight):
+        flat = d_output.flatten(0, 1)
+        return d_output @ weight, flat.T @ x.flatten(0, 1) / len(weight), flat.sum(0)
+
+    text = judge(checks.COMPONENTS["linear_backward"], divided).text()
+    assert "only the second part differs; what differs is the right answer divided by" in text
+
+
+def test_a_factor_holds_for_small_entries_too() -> None:
+    right = torch.tensor([[1.0, 0.02], [3.0, 0.04], [5.0, 0.06]])
+    mine = right * 2
+    for middle, holds in ((0.08, True), (0.0804, False)):  # half a percent is less than rounding
+        mine[1, 1] = middle
+        trial = checks.diagnosis.Trial("", {}, mine.clone(), right, stops=False, wrong=True)
+        (leaf,) = trial.leaves()
+        assert (checks.diagnosis.relations._by_one_factor(leaf, 0) is not None) == holds
+
+
+def test_gradients_are_counted() -> None:
+    def no_way_back_in_evaluation(x, p, keep, training):
+        return x * keep / (1 - p) if training else x.detach() + 0 * x
+
+    text = judge(checks.COMPONENTS["dropout"], no_way_back_in_evaluation).text()
+    assert "but on 3 of them the gradients are not" in text

@@ -271,3 +271,46 @@ def crossing_token_in_the_first_column(logits, top_p):
     kept = sorted_probs[:, : max_dim + 1] * mask[:, : max_dim + 1]
     kept = kept / kept.sum(dim=-1, keepdim=True)
     return torch.zeros_like(probs).scatter(1, sorted_indices[:, : max_dim + 1], kept)
+
+
+@version("lora", "wrong")
+def rank_of_three_matrices(x, weight, down, up, alpha):
+    fused = torch.cat([down, down, down], dim=0)
+    scale = alpha / fused.shape[0]
+    return F.linear(x, weight) + scale * F.linear(F.linear(x, down), up)
+
+
+@version("min_p_probabilities", "wrong")
+def guard_of_the_first_row(logits, min_p):
+    probs = logits.softmax(dim=-1)
+    ranked, order = probs.sort(dim=-1, descending=True)
+    drop = ranked < min_p * ranked[:, :1]
+    drop[:1] = False
+    mask = torch.zeros_like(drop).scatter(1, order, drop)
+    return logits.masked_fill(mask, -torch.inf).softmax(dim=-1)
+
+
+@version("repetition_penalty", "wrong")
+def pointer_to_the_first_row(logits, tokens, penalty):
+    out = logits.clone()
+    prompt = tokens[0].tolist()
+    for b in range(logits.size(0)):
+        for t in set(prompt):
+            if t == 0:
+                continue
+            s = logits[b, t]
+            out[b, t] = s / penalty if s > 0 else s * penalty
+    return out
+
+
+@version("top_p_probabilities", "wrong")
+def order_of_the_first_sentence(logits, top_p):
+    probs = logits.softmax(-1)
+    order = probs.argsort(dim=-1, descending=True)
+    first = order[0]
+    ranked = probs.gather(-1, order)
+    before = ranked.cumsum(-1) - ranked
+    ranked = torch.where(before < top_p, ranked, torch.zeros_like(ranked))
+    out = torch.zeros_like(probs)
+    out[:, first] = ranked
+    return out / out.sum(-1, keepdim=True)

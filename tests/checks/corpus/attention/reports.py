@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import torch
+import torch.nn as nn
 import torch.nn.functional as F
 from torch import nn
 
@@ -554,3 +555,137 @@ def nothing_hidden_from_the_target(tokens):
     B, T = tokens.shape
     decoder_attention_mask = torch.ones_like(tokens) == 1
     return decoder_attention_mask.view(B, 1, 1, T).expand(B, 1, T, T).clone()
+
+
+@version("masks_of_two", "wrong")
+def rows_of_padding_emptied(source, target, source_pad, target_pad):
+    source_mask = (source != source_pad)[:, None, None, :]
+    real = target != target_pad
+    T = target.size(1)
+    square = real[:, None, None, :] & real[:, None, :, None]
+    return source_mask, square & torch.ones(T, T, dtype=torch.bool).tril()
+
+
+@version("multi_head_attention", "wrong: output projection forgotten")
+class heads_returned_side_by_side(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.h = n_heads
+        self.query = nn.Linear(d_model, d_model, bias=False)
+        self.key = nn.Linear(d_model, d_model, bias=False)
+        self.value = nn.Linear(d_model, d_model, bias=False)
+        self.output = nn.Linear(d_model, d_model, bias=False)
+
+    def forward(self, query, key, value, mask=None):
+        q, k, v = self.query(query), self.key(key), self.value(value)
+        outs = []
+        for qh, kh, vh in zip(q.chunk(self.h, -1), k.chunk(self.h, -1), v.chunk(self.h, -1)):
+            s = qh @ kh.transpose(1, 2) / qh.size(-1) ** 0.5
+            if mask is not None:
+                m = mask.squeeze(1) if mask.dim() == 4 else mask
+                s = s.masked_fill(~m, float("-inf"))
+            outs.append(s.softmax(-1) @ vh)
+        return torch.cat(outs, dim=-1)
+
+
+@version("multi_head_attention", "wrong")
+def relu_behind_the_projection(
+    query, key, value, w_query, w_key, w_value, w_output, n_heads, mask=None
+):
+    def heads(x):
+        return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)
+
+    q, k, v = (
+        heads(F.linear(query, w_query)),
+        heads(F.linear(key, w_key)),
+        heads(F.linear(value, w_value)),
+    )
+    out = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+    out = out.transpose(1, 2).flatten(2)
+    return F.relu(F.linear(out, w_output))
+
+
+def attend(query, key, value, wq, wk, wv, wo, n_heads, mask):
+    B, T, D = query.shape
+    K = D // n_heads
+    q, k, v = query @ wq.T, key @ wk.T, value @ wv.T
+    q, k, v = [t.reshape(B, -1, n_heads, K).permute(0, 2, 1, 3) for t in (q, k, v)]
+    scores = torch.einsum("bhtk,bhsk->bhts", q, k) / K**0.5
+    if mask is not None:
+        scores = scores.masked_fill(mask.logical_not(), -torch.inf)
+    out = torch.einsum("bhts,bhsk->bthk", scores.softmax(-1), v)
+    return out.reshape(B, T, D) @ wo.T
+
+
+@version("multi_head_attention", "wrong")
+def projected_by_hand_and_again(
+    query, key, value, w_query, w_key, w_value, w_output, n_heads, mask=None
+):
+    query = query @ w_query.T
+    key = key @ w_key.T
+    value = value @ w_value.T
+    return attend(query, key, value, w_query, w_key, w_value, w_output, n_heads, mask)
+
+
+@version("multi_head_attention", "wrong")
+class values_from_the_queries(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads, self.width = n_heads, d_model // n_heads
+        for name in ("query", "key", "value", "output"):
+            setattr(self, name, nn.Linear(d_model, d_model))
+
+    def forward(self, query, key, value, mask=None):
+        def cut(t):
+            return t.view(t.size(0), t.size(1), self.n_heads, self.width).transpose(1, 2)
+
+        q = cut(self.query(query))
+        k = cut(self.key(key))
+        v = cut(self.value(query))
+        att = q.matmul(k.transpose(-1, -2)) / self.width**0.5
+        if mask is not None:
+            att = att.masked_fill(mask == False, float("-inf"))
+        y = torch.softmax(att, -1).matmul(v)
+        y = y.transpose(1, 2).contiguous().view(query.size(0), query.size(1), -1)
+        return self.output(y)
+
+
+@version("padding_mask", "wrong")
+def zeros_and_infinities_for_the_padding(tokens):
+    mask = torch.zeros(tokens.shape)
+    mask[tokens == 0] = float("-inf")
+    return mask[:, None, None, :]
+
+
+@version("scaled_dot_product_attention", "wrong: rows of minus infinity")
+def infinities_subtracted(query, key, value, mask=None):
+    scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+    if mask is not None:
+        scores = scores.masked_fill(~mask, float("-inf"))
+    shifted = scores - scores.amax(-1, keepdim=True)
+    e = shifted.exp()
+    return (e / e.sum(-1, keepdim=True)) @ value
+
+
+@version("scaled_dot_product_attention", "wrong")
+def all_axes_of_the_keys_turned(query, key, value, mask=None):
+    flipped = key.permute(*reversed(range(key.dim())))
+    scores = torch.matmul(query, flipped) / key.size(-1) ** 0.5
+    if mask is not None:
+        scores = scores.masked_fill(~mask, float("-inf"))
+    weights = torch.nan_to_num(scores.softmax(dim=-1))
+    return torch.matmul(weights, value)
+
+
+@version("softmax", "wrong")
+def first_score_for_the_largest(scores):
+    x_exp = torch.exp(scores - scores[..., :1])
+    return x_exp / torch.sum(x_exp, dim=-1, keepdim=True)
+
+
+@version("target_mask", "wrong")
+def zeros_and_infinities_for_the_target(tokens):
+    T = tokens.size(1)
+    ahead = torch.triu(torch.ones(T, T), diagonal=1).bool()
+    hidden = ahead[None, None] | tokens.eq(0)[:, None, None, :]
+    return torch.zeros(hidden.shape).masked_fill(hidden, float("-inf"))

@@ -471,3 +471,83 @@ def gradient_added_to_the_probabilities(d_output, output):
     grad.copy_(output)
     grad += d_output
     return grad
+
+
+@version("adam_update", "wrong")
+def times_the_root_of_the_square(
+    parameter, gradient, mean, square, update, learning_rate, beta1, beta2, epsilon
+):
+    new_mean = torch.lerp(gradient, mean, beta1)
+    new_square = torch.lerp(gradient.square(), square, beta2)
+    rate = learning_rate / (1 - beta1**update)
+    scale = (new_square / (1 - beta2**update)).sqrt() + epsilon
+    return parameter - rate * new_mean * scale, new_mean, new_square
+
+
+@version("attention_backward", "wrong")
+def row_sums_without_the_last_row(d_output, query, key, value, weights):
+    out = torch.einsum("bts,bsv->btv", weights, value)
+    delta = torch.zeros(d_output.shape[:2])
+    written = max(d_output.shape[1] - 1, 0)
+    delta[:, :written] = (out * d_output)[:, :written].sum(-1)
+    dv = torch.einsum("bts,btv->bsv", weights, d_output)
+    dw = torch.einsum("btv,bsv->bts", d_output, value)
+    ds = weights * (dw - delta[..., None]) / math.sqrt(query.shape[-1])
+    dq = torch.einsum("bts,bsk->btk", ds, key)
+    dk = torch.einsum("bts,btk->bsk", ds, query)
+    return dq, dk, dv
+
+
+@version("cross_entropy_backward", "wrong")
+def padding_keeps_its_smoothing(logits, target, smoothing=0.0):
+    V = logits.size(-1)
+    real = (target != 0).unsqueeze(-1)
+    p = torch.softmax(logits, dim=-1)
+    hot = torch.zeros_like(p).scatter_(-1, target.unsqueeze(-1), 1.0)
+    grad = (p - (1 - smoothing) * hot) * real
+    grad = grad - smoothing / V
+    return grad / real.sum()
+
+
+@version("layer_norm_backward", "wrong")
+def weight_in_place_of_the_normalised(d_output, x, weight, eps=1e-5):
+    mean = x.mean(-1, keepdim=True)
+    rstd = torch.rsqrt(x.var(-1, unbiased=False, keepdim=True) + eps)
+    hat = (x - mean) * rstd
+    g = d_output * weight
+    dx = rstd * (g - g.mean(-1, keepdim=True) - hat * (g * hat).mean(-1, keepdim=True))
+    d_weight = (d_output * weight).sum(dim=(0, 1))
+    return dx, d_weight, d_output.sum(dim=(0, 1))
+
+
+@version("layer_norm_backward", "wrong")
+def nothing_for_weight_and_bias(d_output, x, weight, eps=1e-5):
+    mu = x.mean(-1, keepdim=True)
+    sigma = ((x - mu).square().mean(-1, keepdim=True) + eps).sqrt()
+    z = (x - mu) / sigma
+    dz = d_output * weight
+    dx = (dz - dz.mean(-1, keepdim=True) - z * (dz * z).mean(-1, keepdim=True)) / sigma
+    return dx, torch.zeros_like(weight), torch.zeros_like(weight)
+
+
+@version("linear_backward", "wrong")
+def divided_by_the_number_of_neurons(d_output, x, weight):
+    N, M = weight.shape
+    flat = d_output.reshape(-1, N)
+    d_weight = flat.T @ x.reshape(-1, M) / N
+    return d_output @ weight, d_weight, flat.sum(0)
+
+
+@version("softmax_backward", "wrong")
+def formula_of_the_log_softmax(d_output, output):
+    return d_output - output * d_output.sum(dim=-1, keepdim=True)
+
+
+@version("tied_backward", "wrong")
+def one_half_of_the_tied_gradient(d_vectors, tokens, d_logits, vectors):
+    D = d_vectors.size(-1)
+    V = d_logits.size(-1)
+    table = torch.zeros(V, D)
+    table.index_add_(0, tokens.reshape(-1), d_vectors.reshape(-1, D))
+    head = d_logits.reshape(-1, V).T @ vectors.reshape(-1, D)
+    return table + head / 2

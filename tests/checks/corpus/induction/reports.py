@@ -74,3 +74,13 @@ def share_of_weights_above_a_bound(weights, period):
         hits = hits + (weights[:, :, t, t - period + 1] > 0.3).float().sum(dim=0)
         rows += B
     return hits / rows
+
+
+@version("ablate_head", "wrong")
+def mask_on_what_is_not_read(heads, weight, bias, head):
+    B, H, T, K = heads.shape
+    head_mask = torch.ones(H)
+    head_mask[head] = 0
+    masked = heads * head_mask[None, :, None, None]
+    merged = heads.permute(0, 2, 1, 3).reshape(B, T, H * K)
+    return merged @ weight + bias

@@ -705,3 +705,120 @@ def places_noted_before_they_moved(text, merges):
                 symbols[i : i + 2] = ["".join(symbols[i : i + 2])]
         pieces.extend(symbols)
     return pieces
+
+
+@version("add_positions", "wrong")
+def positions_before_the_first_token(x, table):
+    first, rest = x[:, :1], x[:, 1:]
+    rest = rest + table[: rest.shape[1]]
+    return torch.cat((first, rest), dim=1)
+
+
+@version("add_positions", "wrong")
+def one_row_where_a_slice_was_meant(x, table):
+    pe = table[x.shape[1] - 1]
+    return x + pe
+
+
+@version("build_vocabulary", "wrong")
+def words_numbered_from_zero(sentences, min_frequency):
+    counter = Counter()
+    for words in sentences:
+        counter.update(words)
+    stoi = {"<pad>": 0, "<sos>": 1, "<eos>": 2, "<unk>": 3}
+    kept = [w for w, c in counter.most_common() if c >= min_frequency]
+    stoi.update({w: i for i, w in enumerate(kept)})
+    return stoi
+
+
+@version("encode", "wrong")
+def size_of_the_dictionary_for_the_unknown(tokens, vocabulary):
+    return [vocabulary.get(t, len(vocabulary)) for t in tokens] + [vocabulary["<eos>"]]
+
+
+@version("encode", "wrong")
+def template_and_tokenizer_both_begin(tokens, vocabulary):
+    text = ["<sos>"] + list(tokens)
+    ids = [1] + [1 if t == "<sos>" else vocabulary.get(t, 3) for t in text]
+    return ids + [2]
+
+
+@version("learn_merges", "wrong")
+def stale_counts_of_broken_pairs(words, n):
+    split = {w: list(w) for w in words}
+    counts = Counter()
+    for w, c in words.items():
+        for pair in zip(split[w], split[w][1:]):
+            counts[pair] += c
+    merges = []
+    for _ in range(n):
+        if not counts:
+            break
+        top = max(counts.values())
+        best = min(p for p in counts if counts[p] == top)
+        merges.append(best)
+        joined = best[0] + best[1]
+        for w, c in words.items():
+            old, new, i = split[w], [], 0
+            while i < len(old):
+                if tuple(old[i : i + 2]) == best:
+                    new.append(joined)
+                    i += 2
+                else:
+                    new.append(old[i])
+                    i += 1
+            split[w] = new
+            for pair in zip(new, new[1:]):
+                if joined in pair:
+                    counts[pair] += c
+        del counts[best]
+    return merges
+
+
+@version("shift", "wrong")
+def labels_by_rolling(target):
+    reads = target[:, :-1]
+    says = torch.roll(reads, -1, dims=1)
+    return reads, says
+
+
+@version("shift", "wrong")
+def shifted_with_padding_in_front(target):
+    says = target[:, 1:]
+    reads = F.pad(says, (1, 0))[:, :-1]
+    return reads, says
+
+
+@version("sinusoids", "wrong")
+def cosine_of_the_sines(length, d_model):
+    dims = torch.arange(d_model)
+    dims = 2 * torch.div(dims, 2, rounding_mode="floor").float() / d_model
+    table = torch.arange(length).float()[:, None] / torch.pow(10000.0, dims)[None, :]
+    table[:, 0::2] = table[:, 0::2].sin()
+    table[:, 1::2] = table[:, 0::2].cos()
+    return table
+
+
+def apply(word, merges):
+    out = ["▁"] + list(word)
+    for pair in merges:
+        new, i = [], 0
+        while i < len(out):
+            if tuple(out[i : i + 2]) == tuple(pair):
+                new.append("".join(pair))
+                i += 2
+            else:
+                new.append(out[i])
+                i += 1
+        out = new
+    return out
+
+
+@version("text_to_pieces", "wrong")
+def last_character_put_out_twice(text, merges):
+    pieces = []
+    for word in filter(None, text.split(" ")):
+        pieces += apply(word, merges)
+    if text and not text.endswith("\n"):
+        pieces.append(text[-1])
+    return pieces

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections import OrderedDict
 
 import torch
+import torch.nn as nn
 import torch.nn.functional as F
 from torch import nn
 
@@ -503,3 +505,75 @@ def causal_towards_the_source(source, target, embed_source, embed_target, encode
     memory = encoder(embed_source(source), source_mask)
     cross_mask = source_mask & no_later(T, S)
     return output(decoder(embed_target(target), memory, target_mask, cross_mask))
+
+
+@version("causal_self_attention", "wrong")
+def sentences_taken_for_positions(x, training):
+    S, N, D = x.shape
+    seq = x.transpose(0, 1)
+    scores = seq @ seq.transpose(1, 2) / math.sqrt(D)
+    mask = torch.triu(torch.full((S, S), float("-inf")), diagonal=1)
+    out = torch.softmax(scores + mask, dim=-1) @ seq
+    return out.transpose(0, 1)
+
+
+@version("causal_self_attention", "wrong")
+def raw_scores_for_weights(x, training):
+    T = x.size(1)
+    scores = torch.bmm(x, x.transpose(1, 2))
+    scores = scores * torch.tril(torch.ones(T, T))
+    # scores = torch.softmax(scores, dim=-1)
+    return torch.bmm(scores, x)
+
+
+@version(
+    "decoder_layer",
+    "wrong: residual around self-attention forgotten + residual around cross-attention forgotten",
+)
+def replaced_twice_and_not_added(
+    x, memory, target_mask, memory_mask, self_attention, cross_attention, feed_forward, norms
+):
+    y = norms[0](x)
+    x = self_attention(y, y, y, target_mask)
+    x = cross_attention(norms[1](x), memory, memory, memory_mask)
+    return x + feed_forward(norms[2](x))
+
+
+@version("dropout", "wrong")
+def no_way_back_in_evaluation(x, p, keep, training):
+    if training:
+        return x * keep / (1 - p)
+    return x.detach() + 0 * x
+
+
+@version("make_stack", "wrong")
+def halves_that_share_layers(make_layer, n_layers):
+    first = [make_layer() for _ in range((n_layers + 1) // 2)]
+    second = list(first)
+    second.reverse()
+    return (first + second)[:n_layers]
+
+
+@version("post_norm", "wrong")
+def two_residuals_before_the_norm(x, sublayer, norm):
+    out = sublayer(x) + x
+    return norm(out + x)
+
+
+@version("pre_norm", "wrong")
+def skip_around_the_whole(x, sublayer, norm):
+    start = x
+    x = x + sublayer(norm(x))
+    return x + start
+
+
+@version("registered_layers", "wrong")
+class each_layer_deep_copied(nn.Module):
+    def __init__(self, layers):
+        super().__init__()
+        self.layers = nn.ModuleList([copy.deepcopy(l) for l in layers])
+
+    def forward(self, x):
+        for l in self.layers:
+            x = l(x)
+        return x

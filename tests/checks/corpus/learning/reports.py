@@ -740,3 +740,92 @@ def one_token_less_in_each_batch(losses, counts):
     weights = np.asarray(counts, dtype=float) - 1
     mean = (np.asarray(losses, dtype=float) * weights).sum() / weights.sum()
     return float(np.exp(mean))
+
+
+@version("average_checkpoints", "wrong")
+def summed_in_a_deep_copy(checkpoints):
+    average = copy.deepcopy(checkpoints[0])
+    for state in checkpoints[1:]:
+        for name in average:
+            average[name] += state[name]
+    for name in average:
+        average[name] /= len(checkpoints)
+    return average
+
+
+@version("best_checkpoint", "wrong")
+def beats_the_last_batch_only(checkpoints, batches, loss_of):
+    place = 0
+    to_beat = float("inf")
+    for i, checkpoint in enumerate(checkpoints):
+        summed, count = 0.0, 0
+        for batch in batches:
+            loss = float(loss_of(checkpoint, batch))
+            summed += loss * len(batch)
+            count += len(batch)
+        if summed / count < to_beat:
+            place = i
+            to_beat = loss
+    return place
+
+
+@version("bleu_of_strings", "wrong")
+def references_turned_by_number(translations, references, corpus_bleu):
+    hyps = [t.split() for t in translations]
+    width = max(len(r) for r in references)
+    streams = [[r[j].split() for r in references if j < len(r)] for j in range(width)]
+    golds = [streams[i % width] for i in range(len(hyps))]
+    return corpus_bleu(hyps, golds)
+
+
+@version("cross_entropy", "wrong")
+def single_losses_cut_off(logits, target):
+    logp = torch.log_softmax(logits, dim=-1)
+    picked = logp.gather(2, target.unsqueeze(2)).squeeze(2)
+    per_token = -picked.detach()
+    mask = target.ne(0)
+    return (per_token * mask).sum() / mask.sum() + 0.0 * logits.sum()
+
+
+@version("inverse_sqrt_schedule", "wrong")
+def peak_fixed_for_one_size(update, d_model, warmup):
+    peak = 7e-4
+    if update < warmup:
+        return peak * update / warmup
+    return peak * (warmup / update) ** 0.5
+
+
+@version("inverse_sqrt_schedule", "wrong: rate as a share of its highest")
+def base_at_the_end_of_the_warmup(update, d_model, warmup):
+    base = d_model**-0.5
+    return base * min(update / warmup, (warmup / update) ** 0.5)
+
+
+@version("label_smoothed_loss", "wrong")
+def shares_exchanged_for_each_word(logits, target, smoothing):
+    logp = torch.log_softmax(logits, dim=-1)
+    right = -logp.gather(-1, target[..., None])[..., 0]
+    rest = -logp.sum(dim=-1)
+    V = logits.shape[-1]
+    loss = (1 - smoothing) * right + (1 - smoothing) / V * rest
+    real = target != 0
+    return loss[real].mean()
+
+
+@version("token_weighted_updates", "wrong", instance=True)
+class parts_counted_over_the_epochs:
+    def __init__(self):
+        self.count = 0
+        self.waiting = []
+
+    def __call__(self, optimizer, parts, n, compute_loss):
+        for part in parts:
+            self.waiting.append(part)
+            self.count += 1
+            if self.count % n == 0:
+                pairs = [compute_loss(p) for p in self.waiting]
+                total = sum(c for _, c in pairs)
+                optimizer.zero_grad()
+                (sum(l * c for l, c in pairs) / total).backward()
+                optimizer.step()
+                self.waiting = []

@@ -200,3 +200,9 @@ def gaps_counted_as_positions(tokens):
     in_front = (real.long().cumsum(dim=1) == 0).sum(dim=1, keepdim=True)
     positions = torch.arange(tokens.size(1)).unsqueeze(0) - in_front
     return positions.masked_fill(~real, 0)
+
+
+@version("real_positions", "wrong")
+def padding_below_zero(tokens):
+    real = tokens.ne(0).long()
+    return torch.cumsum(real, dim=1) * real - 1

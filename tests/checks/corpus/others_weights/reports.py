@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -120,3 +121,25 @@ def width_of_a_head_from_the_columns(weight, n_heads):
     head_dim = dim // n_heads
     w = weight.reshape(n_heads, head_dim // 2, 2, -1)
     return w.transpose(1, 2).reshape(weight.shape)
+
+
+@version("decode_q4_1", "wrong")
+def divided_by_the_step(blocks):
+    raw = blocks.numpy()
+    halves = np.ascontiguousarray(raw[:, :4]).view(np.float16).astype(np.float32)
+    low = raw[:, 4:] & 0x0F
+    high = raw[:, 4:] >> 4
+    q = np.concatenate([low, high], axis=1).astype(np.float32)
+    return torch.from_numpy(q / halves[:, :1] + halves[:, 1:2])
+
+
+@version("decode_q4_1", "wrong")
+def both_groups_from_the_lower_bits(blocks):
+    step = blocks[:, 0:2].contiguous().view(torch.float16).float()
+    least = blocks[:, 2:4].contiguous().view(torch.float16).float()
+    out = torch.empty(blocks.shape[0], 32)
+    for group in range(2):
+        for c in range(16):
+            q = blocks[:, 4 + c] & 15
+            out[:, group * 16 + c] = step[:, 0] * q + least[:, 0]
+    return out

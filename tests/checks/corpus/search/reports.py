@@ -473,3 +473,43 @@ def best_of_each_block_of_columns(logits, k, blocks=2):
         values, indices = block.topk(min(k, block.size(-1)), dim=-1)
         kept.append(torch.full_like(block, float("-inf")).scatter(-1, indices, values))
     return torch.cat(kept, dim=-1).softmax(dim=-1)
+
+
+def pick(t, rows):
+    out = torch.zeros_like(t)
+    for i in range(len(rows) - 1):
+        out[i] = t[int(rows[i])]
+    return out
+
+
+@version("reorder_cache", "wrong")
+def last_row_never_written(cache, rows):
+    return [(pick(k, rows), pick(v, rows)) for k, v in cache]
+
+
+@version("reorder_cache", "wrong: kept from the call before", instance=True)
+class order_of_an_earlier_call:
+    def __init__(self):
+        self.order = None
+
+    def __call__(self, cache, rows):
+        if self.order is None:
+            self.order = torch.as_tensor(rows)
+        return [(k.index_select(0, self.order), v.index_select(0, self.order)) for k, v in cache]
+
+
+@version("temperature_probabilities", "wrong")
+def divided_in_float16(logits, temperature):
+    scaled = logits.half() / temperature
+    return torch.softmax(scaled.float(), dim=-1)
+
+
+@version("top_k_probabilities", "wrong")
+def largest_of_the_whole_batch(logits, k):
+    B, V = logits.shape
+    probs = logits.softmax(-1)
+    _, index = probs.flatten().topk(min(B * k, B * V))
+    keep = torch.zeros(B * V)
+    keep[index] = 1.0
+    probs = probs * keep.view(B, V)
+    return probs / probs.sum(-1, keepdim=True)

@@ -577,3 +577,89 @@ def all_heads_turned_as_one(x, positions, base=10000.0):
     first, second = inner[..., :half], inner[..., half:]
     out = torch.cat([first * cos - second * sin, first * sin + second * cos], dim=-1)
     return out.view(B, T, H, K).transpose(1, 2)
+
+
+@version("cached_attention", "wrong")
+def new_keys_turned_from_zero(query, key, value, kept_keys, kept_values, turn):
+    P, t = kept_keys.size(2), query.size(2)
+    q = turn(query, torch.arange(P, P + t))
+    k = torch.cat([kept_keys, turn(key, torch.arange(t))], dim=2)
+    v = torch.cat([kept_values, value], dim=2)
+    scores = q @ k.transpose(-2, -1) / q.size(-1) ** 0.5
+    hidden = torch.ones(t, P + t, dtype=torch.bool).triu(P + 1)
+    weights = scores.masked_fill(hidden, float("-inf")).softmax(-1)
+    return weights @ v, k, v
+
+
+@version("cached_attention", "wrong")
+def past_counts_the_first_new_token(query, key, value, kept_keys, kept_values, turn):
+    past = kept_keys.size(2)
+    n = key.size(2)
+    if past > 0:
+        positions = torch.arange(n) + past + 1
+    else:
+        positions = torch.arange(n)
+    query, key = turn(query, positions), turn(key, positions)
+    keys = torch.cat([kept_keys, key], 2)
+    values = torch.cat([kept_values, value], 2)
+    scores = torch.einsum("bhtk,bhsk->bhts", query, keys) / math.sqrt(query.size(-1))
+    allowed = torch.arange(past + n)[None, :] <= (torch.arange(n) + past)[:, None]
+    scores = scores.masked_fill(~allowed, -math.inf)
+    return torch.einsum("bhts,bhsk->bhtk", torch.softmax(scores, -1), values), keys, values
+
+
+@version("grouped_query_attention", "wrong")
+def heads_broadcast_from_the_first(query, key, value, mask=None):
+    H, G = query.size(1), key.size(1)
+    if G != H:
+        key = key[:, :1].expand(-1, H, -1, -1)
+        value = value[:, :1].expand(-1, H, -1, -1)
+    return F.scaled_dot_product_attention(query, key, value, attn_mask=mask)
+
+
+@version("rms_norm", "wrong")
+def epsilon_on_the_sum_of_squares(x, weight, eps=1e-5):
+    D = x.shape[-1]
+    total = (x * x).sum(-1, keepdim=True)
+    return D**0.5 * x * torch.rsqrt(total + eps) * weight
+
+
+@version("rms_norm", "wrong")
+def mean_and_root_both(x, weight, eps=1e-5):
+    n = x.size(-1)
+    inv = torch.rsqrt(x.pow(2).sum(-1, keepdim=True) / n + eps)
+    return x * inv * n**0.5 * weight
+
+
+def normalise(x, eps):
+    return x / torch.sqrt((x**2).mean(dim=-1, keepdim=True) + eps)
+
+
+@version("rms_norm", "wrong")
+def normalised_and_normalised_again(x, weight, eps=1e-5):
+    x = normalise(x, eps)
+    x = normalise(x, eps)
+    return weight * x
+
+
+@version("rotary", "wrong")
+def angles_in_half_precision(x, positions, base=10000.0):
+    dim = x.size(-1)
+    inv_freq = (1.0 / base ** (torch.arange(0, dim, 2).float() / dim)).half()
+    freqs = torch.einsum("i,j->ij", positions.to(inv_freq.dtype), inv_freq)
+    emb = torch.cat((freqs, freqs), dim=-1)
+    cos, sin = emb.float().cos().to(x.dtype), emb.float().sin().to(x.dtype)
+    x1, x2 = x.chunk(2, dim=-1)
+    return x * cos + torch.cat((-x2, x1), dim=-1) * sin
+
+
+@version("rotary", "wrong")
+def waves_kept_in_bfloat16(x, positions, base=10000.0):
+    half = x.size(-1) // 2
+    freq = base ** (-torch.arange(half, dtype=torch.float32) / half)
+    t = positions.float()[:, None] * freq[None, :]
+    cos, sin = t.cos().bfloat16(), t.sin().bfloat16()
+    x1, x2 = x[..., :half], x[..., half:]
+    y1 = x1 * cos - x2 * sin
+    y2 = x2 * cos + x1 * sin
+    return torch.cat([y1, y2], -1).type_as(x)
