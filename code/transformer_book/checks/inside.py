@@ -155,9 +155,8 @@ def _one_step(attempt: Attempt, inputs: Sequence[int]) -> str | None:
             chosen = [each[line] if common else next(iter(each.values())) for each in found]
             name = (
                 f"{_there(attempt, inputs)} one value explains your answer: {_line(line)}, or "
-                "what goes into it, "
-                "gives something else than "
-                f"{_value_of(attempt, *at)} in the right version"
+                f"what goes into it, gives something else than {_value_of(attempt, *at)} in the "
+                "right version"
             )
             return _of_step(attempt, inputs, name, chosen, [each[at] for each in steps])
     return None

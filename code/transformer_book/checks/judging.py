@@ -98,11 +98,12 @@ def _named(attempt: Attempt, mistakes: Sequence[Mistake]) -> Verdict | None:
             f"Of the {len(explained.among)} inputs on which this mistake shows, yours makes it "
             f"exactly on those {where}; on the others it is right."
         )
-    wrong, both = attempt.wrong, [m for m in groups[0] if m.kind == "convention"]
-    if len(groups[0]) == 2 and len(both) == 1:  # what is wrong is so beside the convention, too
-        expected = known_outcomes(component, (both[0],))
-        wrong = [i for i in wrong if not same(found[i].answer, expected[i].answer)] or wrong
-    named = of_mistakes(component, cases, found, expected, wrong, groups)
+    goal, wrong = expected, attempt.wrong
+    conventions = [mistake for mistake in groups[0] if mistake.kind == "convention"]
+    if len(groups[0]) == 2 and len(conventions) == 1:  # it is wrong beside the convention, too
+        goal = known_outcomes(component, (*conventions,))
+        wrong = [i for i in wrong if not same(found[i].answer, goal[i].answer)] or wrong
+    named = of_mistakes(component, cases, found, goal, wrong, groups)
     if named.together:
         if diagnosis.simpler(attempt.plain, attempt.given, found, expected):
             return None
@@ -320,23 +321,21 @@ def _flaw(attempt: Attempt, expected: Sequence[Outcome], what: str = "right") ->
         if mine.trouble or right.trouble:
             continue  # where nothing can be computed, two versions of a convention may differ
         for i, (slope, target) in enumerate(zip(mine.gradients, right.gradients, strict=True)):
-            if target is None or not target.any():
-                continue  # no gradient is required here
+            if not _due(right, i):
+                continue
             if slope is None:
                 lost = sum(
-                    own.gradients[i : i + 1] == (None,)
-                    and any(x.any() for x in due if x is not None)
+                    own.gradients[i : i + 1] == (None,) and _due(other, i)
                     for own, other in zip(found, expected, strict=True)
-                    for due in [other.gradients[i : i + 1]]
                 )
                 no = f"{_some(lost, attempt)}no gradient comes back{_to_one(case, mine, i)}"
                 return Verdict(
                     "wrong",
                     component.name,
                     (
-                        f"{numbers}, but {no}: nothing "
-                        "would be learned through this. `.item()`, `.detach()`, `.data`, NumPy, or "
-                        "a new `torch.tensor(...)` of old numbers cut the connection.",
+                        f"{numbers}, but {no}: nothing would be learned through this. `.item()`, "
+                        "`.detach()`, `.data`, NumPy, or a new `torch.tensor(...)` of old numbers "
+                        "cut the connection.",
                     ),
                 )
             if case.rough and slope.isfinite().all():
@@ -359,6 +358,11 @@ def _flaw(attempt: Attempt, expected: Sequence[Outcome], what: str = "right") ->
                     example=(difference(slope, target) or "").capitalize() + ".",
                 )
     return None
+
+
+def _due(right: Outcome, i: int) -> bool:
+    """Whether the right version has a gradient for an input's tensor, other than 0."""
+    return any(x is not None and bool(x.any()) for x in right.gradients[i : i + 1])
 
 
 def _some(number: int, attempt: Attempt) -> str:

@@ -349,8 +349,8 @@ class Edit:
         once = [p for p in both if _count(p[1], before[-1]) == 1] or both[-1:]
         fit = [pair for pair in once if max(map(len, pair)) <= WIDE]
         new, was = next((p for p in fit if min(map(len, p)) > 8), (fit or once)[0])
-        outer, inner = both[min(both.index((new, was)) + 1, len(both) - 1)]
-        if f"({new})" in outer and f"({was})" not in inner:
+        wider = both[both.index((new, was)) + 1 :]  # what it stands in may ask for brackets
+        if wider and f"({new})" in wider[0][0] and f"({was})" not in wider[0][1]:
             new = f"({new})"
         return f"with `{new}` in the place of `{was}`"
 

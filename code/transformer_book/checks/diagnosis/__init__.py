@@ -237,7 +237,7 @@ def unchanged(trials: Sequence[Trial]) -> str | None:
 def _told(wrong: Sequence[Trial], of: int, *, how_far: bool = True) -> list[str]:
     """Where and how the answers differ on all of these inputs, out of `of` in all.
 
-    How far, and to which side, is told only where it is asked for: of one input its numbers say it.
+    `how_far`: where nothing else holds, how far, and to which side; an example says that by itself.
     """
     leaves = [leaf for trial in wrong for leaf in trial.leaves()]
     told = [tried(parts, wrong)] if wrong else []

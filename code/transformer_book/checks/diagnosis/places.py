@@ -112,9 +112,9 @@ def extent(leaves: Sequence[Leaf]) -> str | None:
     if not whole or not several:
         return None
     some = any(
-        isinstance(trial.right, list | tuple | dict)
-        and len(trial.right) > sum(leaf.trial is trial for leaf in leaves)
-        for trial in (leaf.trial for leaf in leaves)
+        len(leaf.trial.right) > len(leaf.trial.leaves())
+        for leaf in leaves
+        if isinstance(leaf.trial.right, list | tuple | dict)
     )
     return f"Nearly every entry differs{', of the parts that do' * some}."
 
@@ -348,8 +348,6 @@ def parts(trials: Sequence[Trial]) -> str | None:
     both = list(zip(bad, lengths, strict=True))
     if max(lengths) == 1:
         return None
-    if all(b == {0} for b in bad):
-        return "Of what you return, only the first part differs."
     if all(b == {n - 1} for b, n in both):
         return "Of what you return, only the last part differs."
     if all(len(b) == 1 and b == bad[0] for b in bad):

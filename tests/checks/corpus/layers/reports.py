@@ -7,11 +7,11 @@ import math
 from collections import OrderedDict
 
 import torch
-import torch.nn as nn
 import torch.nn.functional as F
 from torch import nn
 
 from tests.checks.corpus import version
+from tests.checks.corpus.parts import DecoderParts
 
 
 @version("layer_norm", "wrong: squared in place of the root")
@@ -340,68 +340,13 @@ def triangle_lost_off_the_fast_path(x, training):
     return weights @ x
 
 
-class MHA(nn.Module):
-    def __init__(self, d_model, n_heads):
-        super().__init__()
-        self.n_heads = n_heads
-        self.query = nn.Linear(d_model, d_model, bias=False)
-        self.key = nn.Linear(d_model, d_model, bias=False)
-        self.value = nn.Linear(d_model, d_model, bias=False)
-        self.output = nn.Linear(d_model, d_model, bias=False)
-
-    def split(self, x):
-        B, T, D = x.shape
-        return x.view(B, T, self.n_heads, D // self.n_heads).transpose(1, 2)
-
-    def forward(self, query, key, value, mask=None):
-        q, k, v = (
-            self.split(self.query(query)),
-            self.split(self.key(key)),
-            self.split(self.value(value)),
-        )
-        scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
-        if mask is not None:
-            if mask.dim() == 3:
-                mask = mask.unsqueeze(1)
-            scores = scores.masked_fill(~mask, float("-inf"))
-        out = (scores.softmax(dim=-1) @ v).transpose(1, 2)
-        return self.output(out.reshape(query.shape))
-
-
-class FeedForward(nn.Module):
-    def __init__(self, d_model, d_ff):
-        super().__init__()
-        self.linear1 = nn.Linear(d_model, d_ff)
-        self.linear2 = nn.Linear(d_ff, d_model)
-
-    def forward(self, x):
-        return self.linear2(torch.relu(self.linear1(x)))
-
-
-class Residual(nn.Module):
-    def __init__(self, d_model):
-        super().__init__()
-        self.norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, sublayer):
-        return x + sublayer(self.norm(x))
-
-
 @version("decoder_layer", "wrong: self-attention used for cross-attention, too")
-class first_attention_for_the_memory_too(nn.Module):
-    def __init__(self, d_model, n_heads, d_ff):
-        super().__init__()
-        self.self_attention = MHA(d_model, n_heads)
-        self.cross_attention = MHA(d_model, n_heads)
-        self.feed_forward = FeedForward(d_model, d_ff)
-        self.self_residual = Residual(d_model)
-        self.cross_residual = Residual(d_model)
-        self.feed_forward_residual = Residual(d_model)
-
+class first_attention_for_the_memory_too(DecoderParts):
     def forward(self, x, memory, target_mask=None, memory_mask=None):
-        x = self.self_residual(x, lambda h: self.self_attention(h, h, h, target_mask))
-        x = self.cross_residual(x, lambda h: self.self_attention(h, memory, memory, memory_mask))
-        return self.feed_forward_residual(x, self.feed_forward)
+        h = self.self_residual(x)
+        x = x + self.self_attention(h, h, h, target_mask)
+        x = x + self.self_attention(self.cross_residual(x), memory, memory, memory_mask)
+        return x + self.feed_forward(self.feed_forward_residual(x))
 
 
 @version("decoder_layer", "wrong")
