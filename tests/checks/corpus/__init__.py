@@ -2,8 +2,8 @@
 
 A folder holds a family of ideas: `right.py` and `wrong.py` are what we wrote, `blind.py` is what
 others wrote who had read the docstrings of the checks alone; `reports.py` rebuilds what people
-reported in public, in our own code, and says when; `parts.py` has right parts that versions of whole
-layers are made of. Each version has one decorator:
+reported in public, in our own code, and says when. `parts.py` has right parts that versions of
+whole layers are made of. Each version has one decorator:
 
     @version("softmax", "right", "with a loop")
     @version("softmax", "wrong: softmax over the queries")
