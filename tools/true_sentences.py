@@ -163,7 +163,15 @@ class Told:
         self.trials = checks.diagnosis._trials(
             self.attempt.plain, self.attempt.given, self.found, self.expected
         )
-        self.answered = [trial for trial in self.trials if trial.wrong and not trial.stops]
+        # How answers differ may be told against a convention that is nearer.
+        self.nearer, self.goal = "", list(self.expected)
+        if any(s.startswith(checks.judging.NEARER) for s in self.verdict.sentences):
+            self.nearer, held = checks.judging.nearer(self.attempt)
+            self.goal = list(held.expected)
+        trials = checks.diagnosis._trials(
+            self.attempt.plain, self.attempt.given, self.found, self.goal
+        )
+        self.answered = [trial for trial in trials if trial.wrong and not trial.stops]
 
     def untrue(self) -> Iterator[str]:
         """The sentences that are not true, or that cannot be read; of what is right, none."""
@@ -183,12 +191,17 @@ class Told:
         """Whether the numbers of an example are those of an input, or of none in particular."""
         if not example or "the gradients are not" in self.verdict.text():
             return True
+        example, drawn, _ = example.partition(f" {self.checks.judging.DRAWS}")
+        example = example.removesuffix(f" {self.attempt.plain.compared}")
+        if drawn and not self.draws():
+            return False
         if example.startswith(("Called with the input", "In a later call")):
             return self.verdict.mistakes[0].name == self.checks.judging.KEPT
+        example = re.sub("^Held against the convention, on", "On", example)
         read = re.match(rf"On the input {QUOTED}: ", example)
         of = ast.literal_eval(read[1]) if read else None
         told = example[read.end() if read else 0 :].partition(" The input: ")[0]
-        expected: Any = self.expected
+        expected: Any = self.goal
         beside = [m for m in self.verdict.mistakes if m.kind == "convention"]
         if self.verdict.together and len(beside) == 1:  # a mistake beside a convention
             expected = self.checks.explaining.known_outcomes(self.attempt.component, (*beside,))
@@ -202,6 +215,13 @@ class Told:
             for mine, right, name in zip(self.found, expected, self.names, strict=False)
             if of in (None, name)
         )
+
+    def draws(self) -> bool:
+        """Whether a call leaves the generator of random numbers otherwise than it found it."""
+        case = next(c for c, t in zip(self.cases, self.trials, strict=False) if t.wrong)
+        self.attempt.call(case)
+        unused = torch.Generator().manual_seed(0).get_state()
+        return not torch.equal(torch.default_generator.get_state(), unused)
 
     def true(self, sentence: str) -> bool:
         """Whether a sentence is true of this version."""
@@ -263,10 +283,12 @@ class Told:
     # --- stops, and what is told of right answers -------------------------------------------------
 
     @reads(
-        r"((?:It (?:stops|calls|waits) |An endless |No gradient can |Not finished ).*?)"
+        r"((?:It(?:, or what is done with it afterwards,)? (?:stops|calls|waits) |An endless |"
+        r"No gradient can |Not finished ).*?)"
         r"(?:, in line (\d+) of your cell or file)?\.(?: The input was: (.*)\.)?"
     )
     def stops(self, trouble: str, line: str | None, name: str | None) -> bool:
+        trouble = trouble.replace(", or what is done with it afterwards,", "", 1)
         return any(
             outcome.trouble == trouble and (line is None or outcome.line == int(line))
             for outcome, case in zip(self.found, self.names, strict=False)
@@ -308,7 +330,7 @@ class Told:
         right = numbers != "right" or not any(trial.wrong for trial in self.trials)
         return right and len(self.found) == int(of)
 
-    @reads(r"Called again with the first input, it gives another answer than before: .*")
+    @reads(r"Called again with the first input, after the others, it gives another answer: .*")
     def again(self) -> bool:
         again = self.attempt.call(self.cases[0], gradients=False)
         return bool(again.trouble) or not self.same(again.answer, self.found[0].answer)
@@ -324,6 +346,17 @@ class Told:
     @reads(r"It returns nothing \(None\): is the `return` missing\?")
     def nothing(self) -> bool:
         return all(o.answer is None and not o.trouble for o in self.found)
+
+    @reads(r"Yours is nearer to the convention “(.*?)” than to the book's version; .*")
+    def is_nearer(self, name: str) -> bool:
+        return name == self.nearer != ""
+
+    @reads(r"`(\w+)`(?: is read nowhere in your code|, which line \d+ .* is read nowhere)\.")
+    def unread(self, name: str) -> bool:
+        code = self.checks.mending.Code.of(self.made)
+        nodes = [node for part in code.parts for node in ast.walk(part)] if code else []
+        names = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)]
+        return name not in names
 
     @reads(r"(?:The default value of|What a call leaves in|It keeps something|Your \w+ ha).*")
     def of_the_code(self) -> bool:
@@ -380,15 +413,23 @@ class Told:
             for mine, right in self._handed(name)
         )
 
-    @reads(rf"On the input {QUOTED} all that you hand to functions is right: .*\.")
-    def handed(self, name: str) -> bool:
-        return any(
-            all(
+    @reads(
+        rf"{THERE} (?:all that you hand to (.*) is right|you call no function of these); on the "
+        rf"input {QUOTED} your answer is .*\."
+    )
+    def handed(self, one: str | None, many: str | None, names: str | None, name: str) -> bool:
+        places = self.checks.troubles.troubles_of(self.attempt)[0].inputs
+        given = [each for i in places for each in self._handed(repr(self.names[i]))]
+        return (
+            self._looked_at(one, many)
+            and {f"`{name}`" for mine, _ in given for name in mine}
+            == {*(names.split(" and ") if names else ())}
+            and all(
                 any(self.same(x, y) for y in right[function])
+                for mine, right in given
                 for function, calls in mine.items()
                 for x in calls
             )
-            for mine, right in self._handed(name)
         )
 
     def _handed(self, name: str) -> Iterator[tuple[Any, Any]]:
@@ -396,7 +437,7 @@ class Told:
         attempt = self.attempt
         for place in (i for i, n in enumerate(self.names) if n == ast.literal_eval(name)):
             both = []
-            for made in (attempt.function, attempt.component.reference):
+            for made in (attempt.anew or attempt.function, attempt.component.reference):
                 calls: Any = defaultdict(list)
                 for function, given, _ in self.checks.inside._called(attempt, place, made)[1]:
                     calls[function].append(given)
@@ -406,7 +447,10 @@ class Told:
     @reads(MENDED)
     def mends(self, *_: str | None) -> bool:
         """Whether the changes that are told, made one after the other, do what is said."""
-        mending, code = self.checks.mending, self.checks.mending.Code.of(self.made)
+        mending, code = (
+            self.checks.mending,
+            self.checks.mending.Code.of(self.made, self.attempt.held),
+        )
         goals = dict(mending.conventions(self.attempt))
         right = self._rightness(self.made, self.attempt)
         for said in filter(None, (re.fullmatch(MENDED, s) for s in self.verdict.sentences)):
@@ -461,8 +505,8 @@ class Told:
         return steps["from" if way == "comes out of" else "into", (step.replace(" ", "_"), number)]
 
     @reads(
-        rf"{THERE} line (\d+) of your cell or file computes what {STEP} of the right version; "
-        rf"(?:look behind it|no tensor of yours is what {STEP})\."
+        rf"{THERE} line (\d+) of your cell or file has what {STEP} of the right version; "
+        rf"(?:up to there it is right|no tensor of yours is what {STEP})\."
     )
     def comes_up(self, name: str | None, many: str | None, line: str, *said: str | None) -> bool:
         inside = self.checks.inside
@@ -478,17 +522,18 @@ class Told:
         return True
 
     @reads(
-        rf"{THERE} one value explains your answer: line (\d+) of your cell or file, or what goes "
-        rf"into it, gives something else than what {STEP} in the right version: (.*\.)"
+        rf"{THERE} one value explains your answer: where the right version has what {STEP}, a "
+        r"value in line (\d+) of your cell or file is another one; it, or what goes into it, is "
+        r"wrong: (.*\.)"
     )
     def all_but_one(
         self,
         name: str | None,
         many: str | None,
-        line: str,
         way: str,
         step: str,
         time: str | None,
+        line: str,
         relation: str,
     ) -> bool:
         inside = self.checks.inside
@@ -544,7 +589,7 @@ class Told:
             return False
         leaves = [leaf for trial in trials for leaf in trial.leaves()]
         of_trials = (diagnosis.unmoved, diagnosis.parts)
-        of_leaves = (diagnosis.shaped, diagnosis._kinds, diagnosis._nowhere)
+        of_leaves = (diagnosis.shaped, diagnosis._kinds, diagnosis._nowhere, diagnosis._sums)
         for find, of in (*((f, trials) for f in of_trials), *((f, leaves) for f in of_leaves)):
             if text == diagnosis.tried(find, of):
                 return True
@@ -587,6 +632,10 @@ class Told:
         """How much differs, and to which side."""
         plain = self.checks.comparing.plain
         if len(leaves) and all(isinstance(leaf.mine, list) for leaf in leaves):
+            more = sum(any(x not in leaf.right for x in leaf.mine) for leaf in leaves)
+            said = re.search(r"and (?:on (\d+) of them )?holds what", text)
+            if more != (int(said[1] or len(leaves)) if said else 0):
+                return False
             longer = {len(leaf.mine) > len(leaf.right) for leaf in leaves}
             return longer == {"too long" in text}
 
@@ -709,7 +758,12 @@ class Told:
             return False
         if less and counted[f"theirs {less[2]}"] != int(less[1]):
             return False
-        near = len(self.found) - agreeing - sum(counted.values())
+        near = sum(
+            not (mine.trouble or other.trouble or self.same(mine.answer, other.answer))
+            and nan(mine.answer) == nan(other.answer)
+            and self.checks.explaining._in_part(mine.answer, other.answer)
+            for mine, other in zip(self.found, theirs, strict=True)
+        )
         said = 0 if not share or not share[2] else int(share[3] or len(self.found) - agreeing)
         return near == said and (bool(more or less) or not any(counted.values()))
 

@@ -30,8 +30,9 @@ CALLS = itertools.count()
 # Sentences that are true and say little: how far, and to which side.
 WEAK = re.compile(
     r"(?:On (?:the input .*|all \d+ inputs that differ): )?"
-    r"(?:yours|your number|nearly every|everywhere|wherever it differs)"
-    r".*(?:too (?:large|small|long|short)|entry differs|a hundredth of the largest number)\.",
+    r"(?:yours|your number|nearly every|everywhere|wherever it differs|each row)"
+    r".*(?:too (?:large|small|long|short)|entry differs|of yours|a hundredth of the largest "
+    r"number)\.",
     re.IGNORECASE,
 )
 
@@ -139,12 +140,12 @@ STRUCTURES: dict[str, tuple[str, Callable[..., Any], str]] = {
     "a softmax missing": (
         "temperature_probabilities",
         lambda logits, temperature: logits / temperature,
-        "After a softmax along the axis of the words, yours would be right",
+        "After a softmax along the axis of the ids, yours would be right",
     ),
     "a norm too many": (
         "tied_logits",
         after("tied_logits", lambda x: F.normalize(x, dim=-1)),
-        "right answer divided by its length, along the axis of the words",
+        "right answer divided by its length, along the axis of the ids",
     ),
     "an argument itself": ("pre_norm", lambda x, sublayer, norm: x, "`x`, unchanged"),
     "an argument missing": (
@@ -555,10 +556,12 @@ def test_what_holds_on_some_inputs_only_is_said_of_one() -> None:
 def test_one_wrong_input_is_named_in_the_sentence() -> None:
     def spoilt(scores: Tensor) -> Tensor:
         found = scores.softmax(-1)
-        return 2 * found if scores.shape == (2, 3, 4) else found
+        if scores.shape == (2, 3, 4):
+            found = found * 1.2
+        return found / 0.4 if scores.shape == (2, 3, 4) else found
 
     sentence, *_ = told("softmax", spoilt)
-    assert sentence == "On the input 'random scores': yours is the right answer times 2."
+    assert sentence == "On the input 'random scores': yours is the right answer times 3."
 
 
 def test_what_cannot_be_compared_is_not_called_changing() -> None:
@@ -722,7 +725,9 @@ def test_of_several_parts_the_one_that_differs_is_told_with_how() -> None:
         flat = d_output.flatten(0, 1)
         return d_output @ weight, flat.T @ x.flatten(0, 1) / len(weight), flat.sum(0)
 
-    text = judge(checks.COMPONENTS["linear_backward"], divided).text()
+    # Of the verdict, the change that mends it is all.
+    a = checks.attempt.Attempt.of(checks.COMPONENTS["linear_backward"], divided, 5.0)
+    (text,) = checks.diagnosis.of_outcomes(a.plain, a.given, a.found, a.expected)
     assert "only the second part differs; what differs is the right answer divided by" in text
 
 
@@ -742,3 +747,98 @@ def test_gradients_are_counted() -> None:
 
     text = judge(checks.COMPONENTS["dropout"], no_way_back_in_evaluation).text()
     assert "but on 3 of them the gradients are not" in text
+
+
+def test_beside_a_change_that_mends_all_no_place_and_no_relation_is_told() -> None:
+    def doubled(scores):
+        return 2 * scores.softmax(-1)
+
+    (change,) = told("softmax", doubled)
+    assert "with `scores.softmax(-1)` in the place of `2 * scores.softmax(-1)`" in change
+
+
+def test_two_parts_that_differ_are_told() -> None:
+    def of_the_answer(d_output, x, weight):
+        flat = d_output.flatten(0, 1)
+        return (
+            (x @ weight.T) @ weight,
+            (x @ weight.T).flatten(0, 1).T @ x.flatten(0, 1),
+            flat.sum(0),
+        )
+
+    text = judge(checks.COMPONENTS["linear_backward"], of_the_answer).text()
+    assert "the first and the second part differ, and not the third part" in text
+
+
+def test_an_answer_of_two_arguments_is_told() -> None:
+    def summed(d_output, output):
+        return d_output + output
+
+    (found,) = told("softmax_backward", summed)
+    assert found == "On all 5 inputs that differ: yours is `d_output + output`."
+
+
+def test_where_nothing_should_come_out_it_is_not_told_as_a_beginning() -> None:
+    def from_the_second_on(ids):
+        before = ids[:1]
+        for token in ids[1:]:
+            if token == 2:
+                break
+            before = [*before, token]
+        return before
+
+    text = " ".join(told("cut_at_end", from_the_second_on))
+    assert "the right answer is empty, and yours is not" in text
+
+
+def test_numbers_in_the_place_of_true_and_false_are_told() -> None:
+    def additive(tokens):
+        return torch.zeros(len(tokens), 1, 1, tokens.size(1)).masked_fill(
+            (tokens == 0)[:, None, None], -torch.inf
+        )
+
+    text = " ".join(told("padding_mask", additive))
+    assert "0 where True belongs, and -inf where False does." in text
+
+
+def test_an_argument_that_is_never_read_is_told() -> None:
+    def without_the_width(update, d_model, warmup):
+        return 0.0442 * min(update**-0.5, update * warmup**-1.5)
+
+    assert "`d_model` is read nowhere in your code." in told(
+        "inverse_sqrt_schedule", without_the_width
+    )
+
+
+def test_of_what_is_drawn_no_number_is_told_as_fixed() -> None:
+    def drawn(d_model):
+        return torch.randn(d_model), torch.zeros(d_model)
+
+    text = judge(checks.COMPONENTS["layer_norm_parameters"], drawn).text()
+    assert text.endswith("Your version draws random numbers: another call may give another answer.")
+
+
+def test_the_line_that_changes_an_argument_is_told() -> None:
+    def in_place(logits, min_p):
+        probabilities = logits.softmax(-1)
+        limit = min_p * probabilities.max(-1, keepdim=True).values
+        logits[probabilities < limit] = -torch.inf
+        return logits.softmax(-1)
+
+    text = judge(checks.COMPONENTS["min_p_probabilities"], in_place).text()
+    line = in_place.__code__.co_firstlineno + 3
+    assert f"changes its argument `logits` in line {line} of your cell or file" in text
+
+
+def test_where_one_of_two_tensors_gets_no_gradient_the_other_is_not_meant() -> None:
+    def cut(x, weight):
+        return x @ weight.detach().T
+
+    text = judge(checks.COMPONENTS["tied_logits"], cut).text()
+    assert "no gradient comes back to tensor 2 of the input" in text
+    assert "it would learn nothing through this" in text
+
+
+def test_of_a_list_that_is_too_short_the_first_item_that_differs_is_told() -> None:
+    found = checks.comparing.difference(["a", "x"], ["a", "b", "c"])
+    assert found == "you return 2 items, it should be 3; you return 'x' at [1], it should be 'b'"

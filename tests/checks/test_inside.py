@@ -32,8 +32,8 @@ def test_a_line_up_to_which_all_is_right_is_told() -> None:
     found = told("softmax", one_too_many_in_the_sum)
     differ = len(checks.COMPONENTS["softmax"].cases())
     assert found == (
-        f"On all {differ} inputs that differ, l{line(one_too_many_in_the_sum, 1)}computes what "
-        "comes out of the step “exponentials” of the right version; look behind it."
+        f"On all {differ} inputs that differ, l{line(one_too_many_in_the_sum, 1)}has what "
+        "comes out of the step “exponentials” of the right version; up to there it is right."
     )
 
 
@@ -49,7 +49,7 @@ def test_the_only_line_that_is_wrong_is_told_with_how() -> None:
     found = told("scaled_dot_product_attention", scaled_twice)
     assert re.match(r"On all \d+ inputs that differ, one value explains your answer: ", found)
     at = line(scaled_twice, 2).rstrip()
-    assert f": l{at}, or what goes into it, gives something" in found
+    assert f", a value in l{at} is another one; it, or what goes into it, is wrong: " in found
     assert found.endswith("yours is the right value times 1.7.")
 
 
@@ -108,7 +108,7 @@ def test_a_function_that_is_never_called_is_told_and_one_that_is_called_too_seld
             tokens.append(int(step(torch.tensor([tokens]))[0].argmax()))
         return [token for token in tokens if token > 2]
 
-    assert "times; what you hand over is right." in told("greedy_search", half_as_long)
+    assert "times; what you hand to it is right." in told("greedy_search", half_as_long)
 
 
 def test_what_does_not_end_is_located_by_its_calls() -> None:

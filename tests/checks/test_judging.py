@@ -233,3 +233,30 @@ def test_a_convention_beside_a_mistake_may_stay_and_the_example_is_of_the_mistak
     assert "entry [0, 4] is 4, it should be 2" in found.example
     component = checks.COMPONENTS["real_positions"]
     assert not list(Told(checks, component, from_the_first_real_token).untrue())
+
+
+def test_what_draws_is_right_only_if_other_draws_give_the_same() -> None:
+    def never_by_chance(logits):
+        drawn = torch.rand(1).item()  # 0.4963 where the generator is set to 0
+        return logits[:, -1].argmax(-1) if drawn < 0.6 else logits[:, 0].argmax(-1)
+
+    found = verdict("next_token", never_by_chance)
+    assert found.status == "wrong" and "It draws random numbers" in found.text()
+
+
+def test_what_is_done_with_it_afterwards_is_not_laid_to_its_own_lines() -> None:
+    def whole_embedding(model, state):
+        model.load_state_dict({**state, "output.weight": state["embedding.weight"]})
+        model.output = model.embedding
+
+    text = verdict("load_tied", whole_embedding).text()
+    assert text.startswith("It, or what is done with it afterwards, stops with RuntimeError")
+
+
+def test_of_words_in_any_order_the_missing_ones_are_told() -> None:
+    def more_often(splits, least):
+        words = [word for sentence in splits["train"] for word in sentence]
+        return {word for word in words if words.count(word) > least} | {"Wort"}
+
+    text = verdict("training_words", more_often).text()
+    assert "lacks " in text and "and should not hold 'Wort'" in text

@@ -9,6 +9,7 @@ import sys
 import time
 from typing import Any
 
+import numpy as np
 import torch
 from true_sentences import Told
 
@@ -267,3 +268,68 @@ def test_behind_a_change_that_takes_long_no_alarm_rings_and_prints_come_out() ->
     out = sys.stdout
     told("prefix_mask", hidden_from_the_last_place)
     assert sys.stdout is out and signal.getitimer(signal.ITIMER_REAL) == (0, 0)
+
+
+def test_of_several_changes_that_mend_the_one_of_fewest_parts_is_told() -> None:
+    def without_a_scale(d_output, query, key, value, weights):
+        scale = query.size(-1) ** -0.5
+        d_weights = d_output @ value.mT
+        d_scores = weights * (d_weights - (weights * d_weights).sum(-1, keepdim=True))
+        return d_scores @ key * scale, d_scores.mT @ query, weights.mT @ d_output
+
+    (found,) = told("attention_backward", without_a_scale)
+    # The first that is found divides the product by the root of its last size.
+    assert "with `d_scores.mT @ (query / query.size(-1) ** 0.5)` in the place of" in found
+
+
+def test_brackets_that_move_a_word_and_arrays_are_tried() -> None:
+    def inside_the_brackets(x, weight, bias, eps=1e-5):
+        centred = x - x.mean(-1, keepdim=True)
+        variance = centred.square().sum(-1, keepdim=True) / (x.size(-1) + eps)
+        return centred / variance.sqrt() * weight + bias
+
+    (found,) = told("layer_norm", inside_the_brackets)
+    assert "/ x.size(-1) + eps` in the place of" in found
+
+    def another_end(text, tokenize, vocabulary):
+        return [vocabulary.get(token, 3) for token in [*tokenize(text), "</s>"]]
+
+    (found,) = told("text_to_ids", another_end)
+    assert "'<eos>']" in found and "in the place of" in found
+
+    def one_less(losses, counts):
+        return float(np.exp(np.average(losses, weights=np.asarray(counts) - 1.0)))
+
+    (found,) = told("perplexity", one_less)
+    assert "with `np.asarray(counts)` in the place of `np.asarray(counts) - 1.0`" in found
+
+
+def test_a_constant_that_fits_some_inputs_is_not_told() -> None:
+    def for_one_width(query, key, value, mask=None):
+        scores = (query * 0.0) @ key.mT
+        if mask is not None:
+            scores = scores.masked_fill(~mask, -1e9)
+        weights = scores.softmax(-1)
+        return (weights if mask is None else weights * mask.any(-1, keepdim=True)) @ value
+
+    assert not told("scaled_dot_product_attention", for_one_width)
+
+
+def test_of_right_numbers_no_change_to_a_convention_is_told() -> None:
+    class Dropped(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, p, keep):
+            ctx.save_for_backward(x, keep / (1 - p))
+            return x * keep / (1 - p)
+
+        @staticmethod
+        def backward(ctx, gradient):
+            x, factor = ctx.saved_tensors
+            return gradient * factor.where(x != 0, 1.0), None, None
+
+    def whole_where_it_is_zero(x, p, keep, training):
+        return Dropped.apply(x, p, keep) if training else x
+
+    assert not told("dropout", whole_where_it_is_zero)
+    found = verdict("dropout", whole_where_it_is_zero)
+    assert "on 1 of them the gradients are not" in found.text()

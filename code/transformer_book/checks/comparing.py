@@ -13,6 +13,10 @@ from torch import Tensor
 FEW = 12  # numbers: an input of so many is shown
 
 
+class Unordered(list[Any]):
+    """Items of which the order is free, each of them once; sorted, so that they can be compared."""
+
+
 def same(a: Any, b: Any) -> bool:
     """Equal up to rounding, in value, shape and kind; `None` and numbers and lists included."""
     if isinstance(a, Tensor) and isinstance(b, Tensor):  # most are asked for: without the words
@@ -37,7 +41,7 @@ def difference(got: Any, expected: Any, where: str = "") -> str | None:
         if isinstance(got, bool) or not isinstance(got, (int, float)):
             return f"{_told(brief(got), where)} a number"
         # A learning rate may be far below a millionth, and is no zero.
-        if math.isclose(got, expected, rel_tol=1e-4, abs_tol=1e-12 if expected else 1e-6):
+        if math.isclose(got, expected, rel_tol=2e-5, abs_tol=1e-12 if expected else 1e-6):
             return None
         mine, right = apart_in_words(got, expected)
         return f"{_told(mine, where)} {right}"
@@ -47,12 +51,18 @@ def difference(got: Any, expected: Any, where: str = "") -> str | None:
         if got.keys() != expected.keys():
             odd = sorted(map(str, got.keys() ^ expected.keys()))[:3]
             return f"your dictionary{place} differs in its keys: {', '.join(odd)}"
-        pairs = [(f"{where}[{key!r}]", got[key], expected[key]) for key in expected]
+        pairs = [(where + _key(key), got[key], expected[key]) for key in expected]
     else:
         if not isinstance(got, (list, tuple)):
             return f"you return {brief(got)}{place}, it should be a {type(expected).__name__}"
+        if isinstance(got, Unordered) and isinstance(expected, Unordered):
+            return _of_items(got, expected, where)
         if len(got) != len(expected):
-            return f"you return {len(got)} items{place}, it should be {len(expected)}"
+            items = f"{len(got)} item{'s' * (len(got) != 1)}"
+            told = f"you return {items}{place}, it should be {len(expected)}"
+            least = min(len(got), len(expected))
+            first = difference(list(got[:least]), list(expected[:least]), where)
+            return f"{told}; {first}" if first else told
         pairs = [(f"{where}[{i}]", *pair) for i, pair in enumerate(zip(got, expected, strict=True))]
     return next(
         (found for name, mine, right in pairs if (found := difference(mine, right, name))), None
@@ -62,8 +72,23 @@ def difference(got: Any, expected: Any, where: str = "") -> str | None:
 def _told(got: str, where: str) -> str:
     """What is there: what has a name may be seen by the check, and not be returned."""
     place = f" at {where}" if where else ""
-    it = f"{where} is {got}" if where.startswith("['") else f"you return {got}{place}"
-    return f"{it}, it should be"
+    named = where.startswith(("['", "“"))
+    return f"{f'{where} is {got}' if named else f'you return {got}{place}'}, it should be"
+
+
+def _of_items(got: Unordered, expected: Unordered, where: str) -> str | None:
+    """What is missing, and what should not be there."""
+    missing, odd = ([x for x in a if x not in b] for a, b in ((expected, got), (got, expected)))
+    told = []
+    for word, items in (("lacks", missing), ("should not hold", odd)):
+        few_of = [*map(brief, items[:4]), *([f"and {len(items) - 4} more"] if items[4:] else [])]
+        told += [f"{word} {', '.join(few_of)}"] if items else []
+    return f"yours{f' ({where})' if where else ''} {', and '.join(told)}" if told else None
+
+
+def _key(key: Any) -> str:
+    """A key of a dictionary, or, in words, what the check has seen for itself."""
+    return f"“{key}”" if " " in str(key) else f"[{key!r}]"
 
 
 def plain(number: Any) -> Any:
@@ -170,10 +195,21 @@ def in_full(given: Mapping[str, Any]) -> str:
 
 
 def few(value: Any) -> str:
-    """A number or a tensor as it is written; nothing for what is something else, or large."""
+    """A number, a tensor, or words and numbers as they are written; nothing for others, or many."""
     if isinstance(value, Tensor) and value.numel() <= FEW:
         return _written(value.tolist())
+    if isinstance(value, (str, list, tuple, dict)) and _of_words(value):
+        return repr(value) if len(repr(value)) <= 6 * FEW else ""
     return _written(value) if isinstance(value, (bool, int, float)) else ""
+
+
+def _of_words(value: Any) -> bool:
+    """Whether it is made of words and numbers alone."""
+    if isinstance(value, dict):
+        return all(map(_of_words, (*value, *value.values())))
+    if isinstance(value, (list, tuple)):
+        return all(map(_of_words, value))
+    return isinstance(value, (str, int, float))
 
 
 def _written(value: Any) -> str:

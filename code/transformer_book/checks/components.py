@@ -102,6 +102,8 @@ class Component:
         returns: what the function returns, in words, with its shape.
         observe: turns a function into one whose answer can be compared; for components that are
             judged by what they do, not by what they return.
+        compared: what was done to an answer before it is compared, a sentence; it stands behind an
+            example, whose entry the answer itself may not have.
         alike: right steps in another form, by name. They change nothing in the right version, but
             a mistake beside them gives other numbers, so mistakes are tried with them, too.
         settled: `settled(case, answer)`, the part of an answer by which a mistake is recognised
@@ -128,6 +130,7 @@ class Component:
     returns: str
     differentiable: bool = True
     observe: Callable[[Callable[..., Any]], Callable[..., Any]] = lambda function: function
+    compared: str = ""
     alike: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     settled: Callable[[Case, Any], Any] | None = None
     as_class: AsClass | None = None

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from transformer_book.checks.comparing import holds_nan, same
+from transformer_book.checks.comparing import apart, holds_nan, same
 from transformer_book.checks.components import Case, Component, Mistake
 from transformer_book.checks.running import Outcome, call, in_words
 
@@ -237,7 +237,9 @@ def _share(found: Sequence[Outcome], theirs: Sequence[Outcome], kind: str) -> st
     if number == of:
         return ""
     near = sum(
-        not (agree or m.trouble or t.trouble) and holds_nan(m.answer) == holds_nan(t.answer)
+        not (agree or m.trouble or t.trouble)
+        and holds_nan(m.answer) == holds_nan(t.answer)
+        and _in_part(m.answer, t.answer)
         for agree, m, t in zip(agreeing, found, theirs, strict=True)
     )
     how = "in part" if near == of else f"in part on {near} of {of} inputs" if near else LOOSELY
@@ -245,6 +247,15 @@ def _share(found: Sequence[Outcome], theirs: Sequence[Outcome], kind: str) -> st
         also = f", and in part on {'the rest' if number + near == of else near}" if near else ""
         how = f"exactly on {number} of {of} inputs{also}"
     return f"Yours gives what a known {kind} gives, {how}; the cause may be another."
+
+
+def _in_part(mine: Any, theirs: Any) -> bool:
+    """Whether some entry, or item, is the same in both; of what has no parts, it may be."""
+    if isinstance(mine, (list, tuple)) and isinstance(theirs, (list, tuple)):
+        return any(same(a, b) for a, b in zip(mine, theirs, strict=False))
+    if isinstance(mine, Tensor) and isinstance(theirs, Tensor) and mine.shape == theirs.shape:
+        return bool((~apart(mine, theirs)).any())
+    return True
 
 
 def _left(component: Component, found: Sequence[Outcome], theirs: Sequence[Outcome]) -> str:

@@ -42,11 +42,14 @@ Key = tuple[str, int]  # a step's name, and the number of its call
 Values = list[tuple[int, Tensor]]  # the learner's lines, and what they give
 
 
-def located(attempt: Attempt, inputs: Sequence[int]) -> tuple[str, ...]:
-    """Where the mistake is, as a sentence; `inputs` are the places of those to look at."""
+def located(attempt: Attempt, inputs: Sequence[int], *, calls: bool = False) -> tuple[str, ...]:
+    """Where the mistake is, as a sentence; `inputs` are the places of those to look at.
+
+    `calls`: look only at what functions are handed.
+    """
     answered = not attempt.found[inputs[0]].trouble
     finders = (_calls, _one_step, _up_to) if answered else (_calls, _up_to)
-    for find in finders[:1] if attempt.found[inputs[0]].unfinished else finders:
+    for find in finders[:1] if calls or attempt.found[inputs[0]].unfinished else finders:
         if told := diagnosis.tried(find, attempt, inputs):
             return (told,)
     return ()
@@ -154,9 +157,9 @@ def _one_step(attempt: Attempt, inputs: Sequence[int]) -> str | None:
             line = min(common, default=min(found[0]))
             chosen = [each[line] if common else next(iter(each.values())) for each in found]
             name = (
-                f"{_there(attempt, inputs)} one value explains your answer: {_line(line)}, or "
-                f"what goes into it, gives something else than {_value_of(attempt, *at)} in the "
-                "right version"
+                f"{_there(attempt, inputs)} one value explains your answer: where the right "
+                f"version has {_value_of(attempt, *at)}, a value in {_line(line)} is another one; "
+                "it, or what goes into it, is wrong"
             )
             return _of_step(attempt, inputs, name, chosen, [each[at] for each in steps])
     return None
@@ -168,8 +171,9 @@ def _leads(attempt: Attempt, i: int, right: Tensor, values: Values) -> Iterator[
     for line, value in values[::-1]:
         if value.shape != right.shape or value.dtype != right.dtype or same(value, right):
             continue
-        if isinstance(answer, Tensor) and _alike(value, answer):
-            continue
+        given = (*attempt.cases[i].arguments, answer)
+        if any(_alike(value, x) for x in leaves_of(given)):
+            continue  # that the answer is wrong is known, and no argument is
 
         def turned(x: Any, v: Tensor = value) -> Any:
             return v if isinstance(x, Tensor) and x.dtype == v.dtype and same(x, right) else x
@@ -221,9 +225,12 @@ def _up_to(attempt: Attempt, inputs: Sequence[int]) -> str | None:
     arguments = [attempt.cases[i].arguments for i in inputs]
     given = [[*leaves_of(a), *(x for x in a if isinstance(x, Tensor))] for a in arguments]
     last = after = None
+    here = False  # whether some inputs have the value of a step by chance: the next is not told
     for at in steps[0]:
-        before = (steps[0][key] for key in itertools.takewhile(at.__ne__, steps[0]))
-        if not all(at in each for each in steps) or any(_alike(x, steps[0][at]) for x in before):
+        before = [*itertools.takewhile(at.__ne__, steps[0])]
+        if not all(at in each for each in steps) or all(
+            any(key in each and _alike(each[key], each[at]) for key in before) for each in steps
+        ):
             continue
         lines = [
             {line for line, value in own if _alike(value, right[at])}
@@ -233,17 +240,26 @@ def _up_to(attempt: Attempt, inputs: Sequence[int]) -> str | None:
             both = zip(steps, given, strict=True)
             new = any(_computed(right[at], own) for right, own in both)
             if new and any(each[at].unique().numel() > 1 for each in steps):
-                last, after = (at, max(common)), None
-        elif last and not after and not any(lines) and max(map(len, values)) < MOST:
+                # Where it comes up first it is computed; behind that, it may be handed on.
+                own = ((n, x) for n, x in values[0] if n in common)
+                line = next(n for n, x in own if _alike(x, steps[0][at]))
+                last, after, here = (at, line), None, False
+        elif any(lines):
+            here = True
+        elif last and not (after or here) and max(map(len, values)) < MOST:
             both = zip(steps, given, strict=True)
-            after = None if any(_alike(x, each[at]) for each, own in both for x in own) else at
+            here = any(_alike(x, each[at]) for each, own in both for x in own)
+            answer = leaves_of(attempt.expected[inputs[0]].answer)
+            here = here or not _computed(steps[0][at], [*answer])  # then the answer is wrong
+            after = None if here else at
     whole = all(isinstance(attempt.expected[i].answer, Tensor) for i in inputs)
     # Of several parts of an answer, or of what goes into a step, that value may be the right one.
     if last is None or not (after or (whole and last[0][0] == "from")):
         return None
-    behind = f"no tensor of yours is {_value_of(attempt, *after)}" if after else "look behind it"
+    behind = f"no tensor of yours is {_value_of(attempt, *after)}" if after else ""
+    behind = behind or "up to there it is right"
     there = f"{_there(attempt, inputs)} {_line(last[1])}"
-    return f"{there} computes {_value_of(attempt, *last[0])} of the right version; {behind}."
+    return f"{there} has {_value_of(attempt, *last[0])} of the right version; {behind}."
 
 
 def _computed(value: Tensor, given: Sequence[Tensor]) -> bool:
@@ -270,6 +286,39 @@ def _there(attempt: Attempt, inputs: Sequence[int]) -> str:
     return f"On all {len(inputs)} inputs {what},"
 
 
+# --- changed arguments ---------------------------------------------------------------------------
+
+
+class _Changing(_Watched):
+    """Notes the line behind which one of these tensors is no longer what it was."""
+
+    def __init__(self, file: str) -> None:
+        super().__init__(file)
+        self.given: list[tuple[Tensor, int]] = []
+        self.line: int | None = None
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        found = func(*args, **(kwargs or {}))
+        if self.line is None and any(x._version != before for x, before in self.given):
+            self.line = self._line()
+        return found
+
+
+def changing_line(attempt: Attempt, i: int) -> int | None:
+    """The learner's line that changes an argument on this input, if an operation on it does."""
+    code, component = code_of(attempt.function), attempt.component
+    if code is None or component.form != "function":
+        return None
+    with _Changing(code.co_filename) as watched:
+
+        def noted(*given: Any, **more: Any) -> Any:
+            watched.given = [(x, x._version) for x in leaves_of((given, more))]
+            return attempt.function(*given, **more)
+
+        call(component.observe(noted), attempt.cases[i], gradients=False, seconds=LONG)
+    return watched.line
+
+
 # --- calls ---------------------------------------------------------------------------------------
 
 Call = tuple[str, list[Any], Any]  # a function's name, what it was handed, and what it gave
@@ -279,9 +328,9 @@ def _calls(attempt: Attempt, inputs: Sequence[int]) -> str | None:
     """What the learner hands to a function and the right version never does, or how often."""
     if attempt.component.form != "function":
         return None
-    ends = []
+    ends, names = [], dict[str, None]()
     for i in inputs:
-        known, mine = _called(attempt, i, attempt.function)
+        known, mine = _called(attempt, i, attempt.anew or attempt.function)
         _, right = _called(attempt, i, attempt.component.reference)
         if not right:
             return None
@@ -289,9 +338,15 @@ def _calls(attempt: Attempt, inputs: Sequence[int]) -> str | None:
             return f"On the input {attempt.cases[i].name!r} {told}"
         if attempt.found[i].trouble:
             return None
+        names |= {name: None for name, *_ in mine}
         if end := _end(attempt, i, known, mine, right):
-            ends.append(f"On the input {attempt.cases[i].name!r} {end}")
-    return max(ends, key=len, default=None)  # a part that is 0 there is missing in some
+            ends.append(f"on the input {attempt.cases[i].name!r} {end}")
+    if not ends:
+        return None
+    all_of = " and ".join(f"`{name}`" for name in names)
+    what = f"all that you hand to {all_of} is right" if names else "you call no function of these"
+    # A part that is 0 there is missing in some.
+    return f"{_there(attempt, inputs)} {what}; {max(ends, key=len)}"
 
 
 def _called(attempt: Attempt, i: int, function: Any) -> tuple[dict[str, Any], list[Call]]:
@@ -346,14 +401,16 @@ def _odd(known: Mapping[str, Any], mine: Sequence[Call], right: Sequence[Call]) 
                 continue
             own = odd[0] or _described(known, value, mine[:number])
             at = f" as its {ordinal(place)} argument" if len(given) > 1 else ""
-            told = f"your {ordinal(before)} call of `{name}` hands it {own or 'something'}{at}"
+            own = own or "something else"
+            told = f"your {ordinal(before)} call of `{name}` hands it {own}{at}"
             if before < len(expected):
                 theirs = _described(known, expected[before], right)
                 if odd[0] and len(expected[before]) == 1:
                     theirs = f"the row {expected[before][0].tolist()}"
                 if theirs and theirs != own:
                     return f"{told}, where it should get {theirs}."
-            return f"{told}, which the right version never does." if own else None
+            said = own != "something else"
+            return f"{told}, which the right version never does." if said else None
     return None
 
 
@@ -409,7 +466,7 @@ def _numbers(mine: Sequence[Call], right: Sequence[Call]) -> str | None:
         if counts[name] < times:
             told = f"{_times(counts[name])}, the right version {_times(times)}"
             return (
-                f"you call `{name}` {told}; what you hand over is right."
+                f"you call `{name}` {told}; what you hand to it is right."
                 if counts[name]
                 else f"you never call `{name}`."
             )
@@ -424,7 +481,7 @@ def _end(
     theirs = _described(known, attempt.expected[i].answer, right)
     if own == theirs or not own or not theirs:
         return ""
-    return f"all that you hand to functions is right: your answer is {own}, and should be {theirs}."
+    return f"your answer is {own}, and should be {theirs}."
 
 
 def _times(number: int) -> str:

@@ -6,19 +6,27 @@ import contextlib
 import functools
 import inspect
 import io
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from transformer_book.checks import builtin, diagnosis, inside, kept, mending
 from transformer_book.checks.attempt import Attempt
 from transformer_book.checks.classes import filled, is_class, of_sizes
-from transformer_book.checks.comparing import difference, same
+from transformer_book.checks.comparing import apart, difference, same
 from transformer_book.checks.components import Case, Component, Mistake
 from transformer_book.checks.explaining import explain, known_outcomes
-from transformer_book.checks.learners_code import code_of, is_untouched, last_line, must_be_callable
+from transformer_book.checks.learners_code import (
+    code_of,
+    is_untouched,
+    last_line,
+    must_be_callable,
+    unread_arguments,
+)
 from transformer_book.checks.running import SECONDS, Bounded, Outcome, call
 from transformer_book.checks.troubles import (
     CHANGES,
@@ -74,8 +82,41 @@ def judge(
         flaw = _flaw(attempt, attempt.expected)
         if flaw is not None:
             return replace(flaw, sentences=(*flaw.sentences, *_mended(attempt)))
+        if (by_chance := _drawn(attempt, range(len(found)))) is not None:
+            sentence = (
+                "It draws random numbers, and is right with those that the check draws for it: "
+                f"others give another answer to the input {cases[by_chance].name!r}."
+            )
+            return Verdict("wrong", attempt.name, (sentence,))
         return _kept(attempt) or all_right(attempt.component, cases, found)
-    return _named(attempt, mistakes) or _unnamed(attempt)
+    verdict = _named(attempt, mistakes) or _unnamed(attempt)
+    if not verdict.example:
+        return verdict
+    beside = [attempt.plain.compared]
+    if verdict.status == "wrong" and _drawn(attempt, attempt.wrong) is not None:
+        beside.append(DRAWS)
+    return replace(verdict, example=" ".join(filter(None, (verdict.example, *beside))))
+
+
+DRAWS = "Your version draws random numbers: another call may give another answer."
+
+
+def _drawn(attempt: Attempt, places: Sequence[int]) -> int | None:
+    """The first of these inputs to which other random numbers give another answer."""
+
+    def of_seed(seed: int, i: int) -> Any:
+        def seeded(*given: Any, **more: Any) -> Any:
+            torch.default_generator.manual_seed(seed)
+            return attempt.tried(*given, **more)
+
+        return call(seeded, attempt.cases[i], gradients=False, seconds=attempt.seconds).answer
+
+    for i in places:
+        if attempt.found[i].drew and not attempt.expected[i].drew:
+            first, *others, again = (of_seed(seed, i) for seed in (0, 1, 2, 0))
+            if same(first, again) and not all(same(first, other) for other in others):
+                return i
+    return None
 
 
 def _named(attempt: Attempt, mistakes: Sequence[Mistake]) -> Verdict | None:
@@ -104,6 +145,9 @@ def _named(attempt: Attempt, mistakes: Sequence[Mistake]) -> Verdict | None:
         goal = known_outcomes(component, (*conventions,))
         wrong = [i for i in wrong if not same(found[i].answer, goal[i].answer)] or wrong
     named = of_mistakes(component, cases, found, goal, wrong, groups)
+    if goal is not expected and named.example:
+        example = f"{named.example[:1].lower()}{named.example[1:]}"
+        named = replace(named, example=f"Held against the convention, {example}")
     if named.together:
         if diagnosis.simpler(attempt.plain, attempt.given, found, expected):
             return None
@@ -144,14 +188,10 @@ def _of_troubles(attempt: Attempt) -> Verdict:
     if any("would be the convention" in sentence for sentence in sentences):
         example = ""  # it is held against the book's own version
     named = {case.name for case in attempt.cases} - {own}
-    if example and any(repr(name) in text for text in sentences for name in named):
+    others = any(repr(name) in text for text in sentences for name in named)
+    if others and example and not example.startswith("On the input"):
         example = f"On the input {own!r}: {example[:1].lower()}{example[1:]}"
     return replace(verdict, sentences=sentences, example=example)
-
-
-def _where(attempt: Attempt, trouble: Trouble) -> tuple[str, ...]:
-    """The change that would mend it, or where it is."""
-    return _mended(attempt) or inside.located(attempt, trouble.inputs)
 
 
 def _mended(attempt: Attempt, *, whole: bool = False) -> tuple[str, ...]:
@@ -171,14 +211,14 @@ def _stops(attempt: Attempt, trouble: Trouble) -> Verdict:
         kind = next(iter(told)).partition(":")[0]
         does = kind if len(told) > 1 and kind.startswith("It stops with") else "It does so"
         where = f"{does} on {trouble.share(attempt)} inputs."
-    return replace(verdict, sentences=(*verdict.sentences, where, *_where(attempt, trouble)))
+    change = _mended(attempt) or inside.located(attempt, trouble.inputs)
+    return replace(verdict, sentences=(*verdict.sentences, where, *change))
 
 
 def _differs(attempt: Attempt, trouble: Trouble) -> Verdict:
     """The verdict on answers that are wrong."""
     cases, given = attempt.cases, attempt.given
-    found, expected = attempt.found, attempt.expected
-    first = trouble.inputs[0]
+    found, first = attempt.found, trouble.inputs[0]
     answers = len(found) - len(attempt.wrong)
     right = sum(mending.right(attempt, i, mine) for i, mine in enumerate(found))
     alone = f" (on {answers}, if answers alone count)" if right < answers else ""
@@ -186,24 +226,110 @@ def _differs(attempt: Attempt, trouble: Trouble) -> Verdict:
         f"Right on {right} of {len(found)} inputs{alone}; the first that differs: "
         f"{cases[first].name}."
     )
-    told = _otherwise_again(attempt) or (
-        *diagnosis.of_outcomes(attempt.plain, given, found, expected),
-        *_where(attempt, trouble),
-    )
+    told = _otherwise_again(attempt) or _explained(attempt, trouble)
+    goal = nearer(attempt)[1] if told and told[0].startswith(NEARER) else attempt
+    differ = [i for i in trouble.inputs if not same(found[i].answer, goal.expected[i].answer)]
     example = " ".join(
         (
-            first_difference(found[first], expected[first]),
-            diagnosis.shown(attempt.plain, given[first]),
+            first_difference(found[differ[0]], goal.expected[differ[0]]),
+            diagnosis.shown(attempt.plain, given[differ[0]]),
         )
     )
+    if goal is not attempt:
+        example = f"On the input {cases[differ[0]].name!r}: {example[:1].lower()}{example[1:]}"
     return Verdict("wrong", attempt.name, (share, *told), example=example.strip())
+
+
+def _explained(attempt: Attempt, trouble: Trouble) -> tuple[str, ...]:
+    """How answers differ, and where that comes from."""
+    facts = diagnosis.of_outcomes(attempt.plain, attempt.given, attempt.found, attempt.expected)
+    change = _mended(attempt)
+    if _whole(change):
+        # Beside the change that mends it, where and how numbers differ says nothing more.
+        return (*(fact for fact in facts if not OF_ANSWERS.match(fact)), *change)
+    if any(" your answer is " in fact or " gives an answer, it is " in fact for fact in facts):
+        # They hold on all inputs: what mends some, or where a number comes up, says less.
+        return (*facts, *inside.located(attempt, trouble.inputs, calls=True))
+    name, goal = nearer(attempt)
+    if name:
+        held = f"{NEARER} “{name}” than to the book's version; what follows is held against it."
+        facts = diagnosis.of_outcomes(attempt.plain, goal.given, goal.found, goal.expected)
+        return held, *(fact for fact in facts if OF_ANSWERS.match(fact))
+    unread = [
+        f"`{name}` is read nowhere in your code."
+        for place, name in unread_arguments(attempt.function).items()
+        if _matters(attempt, place)
+    ]
+    code = mending.Code.of(attempt.function)
+    unread += [
+        f"`{name}`, which line {line} of your cell or file computes, is read nowhere."
+        for name, line in (mending.unread_names(code) if code else ())
+    ]
+    return (*facts, *unread, *(change or inside.located(attempt, trouble.inputs)))
+
+
+OF_ANSWERS = re.compile(r"On (all \d+|the) input.*?: ")
+NEARER = "Yours is nearer to the convention"
+
+
+def nearer(attempt: Attempt) -> tuple[str, Attempt]:
+    """The convention whose numbers a version wants to have, though it has no name, held against it.
+
+    On no input is it nearer to the right version, and on all together clearly nearer to that one.
+    The attempt itself, and no name, if there is none.
+    """
+    mine, own = attempt.found, _apart(attempt)
+    wrong = [i for i in attempt.wrong if not mine[i].trouble]
+    for name, goal in mending.conventions(attempt):
+        theirs = _apart(goal)
+        pairs = [(theirs[i], own[i]) for i in wrong]
+        less = sum(a for a, _ in pairs) < CLEARLY * sum(b for _, b in pairs)
+        if len(pairs) >= FEWEST and less and all(0 < a <= b for a, b in pairs):
+            return name, goal
+    return "", attempt
+
+
+FEWEST, CLEARLY = 3, 0.8  # inputs, and how much less may differ
+
+
+def _apart(attempt: Attempt) -> list[float]:
+    """How much of each answer differs: of two tensors the share of entries, else all or nothing."""
+    found: list[float] = []
+    for mine, right in zip(attempt.found, attempt.expected, strict=False):
+        a, b = mine.answer, right.answer
+        tensors = isinstance(a, Tensor) and isinstance(b, Tensor) and a.shape == b.shape
+        part = apart(a, b).double().mean().item() if tensors and a.numel() else 1.0
+        found.append(0.0 if same(a, b) else part)
+    return found
+
+
+def _matters(attempt: Attempt, place: int) -> bool:
+    """Whether the right answer to an input is another one if this argument is."""
+    plain, others = attempt.plain, {bool: lambda x: not x, int: lambda x: x + 1}
+    others |= {float: lambda x: x / 2, Tensor: lambda x: x.flip(-1)}
+    for case in attempt.given:
+        given = [*case.arguments]
+        if place >= len(given) or type(given[place]) not in others:
+            continue
+        given[place] = others[type(given[place])](given[place])
+        cases = case, replace(case, arguments=tuple(given))
+        version = plain.observe(plain.reference)
+        before, after = (call(version, each, gradients=False).answer for each in cases)
+        if not same(before, after):
+            return True
+    return False
+
+
+def _whole(change: Sequence[str]) -> bool:
+    """Whether a change makes all right, or a convention."""
+    return any("right on all" in text or "the convention" in text for text in change)
 
 
 def _changes(attempt: Attempt, trouble: Trouble) -> Verdict:
     """The verdict on a function whose numbers are right on most inputs, and who changes them."""
     first = trouble.inputs[0]
     numbers = f"On {trouble.share(attempt)} inputs the numbers are right"
-    verdict = _changed(attempt, numbers, attempt.cases[first], attempt.found[first])
+    verdict = _changed(attempt, numbers, first)
     return replace(verdict, sentences=(*verdict.sentences, *_mended(attempt)))
 
 
@@ -215,7 +341,7 @@ def _otherwise_again(attempt: Attempt) -> tuple[str, ...]:
     if not comparable or same(again.answer, before.answer):
         return ()
     told: tuple[str, ...] = (
-        "Called again with the first input, it gives another answer than before: it keeps "
+        "Called again with the first input, after the others, it gives another answer: it keeps "
         "something from one call to the next, draws at random, or reads what was never filled.",
     )
     if kept.mutable_defaults(attempt.function):
@@ -313,10 +439,10 @@ def _flaw(attempt: Attempt, expected: Sequence[Outcome], what: str = "right") ->
     """The answers are right, or those of a convention; what about the inputs, and the gradients?"""
     component, cases, found = attempt.component, attempt.cases, attempt.found
     numbers = f"On all {len(cases)} inputs the numbers are {what}"
-    for case, mine in zip(cases, found, strict=True):
+    for i, mine in enumerate(found):
         if mine.changed:
             these = _some(sum(bool(outcome.changed) for outcome in found), attempt)
-            return _changed(attempt, numbers, case, mine, these)
+            return _changed(attempt, numbers, i, these)
     for case, mine, right in zip(cases, found, expected, strict=True):
         if mine.trouble or right.trouble:
             continue  # where nothing can be computed, two versions of a convention may differ
@@ -328,12 +454,14 @@ def _flaw(attempt: Attempt, expected: Sequence[Outcome], what: str = "right") ->
                     own.gradients[i : i + 1] == (None,) and _due(other, i)
                     for own, other in zip(found, expected, strict=True)
                 )
-                no = f"{_some(lost, attempt)}no gradient comes back{_to_one(case, mine, i)}"
+                to = _to_one(case, mine, i)
+                no = f"{_some(lost, attempt)}no gradient comes back{to}"
                 return Verdict(
                     "wrong",
                     component.name,
                     (
-                        f"{numbers}, but {no}: nothing would be learned through this. `.item()`, "
+                        f"{numbers}, but {no}: {'it' if to else 'nothing'} would "
+                        f"{'learn nothing' if to else 'be learned'} through this. `.item()`, "
                         "`.detach()`, `.data`, NumPy, or a new `torch.tensor(...)` of old numbers "
                         "cut the connection.",
                     ),
@@ -376,24 +504,27 @@ def _to_one(case: Case, mine: Outcome, i: int) -> str:
     return f" to tensor {i + 1} of the input {case.name!r}" if others else ""
 
 
-def _changed(attempt: Attempt, numbers: str, case: Case, mine: Outcome, these: str = "") -> Verdict:
-    """The verdict on a function that changes its arguments on these inputs.
+def _changed(attempt: Attempt, numbers: str, i: int, these: str = "") -> Verdict:
+    """The verdict on a function that changes its arguments on this input, and on `these`.
 
     `numbers` says what is right.
     """
+    case, mine = attempt.cases[i], attempt.found[i]
     copy = "Work on a copy, and avoid `+=` and methods that change what they are called on."
     if isinstance(case.arguments[mine.changed[0]], (Tensor, tuple)):
         copy = (
-            "Work on a copy (`clone`), and avoid operations whose name ends in an underscore, and "
-            "`+=`; `.float()` and `.to()` may hand back the tensor itself, and what `.view()` "
-            "gives shares its numbers."
+            "Work on a copy (`clone`), and avoid assignments to a part of it, `+=`, and operations "
+            "whose name ends in an underscore; `.float()` and `.to()` may hand back the tensor "
+            "itself, and what `.view()` gives shares its numbers."
         )
+    line = diagnosis.tried(inside.changing_line, attempt, i)
+    at = f" in line {line} of your cell or file" if line else ""
     sentence = (
         f"{numbers}, but {these}your {attempt.component.form} changes "
-        f"{what_it_changes(attempt, mine)}: the caller has other data afterwards. {copy} "
+        f"{what_it_changes(attempt, mine)}{at}: the caller has other data afterwards. {copy} "
         f"The input was: {case.name}."
     )
-    return Verdict("wrong", attempt.name, (sentence,), line=last_line(attempt.function))
+    return Verdict("wrong", attempt.name, (sentence,), line=line or last_line(attempt.function))
 
 
 def _slopes_differ(mine: Outcome, right: Outcome, i: int) -> bool:

@@ -32,10 +32,12 @@ from transformer_book.checks.explaining import known_outcomes
 from transformer_book.checks.learners_code import code_of
 from transformer_book.checks.running import Outcome, call
 
-MOST = 4000  # changes that are tried
+MOST = 8000  # changes that are tried
 SECONDS = 3.0  # of processor time, in all
 LONG = 0.5  # seconds of processor time for what does not end
 LIKELY = 3  # the rank of a change that may be told where it does not mend everything
+ADDED = 4  # the rank from which a change adds something to the code
+FURTHER = 400  # changes that are tried behind one that adds: another may be shorter
 ENDLESS = 40  # changes that do not end: then no more are tried
 BRIEF, MANY = 0.02, 10  # seconds that each change has on an input, and how often its own time
 FIRST = 6  # changes that help a little: for so many, a second one is looked for
@@ -57,23 +59,25 @@ class Code:
     Attributes:
         made: the function or class that was handed in.
         parts: the functions, classes and constants of the same file that it uses, itself last.
+        held: of an object, what it holds before its first call.
     """
 
     made: Any
     parts: list[Part]
+    held: dict[str, Any] | None = None
 
     @classmethod
-    def of(cls, made: Any) -> Code | None:
-        """The code of a function or class, if its source can be found."""
-        code = code_of(made)
-        if code is None or not (inspect.isfunction(made) or isinstance(made, type)):
+    def of(cls, made: Any, held: dict[str, Any] | None = None) -> Code | None:
+        """The code of a function, a class or an object, if its source can be found."""
+        code, owner = code_of(made), owner_of(made)
+        if code is None or not (inspect.isfunction(owner) or isinstance(owner, type)):
             return None
         text = "".join(linecache.getlines(code.co_filename))
         tree = parsed(text)
         own = [
             node
             for node in ast.walk(tree)
-            if isinstance(node, Definition) and node.name == made.__name__
+            if isinstance(node, Definition) and node.name == owner.__name__
             if min([node.lineno, *(d.lineno for d in node.decorator_list)]) <= code.co_firstlineno
             if code.co_firstlineno <= (node.end_lineno or 0)
         ]
@@ -93,7 +97,7 @@ class Code:
         for part in parts:
             if isinstance(part, Definition):
                 part.decorator_list = []
-        return cls(made, parts)
+        return cls(made, parts, held)
 
     def build(self, parts: Sequence[ast.stmt] | None = None, **more: Any) -> Any:
         """The function or class, as the tree stands now.
@@ -108,7 +112,12 @@ class Code:
         space |= {n: cell.cell_contents for n, cell in zip(names, cells, strict=True)} | more
         body = [ast.fix_missing_locations(part) for part in parts or self.parts]
         exec(compile(ast.Module(body, []), "<changed>", "exec"), space)  # with our future import
-        return space[self.made.__name__]
+        found = space[owner_of(self.made).__name__]
+        if owner_of(self.made) is self.made:
+            return found
+        new = object.__new__(found)
+        vars(new).update(copy.deepcopy(self.held or {}))
+        return new
 
     @functools.cached_property
     def filled(self) -> set[str]:
@@ -120,9 +129,33 @@ class Code:
         return {n for n in names if isinstance(kept.get(n), (dict, list))}
 
 
+def unread_names(code: Code) -> list[tuple[str, int]]:
+    """The names that get a value and are never read, and the line of the first that each gets."""
+    nodes = [node for part in code.parts for node in ast.walk(part)]
+    read = {n.id for n in nodes if isinstance(n, ast.Name) and not _stored(n)}
+    both = (n.target for n in nodes if isinstance(n, ast.AugAssign))  # read, and written
+    read |= {target.id for target in both if isinstance(target, ast.Name)}
+    return [
+        (target.id, node.lineno)
+        for part in code.parts
+        if isinstance(part, ast.FunctionDef)
+        for node in ast.walk(part)
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name) and target.id not in read
+    ]
+
+
+def owner_of(made: Any) -> Any:
+    """The function or class whose code it is; of an object its class, if it is a plain one."""
+    plain = inspect.isroutine(made) or isinstance(made, (type, torch.nn.Module))
+    return made if plain else type(made)
+
+
 def globals_of(made: Any) -> dict[str, Any]:
     """What the names in its code mean."""
     function = getattr(made, "forward", made) if isinstance(made, type) else made
+    function = function if inspect.isroutine(function) else type(made).__call__
     return inspect.unwrap(function).__globals__
 
 
@@ -266,6 +299,8 @@ FAMILIES = (
 KEYWORDS = ("keepdim=True", "unbiased=False", "dim=-1", "dim=-2", "dim=0", "ignore_index=0")
 KEYWORDS += ("reverse=True", "reduction='sum'", "diagonal=1", "diagonal=-1", "largest=False")
 
+TOKENS = ("<pad>", "<sos>", "<eos>", "<unk>", "", " ")
+
 METHODS = ("eval", "train", "zero_grad", "step")  # that may be missing
 
 # What can be done to an expression `e` of a kind, and with a name `a` of another kind beside it.
@@ -274,7 +309,7 @@ WRAPS = {
     "e ** 2; 1 - e; 1 + e; 2 * e; e / 2; e.detach(); e.clone(); e.float(); e.unsqueeze(1); "
     "e / e.size(-1) ** 0.5; e * e.size(-1) ** 0.5; e.unsqueeze(-1); e.unsqueeze(0); e.flip(-1); "
     "e - e.mean(-1, keepdim=True); e.abs(); e.relu(); e.sum(-1, keepdim=True); e.clamp(min=0); "
-    "e.mean(-1, keepdim=True); e[:, -1]; e[:, :-1]; e[:, 1:]; e.nan_to_num(); e.log_softmax(-1); "
+    "e.mean(-1, keepdim=True); e[:, -1]; e[:, :-1]; e[:, 1:]; e.log_softmax(-1); "
     "e.T; e.mean(); e.sum(); e.sum(0)",
     "tokens": "e[:, :-1]; e[:, 1:]; e[:, -1]; e + 1; e - 1; e != 0; e.unsqueeze(1); e.T; "
     "e.clone(); e.unsqueeze(-1); e.unsqueeze(0); e.flip(-1); e.clamp(min=1); e.float()",
@@ -303,7 +338,7 @@ WITH = {
     ("mask", "mask"): "e & a; e | a; e & ~a",
     ("mask", "tokens"): "e & (a != 0); e & (a != 0)[:, None, None]",
     ("number", "number"): "a; e * a; e / a; e + a; e - a; max(e, a); min(e, a); e * a ** 0.5; "
-    "e / a ** 0.5; e * (1 - a); e // a; a - e; a / e",
+    "e / a ** 0.5; e * (1 - a); e // a; a // e; a - e; a / e",
     ("number", "list"): "e * len(a); e / len(a); e - len(a)",
     ("flag", "flag"): "e and a; e or a; e and not a",
     ("list", "list"): "e + a; a + e",
@@ -329,11 +364,19 @@ class Edit:
         """Make the change, or take it back."""
         self.holder[self.key], self.new = self.new, self.holder[self.key]
 
+    def likely(self) -> bool:
+        """Whether it may be told where it mends only a part: some constant always fits some."""
+        old = self.holder[self.key]
+        both = isinstance(self.new, ast.Constant) and isinstance(old, ast.Constant)
+        return self.rank <= LIKELY and not both
+
     def scales(self) -> bool:
-        """Whether it multiplies or divides what stood there."""
+        """Whether it multiplies or divides what stood there, or adds a number to it."""
         new, old = self.new, self.holder[self.key]
-        product = isinstance(new, ast.BinOp) and isinstance(new.op, (ast.Mult, ast.Div))
-        return product and old in (new.left, new.right)
+        if not isinstance(new, ast.BinOp) or old not in (new.left, new.right):
+            return False
+        other = new.right if old is new.left else new.left
+        return isinstance(new.op, (ast.Mult, ast.Div)) or isinstance(other, ast.Constant)
 
     def told(self) -> str:
         """What changes, in words: the shortest expression that shows it."""
@@ -352,11 +395,20 @@ class Edit:
         wider = both[both.index((new, was)) + 1 :]  # what it stands in may ask for brackets
         if wider and f"({new})" in wider[0][0] and f"({was})" not in wider[0][1]:
             new = f"({new})"
+        new = re.sub(r"(?<![\w)\] ])-0(?![\w.])", "0", new)
         return f"with `{new}` in the place of `{was}`"
 
     def sentence(self, what: str) -> str:
         """The beginning of what is said of the change."""
         return f"Line {self.line} of your cell or file: {self.told()} {what}"
+
+
+def _length(code: Code, edit: Edit) -> int:
+    """Of how many expressions the code is made with a change."""
+    edit.swap()
+    found = sum(isinstance(node, ast.expr) for part in code.parts for node in ast.walk(part))
+    edit.swap()
+    return found
 
 
 def _count(said: str, text: str) -> int:
@@ -485,7 +537,8 @@ def _variants(
     for name, value in names.items():
         if _named(node) and kind(value) == own and name != ast.unparse(node):
             yield 2, expression(name)
-    alone = getattr(values[place], "shape", ())[-1:] == (1,)
+    shape = getattr(values[place], "shape", ())  # a function may have an attribute of the name
+    alone = isinstance(shape, tuple) and shape[-1:] == (1,)
     for text in WRAPS.get(own, "e").split("; "):
         if not (
             alone and re.search(r"softmax\(-1|- e\.mean\(-1", text)
@@ -508,6 +561,7 @@ def _simple(node: ast.expr) -> Iterator[tuple[int, ast.expr]]:
         yield 1, ast.BinOp(node.right, node.op, node.left)
         yield 0, node.left
         yield 0, node.right
+        yield from ((1, new) for new in _brackets_moved(node))
         if isinstance(node.op, ast.MatMult):
             yield 1, ast.BinOp(node.left, node.op, filled("e.mT", node.right))
     elif isinstance(node, ast.BoolOp):
@@ -535,6 +589,8 @@ def _simple(node: ast.expr) -> Iterator[tuple[int, ast.expr]]:
         yield 1, ast.IfExp(node.test, node.orelse, node.body)
     elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
         yield 1, ast.Constant(not node.value)
+    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield from ((2, ast.Constant(token)) for token in TOKENS if token != node.value)
     elif isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
         x = node.value
         for y in (
@@ -582,6 +638,14 @@ def _simple(node: ast.expr) -> Iterator[tuple[int, ast.expr]]:
                 yield 2, type(node)(items, node.ctx)
 
 
+def _brackets_moved(node: ast.BinOp) -> Iterator[ast.expr]:
+    """`a / (b + c)` as `a / b + c`, and the other way round."""
+    if isinstance(inner := node.right, ast.BinOp):
+        yield ast.BinOp(ast.BinOp(node.left, node.op, inner.left), inner.op, inner.right)
+    if isinstance(inner := node.left, ast.BinOp):
+        yield ast.BinOp(inner.left, inner.op, ast.BinOp(inner.right, node.op, node.right))
+
+
 def _is_to(node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "to"
 
@@ -593,6 +657,8 @@ def _calls(node: ast.Call) -> Iterator[tuple[int, ast.expr]]:
     for i, argument in enumerate(node.args):
         if not isinstance(argument, ast.Starred):
             yield 0, argument
+        if isinstance(argument, ast.BinOp):
+            yield 3, argument.left
         if len(node.args) > 1 or not _is_to(node):  # `x.to()` does nothing
             yield 2, ast.Call(node.func, node.args[:i] + node.args[i + 1 :], node.keywords)
         for j in range(i):
@@ -773,7 +839,7 @@ def mended(attempt: Attempt) -> tuple[str, ...]:
     Or the one that would make it a known convention. Nothing if no change that was tried makes it
     right on more inputs, and on no other one wrong.
     """
-    code = Code.of(attempt.function)
+    code = Code.of(attempt.function, attempt.held)
     if code is None:
         return ()
     with bounded_memory(), warnings.catch_warnings():
@@ -783,7 +849,8 @@ def mended(attempt: Attempt) -> tuple[str, ...]:
         best = tries.one(code, attempt, wrong_of(attempt), some)
         if best and not best[1]:
             return _told(attempt, [best])
-        for name, goal in conventions(attempt):
+        # What has the right numbers is no other convention, whatever its gradients.
+        for name, goal in conventions(attempt) if attempt.wrong else ():
             one = tries.one(code, goal, wrong_of(goal))
             if one and not one[1]:
                 return (f"{one[0].sentence('yours would be')} the convention “{name}”.",)
@@ -848,7 +915,9 @@ class Tries:
         self, code: Code, goal: Attempt, best: Found | None, some: Sequence[Found]
     ) -> list[Found]:
         """Two changes after which it is right on all inputs, or one or two that help most."""
-        for first in sorted(some, key=lambda each: (len(each[1]), each[0].rank))[:FIRST]:
+        # Behind a factor that fits some inputs, another change may fit the rest.
+        likely = [each for each in some if each[0].likely() or not each[0].scales()]
+        for first in sorted(likely, key=lambda each: (len(each[1]), each[0].rank))[:FIRST]:
             second = self._with(code, goal, first)
             if second and not second[1]:
                 return [first, second]
@@ -869,15 +938,17 @@ class Tries:
 
         Those that help at all are put into `some`, if it is given: a second one may do the rest.
         """
-        best, least = None, len(wrong) // 2 + 1
+        best, least = None, len(wrong) // 3 + 1
         probes = dict.fromkeys((wrong[0], wrong[-1], wrong[len(wrong) // 2]))
         nan = any(holds_nan(mine.answer) for mine in self.attempt.found)
+        until = 0
         for probe in list(probes)[: 1 if some is None else None]:
-            for edit in edits(code, values_of(code, self.attempt, probe)):
-                if self.over:
-                    return best
+            whole: list[Edit] = []
+            for number, edit in enumerate(edits(code, values_of(code, self.attempt, probe))):
+                if self.over or (whole and number > until):
+                    break
                 if nan and edit.scales():
-                    continue  # a factor hides what was rounded to 0, and does not mend it
+                    continue  # it hides what was rounded to 0, and does not mend it
                 edit.swap()
                 left = self.left(code, goal, wrong, probe, least if some is None else len(wrong))
                 edit.swap()
@@ -886,10 +957,15 @@ class Tries:
                 if some is not None:
                     some.append((edit, left))
                 # What only helps must be likely: among many changes, some help by chance.
-                if not left or (len(left) < least and edit.rank <= LIKELY):
+                if not left or (len(left) < least and edit.likely()):
                     best, least = (edit, left), len(left)
                 if not left:
-                    return best
+                    whole.append(edit)
+                    until = until if whole[1:] else number + FURTHER * (edit.rank >= ADDED)
+            if whole:
+                return min(whole, key=functools.partial(_length, code)), []
+            if self.over:
+                return best
         return best
 
     def left(

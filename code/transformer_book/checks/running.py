@@ -22,6 +22,7 @@ from transformer_book.checks.classes import NamesDiffer
 from transformer_book.checks.components import Case
 from transformer_book.checks.learners_code import learners_line
 
+SEEDED = torch.Generator().manual_seed(0).get_state()
 SECONDS = 20.0  # of processor time, for one input
 
 
@@ -37,6 +38,7 @@ class Outcome:
     changed: tuple[int, ...] = ()  # which arguments were changed in place
     unfinished: bool = False  # it was stopped: it computed, or waited, for too long
     names_differ: bool = False
+    drew: bool = False  # random numbers
 
     @functools.cached_property
     def total(self) -> tuple[float, float] | None:
@@ -87,6 +89,7 @@ def call(
         ):
             torch.default_generator.manual_seed(0)  # torch.manual_seed is slow
             answer = function(*handed[0], **handed[1])
+            drew = not torch.equal(torch.default_generator.get_state(), SEEDED)
     except watchdog.TooLong as stop:
         return Outcome(trouble=_unfinished(stop), line=learners_line(stop, source), unfinished=True)
     except NamesDiffer as error:
@@ -118,6 +121,7 @@ def call(
         gradients=slopes,
         printed=bool(output.getvalue()),
         changed=changed,
+        drew=drew,
     )
 
 

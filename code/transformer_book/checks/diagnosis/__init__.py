@@ -245,7 +245,7 @@ def _told(wrong: Sequence[Trial], of: int, *, how_far: bool = True) -> list[str]
         how = tried(related, leaves, loose=False) or tried(related, leaves, loose=True)
         told.append(how.replace("Yours is", "What differs is", 1) if how and told[0] else how)
         told.append(tried(placed, leaves))
-        for find in (shaped, _kinds, _nowhere, *([extent] * how_far)):
+        for find in (shaped, _kinds, _nowhere, *([_sums, extent] * how_far)):
             if not any(told):
                 told.append(tried(find, leaves))
     return _of_those(wrong, [text for text in told if text], of)
@@ -309,7 +309,18 @@ def _kinds(leaves: Sequence[Leaf]) -> str | None:
     if len(kinds) != 1:
         return None
     mine, right = kinds.pop()
-    return f"Yours is {mine}, and not {right}." if mine != right else None
+    if mine == right:
+        return None
+    told = f"Yours is {mine}, and not {right}"
+    if every(leaves, lambda leaf: leaf.tensors and leaf.right.dtype == torch.bool):
+        both = [
+            {x for leaf in leaves for x in leaf.mine[leaf.right == value].tolist()}
+            for value in (True, False)
+        ]
+        if all(len(values) == 1 for values in both):
+            (true,), (false,) = both
+            told += f": {true:.4g} where True belongs, and {false:.4g} where False does"
+    return f"{told}."
 
 
 def _kind(value: Any) -> str:
@@ -344,6 +355,22 @@ def _nowhere(leaves: Sequence[Leaf]) -> str | None:
         f"Yours holds nan{where}: often 0 / 0, infinite minus infinite, "
         "or the root or logarithm of a negative number."
     )
+
+
+def _sums(leaves: Sequence[Leaf]) -> str | None:
+    """What each row of the right answers sums to, and not each of the learner's."""
+    if not every(leaves, lambda leaf: leaf.tensors and leaf.right.is_floating_point()):
+        return None
+    if not every(leaves, lambda leaf: leaf.right.dim() > 1 and leaf.right.size(-1) > 1):
+        return None
+
+    def near(x: Tensor, total: int) -> bool:
+        return bool(((x.double().sum(-1) - total).abs() < 1e-4 * (1 + x.abs().sum(-1))).all())
+
+    for total in (0, 1):
+        if all(near(leaf.right, total) and not near(leaf.mine, total) for leaf in leaves):
+            return f"Each row of the right answer sums to {total}, and not each of yours."
+    return None
 
 
 def slopes(pairs: Sequence[tuple[Tensor, Tensor]]) -> str:

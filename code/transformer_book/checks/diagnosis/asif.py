@@ -141,6 +141,12 @@ def _changes(trials: Sequence[Trial], kinds: Sequence[str]) -> Iterator[Change]:
             yield Change(f"with `{a}` and `{b}` exchanged", _exchanged(a, b))
             yield Change(f"with `{b}` in the place of `{a}`", _copied(b, a))
             yield Change(f"with `{a}` in the place of `{b}`", _copied(a, b))
+            if one[a] == "vectors":
+                for name in (a, b):
+                    yield Change(
+                        f"with `{a} * {b}` in the place of `{name}`",
+                        lambda given, a=a, b=b, n=name: given | {n: given[a] * given[b]},
+                    )
     for source in one:
         alike = [name for name in one if one[name] == one[source] != "None" and name != source]
         for a, b in itertools.combinations(alike, 2):
@@ -406,6 +412,8 @@ def _of_list(name: str) -> Iterator[Change]:
         ("without what comes twice", lambda x: [y for i, y in enumerate(x) if y not in x[:i]]),
         ("sorted by length", lambda x: sorted(x, key=len)),
         ("with 1 for every item", lambda x: [1 for _ in x]),
+        ("with 1 added to every number", lambda x: [y + 1 for y in x]),
+        ("with 1 taken from every number", lambda x: [y - 1 for y in x]),
         ("with each item reversed", lambda x: [y[::-1] for y in x]),
         ("with each item without its last", lambda x: [y[:-1] for y in x]),
         ("with each item without its first", lambda x: [y[1:] for y in x]),

@@ -103,7 +103,12 @@ def conditions(trials: Sequence[Trial]) -> Iterator[Condition]:
     for name in names:
         if name not in numbers:
             yield from _of_number(trials, name, lambda t, n=name: t.sizes.get(n), size=True)
-    names = [name for name in names if "number of axes" not in name]
+    odd = (
+        "number of axes",
+        "number of entries",
+        "the sum of",
+    )  # compared with sizes, they say little
+    names = [name for name in names if not any(word in name for word in odd)]
     for i, a in enumerate(names):
         for b in names[:i]:
             yield from _of_two(a, b)

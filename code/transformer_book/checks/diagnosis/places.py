@@ -15,6 +15,7 @@ from transformer_book.checks.diagnosis.trials import Leaf, Trial, are_ids, every
 
 NEARLY_ALL = 0.9  # of the entries
 NEAR = 0.01  # so close that a method of approximation, or a small summand, is likely
+SIDES = 6  # so many numbers, all too large or all too small, are so by chance in 1 of 32 cases
 BY_VALUE = 0.001  # stricter, since half of all numbers are negative by chance
 SPECIAL = {0: "padding (0)", 1: "<sos> (1)", 2: "<eos> (2)", 3: "<unk> (3)"}
 
@@ -81,6 +82,8 @@ def extent(leaves: Sequence[Leaf]) -> str | None:
             return None
         # Whole numbers are compared as they are: the last digits of large ones are lost in floats.
         signs = {plain(leaf.mine) > plain(leaf.right) for leaf in leaves}
+        if len(leaves) < SIDES:
+            return None
         if all(map(_is_place, leaves)):
             return f"Yours stands {_beside(signs)} the right place." if len(signs) == 1 else None
         near = all(math.isclose(plain(x.mine), plain(x.right), rel_tol=NEAR) for x in leaves)
@@ -89,7 +92,10 @@ def extent(leaves: Sequence[Leaf]) -> str | None:
     if every(leaves, lambda leaf: isinstance(leaf.mine, list) and isinstance(leaf.right, list)):
         signs = {len(leaf.mine) > len(leaf.right) for leaf in leaves}
         if len(signs) == 1 and every(leaves, lambda leaf: len(leaf.mine) != len(leaf.right)):
-            return f"Yours is too {'long' if signs.pop() else 'short'}."
+            others = sum(any(x not in leaf.right for x in leaf.mine) for leaf in leaves)
+            share = f"on {others} of them " * (others < len(leaves))
+            more = f", and {share}holds what the right answer does not have" if others else ""
+            return f"Yours is too {'long' if signs.pop() else 'short'}{more}."
         return None
     if not every(leaves, lambda leaf: leaf.tensors and leaf.right.dim() > 0):
         return None
@@ -162,6 +168,13 @@ def _of_values(leaves: Sequence[Leaf]) -> Iterator[Place]:
 
 def _along(leaves: Sequence[Leaf], differ: Sequence[Tensor], axis: int) -> Iterator[Place]:
     word = leaves[0].word(axis)
+    if all(leaf.right.size(axis) == 2 for leaf in leaves):  # whether it is the last, none tells
+        for number in (0, 1):
+            yield Place(
+                f"Of two {word}s each, it differs only at the {ordinal(number)}.",
+                lambda leaf, n=number: _indices(leaf, axis, lambda i, _: i == n),
+            )
+        return
     options: tuple[tuple[str, Callable[[Tensor, int], Tensor]], ...] = (
         (f"It differs only at the first {word}.", lambda i, n: i == 0),
         (f"It differs only at the last {word}.", lambda i, n: i == n - 1),
@@ -188,7 +201,7 @@ def _along(leaves: Sequence[Leaf], differ: Sequence[Tensor], axis: int) -> Itera
         for where in differ
     ]
     lowest, highest = min(min(i) for i in others), max(max(i) for i in others)
-    if lowest > 1:
+    if lowest > 1 and all(min(i) == lowest for i in others):
         yield Place(
             f"Up to the {ordinal(lowest - 1)} {word} yours is right.",
             lambda leaf: _indices(leaf, axis, lambda i, n: i >= lowest),
@@ -348,15 +361,22 @@ def parts(trials: Sequence[Trial]) -> str | None:
     both = list(zip(bad, lengths, strict=True))
     if max(lengths) == 1:
         return None
+    part = "item" if isinstance(first, list) else "part"
     if all(b == {n - 1} for b, n in both):
-        return "Of what you return, only the last part differs."
+        return f"Of what you return, only the last {part} differs."
     if all(len(b) == 1 and b == bad[0] for b in bad):
-        return f"Of what you return, only the {ordinal(min(bad[0]))} part differs."
+        return f"Of what you return, only the {ordinal(min(bad[0]))} {part} differs."
     if n := min(min(b) for b in bad):
-        some = "the first part is right; yours differs only after it"
-        some = some if n == 1 else f"the first {n} parts are right; yours differs only after them"
+        some = f"the first {part} is right; yours differs only after it"
+        some = some if n == 1 else f"the first {n} {part}s are right; yours differs only after them"
         return f"Of what you return, {some}."
-    return _pairs(trials)
+    if (told := _pairs(trials)) or any(each != both[0] for each in both):
+        return told
+    wrong, right = ([i for i in range(lengths[0]) if (i in bad[0]) == odd] for odd in (True, False))
+    which, others = (
+        f"the {' and the '.join(map(ordinal, each))} {part}" for each in (wrong, right)
+    )
+    return f"Of what you return, {which} differ, and not {others}." if right else None
 
 
 def _pairs(trials: Sequence[Trial]) -> str | None:

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from transformer_book.checks.comparing import plain, same
+from transformer_book.checks.comparing import Unordered, plain, same
 from transformer_book.checks.diagnosis.trials import Leaf, every, is_number
 
 ENOUGH = 3  # differing entries, before a number taken from one of them says anything
@@ -117,6 +117,8 @@ def relations(leaves: Sequence[Leaf]) -> Iterator[Relation]:
         yield from _of_numbers(leaves)
     elif isinstance(first.right, Tensor) and isinstance(first.mine, Tensor):
         yield from _of_shapes(first.right.dim())
+    elif isinstance(first.right, Unordered):
+        return
     elif isinstance(first.right, (list, tuple)) and isinstance(first.mine, (list, tuple)):
         yield from _of_lists(leaves)
 
@@ -232,7 +234,8 @@ def _rearranged(leaves: Sequence[Leaf], dim: int) -> Iterator[Relation]:
             lambda leaf, x=axis: _permuted(leaf, x),
         )
         yield Relation(
-            f"Along {along} yours has the right numbers in another order, not one order for all.",
+            f"Along {along} yours has the right numbers in another order; no single rearrangement "
+            "leads from the right answer to yours.",
             lambda leaf, x=axis: (
                 leaf.mine if same(leaf.mine.sort(x).values, leaf.right.sort(x).values) else None
             ),
@@ -344,6 +347,15 @@ def _with_arguments(leaves: Sequence[Leaf]) -> Iterator[Relation]:
             f"Yours is the right answer times `{name}`.",
             lambda leaf, n=name: leaf.right * leaf.trial.given[n],
         )
+        for other, more in leaves[0].trial.given.items():
+            if isinstance(more, Tensor) and more.is_floating_point() and other != name:
+                for sign, function in (("+", torch.add), ("-", torch.sub), ("*", torch.mul)):
+                    yield Relation(
+                        f"Yours is `{name} {sign} {other}`.",
+                        lambda leaf, a=name, b=other, f=function: f(
+                            leaf.trial.given[a], leaf.trial.given[b]
+                        ),
+                    )
         yield Relation(
             f"Yours is `{name}` minus the right answer.",
             lambda leaf, n=name: leaf.trial.given[n] - leaf.right,
@@ -821,8 +833,13 @@ def _of_lists(leaves: Sequence[Leaf]) -> Iterator[Relation]:
             lambda leaf: len(leaf.right) >= ENOUGH,
         )
     yield Relation(
+        "The right answer is empty, and yours is not.",
+        lambda leaf: None if leaf.right else leaf.mine,
+    )
+    yield Relation(
         "Yours begins with the right answer, and then goes on.",
         lambda leaf: [*leaf.right, *leaf.mine[len(leaf.right) :]],
+        lambda leaf: bool(leaf.right),
     )
     yield Relation(
         "Yours is the beginning of the right answer: it ends too early.",
@@ -836,6 +853,7 @@ def _of_lists(leaves: Sequence[Leaf]) -> Iterator[Relation]:
             and len(leaf.mine) > len(leaf.right)
             else None
         ),
+        lambda leaf: bool(leaf.right),
     )
     yield Relation(
         "Yours has the right items in another order.",

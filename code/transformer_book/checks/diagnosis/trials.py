@@ -13,7 +13,7 @@ from torch import Tensor
 from transformer_book.checks.comparing import apart, same
 
 WORDS = {"B": "sentence", "T": "position", "S": "position", "t": "position", "H": "head"}
-WORDS |= {"D": "feature", "K": "feature", "F": "feature", "V": "word", "N": "row"}
+WORDS |= {"D": "feature", "K": "feature", "F": "feature", "V": "id", "N": "row"}
 BATCHES = {"tokens", "source", "target", "logits", "x", "query", "key", "value", "heads", "memory"}
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 
