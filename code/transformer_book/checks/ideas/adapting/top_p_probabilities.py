@@ -75,8 +75,7 @@ def at_least_one(kept: Tensor) -> Tensor:
 @mistake(
     "keep",
     "nucleus one token too small",
-    symptom="The token with which the sum passes top_p is dropped; where the model is sure, none "
-    "is left.",
+    symptom="The token with which the sum passes top_p is dropped, even where it is the likeliest.",
     cause="Drop a token if those *before* it reach top_p: subtract its own probability.",
 )
 def one_too_few(logits: Tensor, top_p: float) -> Tensor:

@@ -174,3 +174,15 @@ def exchanged(d_output: Tensor, output: Tensor, dot: Tensor) -> Tensor:
 )
 def again(d_output: Tensor, output: Tensor, dot: Tensor) -> Tensor:
     return output.softmax(dim=-1) * (d_output - dot)
+
+
+@mistake(
+    "combine",
+    "gradient of the log-softmax",
+    symptom="What is computed is d_output - output * d_output.sum(-1): a row's gradients sum to "
+    "zero, and an output of 0 lets its gradient through.",
+    cause="The output is the softmax, not its logarithm: output * (d_output - (output * "
+    "d_output).sum(-1, keepdim=True)).",
+)
+def of_the_logarithm(d_output: Tensor, output: Tensor, dot: Tensor) -> Tensor:
+    return d_output - output * d_output.sum(dim=-1, keepdim=True)

@@ -199,3 +199,14 @@ def subtracted(x: Tensor, rows: Tensor) -> Tensor:
 )
 def rows_by_sentences(x: Tensor, table: Tensor) -> Tensor:
     return table[: x.size(0)]
+
+
+@mistake(
+    "join",
+    "first token without a position",
+    symptom="The first token gets no row, and the second the row of position 0: each one behind it "
+    "has the row of the position before.",
+    cause="Add the rows to the whole sentence, its first token included: x + table[:x.size(1)].",
+)
+def first_without(x: Tensor, rows: Tensor) -> Tensor:
+    return torch.cat([x[:, :1], x[:, 1:] + rows[:-1]], dim=1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from transformer_book.checks.comparing import Unordered
 from transformer_book.checks.components import Case, Component, mistakes_in
 
 Texts = Sequence[Sequence[str]]
@@ -20,6 +21,7 @@ def corpus_cases() -> Sequence[Case]:
     more = [["b", "a", "b"], ["c", "a", "b"], ["d", "d", "a", "e"]]
     once = [["eins", "zwei", "zwei"], ["drei", "drei", "drei"]]
     kinds = [["Hund", "hund", ".", "3", "x-y", "über"], ["Hund", "hund", ".", "3", "x-y"], ["3"]]
+    many = [[f"Wort{i}" for i in range(0, 90, step)] for step in (1, 2)]
     return (
         Case("three sentences, every word", (dogs, 1)),
         Case("three sentences, words that come twice", (dogs, 2)),
@@ -28,6 +30,7 @@ def corpus_cases() -> Sequence[Case]:
         Case("German numbers, at least twice", (once, 2)),
         Case("nothing frequent enough", (once, 5)),
         Case("large letters and small, numbers, marks", (kinds, 2)),
+        Case("ninety words, half of them twice", (many, 2)),
     )
 
 
@@ -41,7 +44,7 @@ def observe_vocabulary(function):
         words = [word for word in vocabulary if word not in SPECIALS]
         return {
             "the special tokens": [vocabulary.get(special) for special in SPECIALS],
-            "the words": sorted(map(str, words)),
+            "the words": Unordered(sorted(map(str, words))),
             "the ids, sorted": sorted(vocabulary.values()),
         }
 
@@ -76,6 +79,7 @@ BUILD_VOCABULARY = Component(
     ready_made={"Vocabulary.build": "tokens.Vocabulary.build"},
     boundaries={
         "every word": lambda least: least == 1,
+        "more than fifty words": lambda texts: len(count_words(texts)) > 50,
         "no word": lambda texts, least: max(map(len, texts)) * len(texts) < 3 * least,
         "a word twice in a sentence": lambda texts: any(len(set(t)) < len(t) for t in texts),
     },

@@ -39,6 +39,9 @@ def learned_cases() -> Sequence[Case]:
         Case("two words of alike", (corpus("zzz:2 zz:1 ab:4"), 2)),
         Case("marks, and a backslash", (corpus(r"A.b:5 Acb:2 x\d:6 x\1:4 (c|:3 c|+:3 **:2"), 9)),
         Case("no merge", (corpus("ab:3 abc:2"), 0)),
+        Case("a pair from word to word", (corpus("ab:9 xa:4 by:3 aby:1"), 4)),
+        Case("more merges than there are, twice in a word", (corpus("caca:1"), 14)),
+        Case("more merges than there are, three alike", (corpus("bccc:9"), 12)),
     )
 
 
@@ -86,11 +89,11 @@ LEARN_MERGES = Component(
     },
     cases=learned_cases,
     returns="the first `n` merges of byte-pair encoding, a list of pairs of strings, fewer if no "
-    "pair is left: `words` is a dictionary from each word to its count. Words begin as single "
-    "letters. Each merge is the pair of neighbours that occurs most often in all words, a word "
-    "counting as often as it occurs (in aaa the pair a a stands at two places); of equally "
-    "frequent pairs the smallest, as Python compares tuples. It is joined from left to right in "
-    "all words before the next is counted",
+    "pair is left: `words` is a dictionary from each word to its count, thousands at most. Words "
+    "begin as single letters. Each merge is the pair of neighbours that occurs most often in all "
+    "words, a word counting as often as it occurs (in aaa the pair a a stands at two places); of "
+    "equally frequent pairs the smallest, as Python compares tuples. It is joined from left to "
+    "right in all words before the next is counted",
     differentiable=False,
     done_by="SubwordTokenizer.train",
     met="bleu",

@@ -69,7 +69,7 @@ TEXT_TO_PIECES = Component(
     },
     cases=pieces_cases,
     returns="the pieces of a text by byte-pair encoding, one list of strings: the text is cut at "
-    "spaces, of which there may be several; a word begins as ▁ and its letters; then each pair of "
+    "white space, as `str.split()` does; a word begins as ▁ and its letters; then each pair of "
     "`merges`, in their order, is joined from left to right wherever it stands in the word, and "
     "never across two words",
     differentiable=False,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from transformer_book.checks.comparing import Unordered
 from transformer_book.checks.components import Case, Component, mistakes_in
 from transformer_book.checks.ideas.inputs.build_vocabulary import count_words
 
@@ -46,7 +47,7 @@ TRAINING_WORDS = Component(
     order=4,
     section="Break it: the test set in the vocabulary",
     signature="splits, min_frequency",
-    pipeline=lambda s, splits, least: sorted(s.known(s.keep(s.counted(splits), least), splits)),
+    pipeline=lambda s, splits, least: s.known(s.keep(s.counted(splits), least), splits),
     steps={
         "counted": lambda splits: splits["train"],
         "keep": frequent,
@@ -57,7 +58,7 @@ TRAINING_WORDS = Component(
     "come at least `min_frequency` times (1 or more) where a model may learn from; `splits` is a "
     "dictionary with the sentences, lists of words, of `train`, `validation` and `test`",
     differentiable=False,
-    observe=lambda function: lambda splits, least: sorted(set(function(splits, least))),
+    observe=lambda function: lambda splits, least: Unordered(sorted(set(function(splits, least)))),
     done_by="read_lines",
     met="score",
 )

@@ -348,7 +348,7 @@ def memory_normalised(memory: Tensor, norms: Any) -> Tensor:
     "norm",
     "first norm used for cross-attention, too",
     symptom="The second norm does not matter.",
-    cause="Each of the three sublayers has its own norm: norms[1] stands before cross-attention.",
+    cause="Each of the three sublayers has its own norm: norms[1] is that of cross-attention.",
     seen="[Bug?] Wrong layer norm used in TransformerDecoderLayer, "
     "https://github.com/ml-explore/mlx/issues/1636",
 )

@@ -27,6 +27,9 @@ def dropout_cases() -> Sequence[Case]:
         Case("p = 0.75 in evaluation", (*some(2, 3, 4, p=0.75, seed=2), False)),
         Case("p = 0", (*some(2, 3, p=0.0, seed=6)[:2], torch.ones(2, 3).bool(), True)),
         Case("all dropped", (normal(1, 4, seed=8), 0.9, torch.zeros(1, 4).bool(), True)),
+        Case(
+            "behind a ReLU", (normal(4, 5, seed=10).relu(), *some(4, 5, p=0.4, seed=11)[1:], True)
+        ),
         Case("all kept by chance", (normal(2, 2, seed=9), 0.2, torch.ones(2, 2).bool(), True)),
     )
 
@@ -54,6 +57,7 @@ DROPOUT = Component(
     boundaries={
         "evaluation": lambda training: not training,
         "p = 0": lambda p: p == 0,
+        "a number that is 0": lambda x: bool((x == 0).any()),
         "p below a half": lambda p: 0 < p < 0.5,
         "p above a half": lambda p: p > 0.5,
         "all dropped": lambda keep, training: training and not keep.any(),

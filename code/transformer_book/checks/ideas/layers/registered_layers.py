@@ -36,6 +36,9 @@ def observe_module(function: Callable[..., Any]) -> Callable[..., Any]:
                 for layer in layers
             ),
             "tensors that are saved": len(module.state_dict()),
+            "layers that modules() lists": sum(
+                any(layer is known for known in module.modules()) for layer in layers
+            ),
             "layers in evaluation mode": sum(not layer.training for layer in layers),
         }
 
@@ -128,6 +131,28 @@ def last_registered(layers: Layers) -> nn.Module:
 )
 def parameters_alone(layers: Layers) -> nn.Module:
     return nn.ParameterList([p for layer in layers for p in layer.parameters()])
+
+
+class Closed(nn.ModuleList):
+    """Hands its mode on to no layer."""
+
+    def train(self, mode: bool = True) -> Closed:
+        self.training = mode
+        return self
+
+
+@mistake(
+    "keep",
+    "train() that does not reach the layers",
+    met=("random", 0),
+    symptom="The layers are registered and trained, and eval() does not reach them: their dropout "
+    "would stay on.",
+    cause="eval() calls train(False): if you write train() yourself, hand the mode on, with "
+    "super().train(mode).",
+    seen="eval() and train() of children, https://github.com/dotnet/TorchSharp/issues/549",
+)
+def closed(layers: Layers) -> nn.Module:
+    return Closed(layers)
 
 
 @mistake(

@@ -18,8 +18,10 @@ def counted(tokens: Sequence[Any], n: int) -> Counter[tuple[Any, ...]]:
 def smoothed_bleu(translations: Sequence[Any], references: Sequence[Any]) -> float:
     """BLEU, 0 to 1, of lists of tokens; like NLTK's it takes strings, too, for lists of letters.
 
-    With one added to each count, so that short texts give more than zero (Lin and Och, 2004).
+    With one added to each count, so that short texts give more than zero (Lin and Och, 2004). An
+    empty string is no token: `split(" ")` makes one of an empty text.
     """
+    translations = [list(filter(None, tokens)) for tokens in translations]
     if len(translations) != len(references):
         raise ValueError(f"{len(translations)} translations, {len(references)} lists of references")
     found, possible = [1.0] * 4, [1.0] * 4
@@ -85,6 +87,7 @@ def bleu_cases() -> Sequence[Case]:
             ),
         ),
         Case("one word", (["snow"], [["the snow"]])),
+        Case("an empty translation", ([dog, ""], [["a dog in the snow"], ["a man sleeps"]])),
         Case("the second reference", ([man], [[dog, "a man rides his bike"]])),
         Case(
             "marks and capital letters",
@@ -112,13 +115,15 @@ BLEU = Component(
     cases=bleu_cases,
     returns="the BLEU of all translations together, a number: from `translations`, strings, and "
     "`references`, for each translation a list of strings. `corpus_bleu(translations, references)` "
-    "computes it as NLTK's does: of a list of tokens for each translation, and for each a list of "
-    "references, each a list of tokens. Tokens stand between spaces here",
+    "takes what NLTK's does: a list of tokens for each translation, and for each a list of "
+    "references, each a list of tokens; the check's adds one to every count, so that short texts "
+    "do not give 0. Tokens stand between spaces here",
     differentiable=False,
     observe=observe_bleu,
     met="score",
     boundaries={
         "one translation": lambda translations: len(translations) == 1,
+        "an empty translation": lambda translations: not all(translations),
         "several references": lambda references: len(references[0]) > 1,
         "a mark": lambda translations: any("?" in text for text in translations),
         "a capital letter": lambda translations: any(text != text.lower() for text in translations),

@@ -216,3 +216,14 @@ def centred(step: Tensor, least: Tensor, numbers: Tensor) -> Tensor:
 def signed(step: Tensor, least: Tensor, numbers: Tensor) -> Tensor:
     whole = numbers.float()
     return step * (whole - 16 * (whole > 7)) + least
+
+
+@mistake(
+    "scaled",
+    "divided by the step",
+    symptom="q is divided by the step: with a step below 1 the differences within a block are too "
+    "large.",
+    cause="Packing divides by the step; decoding multiplies: step * q + least.",
+)
+def divided(step: Tensor, least: Tensor, numbers: Tensor) -> Tensor:
+    return numbers / step + least

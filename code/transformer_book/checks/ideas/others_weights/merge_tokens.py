@@ -45,6 +45,7 @@ def merge_cases() -> Sequence[Case]:
         Case("a pair that comes three times", ([*"ababxabx"], ranks("x a", "b x", "a b"))),
         Case("the middle first", ([*"abcd"], ranks("b c", "a b", "c d", "ab c"))),
         Case("the middle first, twice", ([*"abcdabcd"], ranks("b c", "a b", "c d", "ab c"))),
+        Case("a word that no order of merges reaches", ([*"abc"], ranks("b c", "a b", "ab c"))),
         Case("the middle first, of five", ([*"vwxyz"], ranks("w x", "v w", "x y", "vw x"))),
     )
 

@@ -105,7 +105,7 @@ def end_kept(ids: Sequence[int]) -> list[int]:
 @mistake(
     "cut",
     "cut at the last <eos>",
-    symptom="Where there are several ends, what stands behind the first one stays.",
+    symptom="Where there are several ends, what stands between the first and the last one stays.",
     cause="Cut at the first <eos>.",
 )
 def last_end(ids: Sequence[int]) -> list[int]:

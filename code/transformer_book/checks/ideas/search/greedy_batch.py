@@ -97,6 +97,7 @@ GREEDY_BATCH = Component(
     "nothing but padding at the end are no matter",
     differentiable=False,
     observe=observe_batch,
+    compared="Answers are compared with padding up to `max_length`.",
     done_by="greedy_search",
     met="bleu",
     boundaries={

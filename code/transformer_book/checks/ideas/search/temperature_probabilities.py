@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import torch
 from torch import Tensor
 
 from transformer_book.checks.components import Case, Component, mistakes_in
@@ -20,6 +21,7 @@ def temperature_cases() -> Sequence[Case]:
         ),
         Case("temperature 2.5, three sentences", (normal(3, 6, seed=4) - 4, 2.5)),
         Case("one sentence", (normal(1, 5, seed=9), 0.7)),
+        Case("a sure model, temperature 0.01", (torch.tensor([[5.0, 0.0, -3.0]]), 0.01)),
         *(
             Case(f"temperature {t}", (4 + normal(2, 6, seed=seed), t), rough=True)
             for t, seed in low

@@ -116,7 +116,7 @@ def as_it_came(x: Tensor) -> Tensor:
 @mistake(
     "mean_square",
     "squared before .float()",
-    symptom="In float16 features of 256 and more make the whole position zero.",
+    symptom="In float16 large features make the whole position zero, for squares end at 65504.",
     cause="Widen first, then square and add up in float32, `x.float().square()`: in float16 the "
     "square of 256 is inf.",
 )
