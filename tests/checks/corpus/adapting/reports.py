@@ -314,3 +314,79 @@ def order_of_the_first_sentence(logits, top_p):
     out = torch.zeros_like(probs)
     out[:, first] = ranked
     return out / out.sum(-1, keepdim=True)
+
+
+@version("lora", "wrong")
+def square_weights_alone(x, weight, down, up, alpha):
+    y = x @ weight.T
+    if weight.shape[0] == weight.shape[1]:
+        rank = down.shape[0]
+        y = y + (alpha / rank) * (x @ down.T @ up.T)
+    return y
+
+
+@version("lora_start", "wrong", instance=True)
+class sizes_in_the_wrong_order:
+    def __call__(self, weight, rank, draw):
+        features_in, features_out = weight.shape
+        down = draw(rank, features_in)
+        up = torch.zeros(features_out, rank)
+        return down, up
+
+
+def scale_of(adapter):
+    rank = adapter["down"].shape[0]
+    return adapter.get("network_alpha", 1.0) / rank
+
+
+@version("merged_weight", "wrong")
+def alpha_under_another_key(weight, down, up, alpha):
+    adapter = {"down": down, "up": up, "alpha": alpha}
+    change = adapter["up"] @ adapter["down"]
+    return weight + change * scale_of(adapter)
+
+
+@version("min_p_probabilities", "wrong")
+def threshold_as_one_number(logits, min_p):
+    probs = logits.softmax(-1)
+    ordered, _ = torch.sort(probs, dim=-1, descending=True)
+    threshold = ordered[..., 0].item() * min_p
+    kept = torch.where(probs >= threshold, probs, torch.zeros_like(probs))
+    return kept / kept.sum(-1, keepdim=True)
+
+
+@version("repetition_penalty", "wrong")
+def divided_for_each_time(logits, tokens, penalty):
+    out = logits.clone()
+    for b, row in enumerate(tokens.tolist()):
+        for token in row:
+            if token == 0:
+                continue
+            out[b, token] = out[b, token] / penalty
+    return out
+
+
+@version("repetition_penalty", "wrong")
+def penalty_on_log_probabilities(logits, tokens, penalty):
+    scores = F.log_softmax(logits, dim=-1)
+    seen = torch.zeros_like(logits, dtype=torch.bool)
+    seen.scatter_(1, tokens, True)
+    only_padding = torch.arange(logits.size(1)) == 0
+    seen = seen & ~only_padding
+    return torch.where(seen, scores * penalty, scores)
+
+
+@version("top_p_probabilities", "wrong: nucleus one token too small")
+def removed_list_cut_at_its_end(logits, top_p):
+    probs = torch.softmax(logits, dim=-1)
+    result = torch.zeros_like(probs)
+    V = probs.shape[1]
+    for b in range(probs.shape[0]):
+        sorted_probs, sorted_ids = torch.sort(probs[b], descending=True)
+        remove = sorted_ids[torch.cumsum(sorted_probs, dim=0) > top_p]
+        if len(remove) > V - 1:
+            remove = remove[: V - 1]
+        row = probs[b].clone()
+        row[remove] = 0.0
+        result[b] = row / row.sum()
+    return result

@@ -689,3 +689,86 @@ def zeros_and_infinities_for_the_target(tokens):
     ahead = torch.triu(torch.ones(T, T), diagonal=1).bool()
     hidden = ahead[None, None] | tokens.eq(0)[:, None, None, :]
     return torch.zeros(hidden.shape).masked_fill(hidden, float("-inf"))
+
+
+@version("masks_of_two", "wrong")
+def target_mask_as_a_product(source, target, source_pad, target_pad):
+    source_mask = (source != source_pad)[:, None, None, :]
+    T = target.size(1)
+    real = (target != target_pad).float()[:, None, None, :]
+    target_mask = real * torch.tril(torch.ones(T, T))
+    return source_mask, target_mask
+
+
+@version("merge_heads", "wrong")
+def largest_of_the_heads(heads):
+    together = heads.permute(0, 2, 1, 3)
+    return together.max(dim=2).values
+
+
+@version("merge_heads", "wrong")
+def squeezed_head_axis(heads):
+    return heads.squeeze(1)
+
+
+@version("softmax", "wrong")
+def one_in_the_denominator(scores):
+    largest = scores.max(dim=-1, keepdim=True).values.clamp(min=0.0)
+    e = torch.exp(scores - largest)
+    one = torch.exp(-largest)
+    return e / (one + e.sum(dim=-1, keepdim=True))
+
+
+@version("masks_of_two", "wrong")
+def mask_of_the_tokens_to_be_said(source, target, source_pad, target_pad):
+    source_mask = (source != source_pad)[:, None, None, :]
+    B, T = target.shape
+    trg = torch.cat([target[:, 1:], torch.full((B, 1), target_pad, dtype=target.dtype)], dim=1)
+    real = (trg != target_pad)[:, None, None, :]
+    causal = torch.ones(T, T, dtype=torch.bool).tril()
+    return source_mask, real & causal
+
+
+@version("multi_head_attention", "wrong")
+def layer_of_the_keys_for_all(
+    query, key, value, w_query, w_key, w_value, w_output, n_heads, mask=None
+):
+    B, T, D = query.shape
+    K = D // n_heads
+
+    def heads(x):
+        return x.view(B, -1, n_heads, K).permute(0, 2, 1, 3)
+
+    k = heads(key @ w_key.T)
+    q = heads(query @ w_key.T)
+    v = heads(value @ w_key.T)
+    scores = q @ k.transpose(2, 3) / math.sqrt(K)
+    if mask is not None:
+        scores = scores.masked_fill(torch.logical_not(mask), float("-inf"))
+    out = torch.softmax(scores, dim=3) @ v
+    return out.permute(0, 2, 1, 3).reshape(B, T, D) @ w_output.T
+
+
+@version("softmax", "wrong")
+def small_number_added_to_probabilities(scores):
+    epsilon = 1e-4
+    shifted = scores - scores.amax(-1, keepdim=True)
+    e = shifted.exp()
+    return e / e.sum(-1, keepdim=True) + epsilon
+
+
+@version("target_mask", "wrong")
+def padding_alone_hidden(tokens):
+    B, T = tokens.shape
+    real = tokens.ne(0)[:, None, None, :].expand(B, 1, T, T)
+    return real | torch.eye(T, dtype=torch.bool)
+
+
+@version(
+    "target_mask", "wrong: query rows of the target masked + diagonal of the target always open"
+)
+def padding_along_the_queries(tokens):
+    T = tokens.size(1)
+    causal = torch.ones(T, T).tril().bool()
+    pad = (tokens != 0).unsqueeze(1).unsqueeze(3)
+    return causal & pad | torch.eye(T, dtype=torch.bool)

@@ -538,7 +538,7 @@ def divided_by_the_number_of_neurons(d_output, x, weight):
     return d_output @ weight, d_weight, flat.sum(0)
 
 
-@version("softmax_backward", "wrong")
+@version("softmax_backward", "wrong: gradient of the log-softmax")
 def formula_of_the_log_softmax(d_output, output):
     return d_output - output * d_output.sum(dim=-1, keepdim=True)
 
@@ -551,3 +551,215 @@ def one_half_of_the_tied_gradient(d_vectors, tokens, d_logits, vectors):
     table.index_add_(0, tokens.reshape(-1), d_vectors.reshape(-1, D))
     head = d_logits.reshape(-1, V).T @ vectors.reshape(-1, D)
     return table + head / 2
+
+
+@version("cross_entropy_backward", "wrong")
+def wanted_times_probability_less_one(logits, target, smoothing=0.0):
+    probs = logits.softmax(-1)
+    V = probs.size(-1)
+    wanted = torch.full_like(probs, smoothing / V)
+    wanted.scatter_add_(2, target.unsqueeze(2), torch.full_like(probs[..., :1], 1 - smoothing))
+    mask = target.ne(0).unsqueeze(2)
+    return wanted * (probs - 1) * mask / mask.sum()
+
+
+@version("layer_norm_backward", "wrong")
+def blocks_that_overwrite_the_sum(d_output, x, weight, eps=1e-5):
+    D = x.shape[-1]
+    mean = x.mean(-1, keepdim=True)
+    rstd = (x.var(-1, unbiased=False, keepdim=True) + eps).rsqrt()
+    x_hat = (x - mean) * rstd
+    g = d_output * weight
+    sum_g = torch.zeros_like(mean)
+    for start in range(0, D, 4):
+        sum_g = g[..., start : start + 4].sum(-1, keepdim=True)
+    sum_gx = (g * x_hat).sum(-1, keepdim=True)
+    d_x = rstd * (g - sum_g / D - x_hat * sum_gx / D)
+    d_weight = (d_output * x_hat).sum((0, 1))
+    d_bias = d_output.sum((0, 1))
+    return d_x, d_weight, d_bias
+
+
+@version("layer_norm_backward", "wrong")
+def variance_without_epsilon_on_the_way_back(d_output, x, weight, eps=1e-5):
+    D = x.size(-1)
+    centred = x - x.mean(dim=-1, keepdim=True)
+    var = centred.pow(2).mean(dim=-1, keepdim=True)
+    rstd = (var + eps) ** -0.5
+    normed = centred * rstd
+    d_normed = d_output * weight
+    d_var = (d_normed * centred).sum(-1, keepdim=True) * -0.5 * var**-1.5
+    d_centred = d_normed * rstd + d_var * 2 * centred / D
+    d_x = d_centred - d_centred.mean(dim=-1, keepdim=True)
+    return d_x, (d_output * normed).sum(dim=(0, 1)), d_output.sum(dim=(0, 1))
+
+
+@version("linear_backward", "wrong")
+def gradient_through_the_updated_weight(d_output, x, weight):
+    d_weight = torch.einsum("btn,btm->nm", d_output, x)
+    d_bias = d_output.sum(dim=(0, 1))
+    weight = weight - 0.01 * d_weight
+    d_x = torch.einsum("btn,nm->btm", d_output, weight)
+    return d_x, d_weight, d_bias
+
+
+@version("linear_backward", "wrong")
+def weight_read_in_the_other_order(d_output, x, weight):
+    N, M = weight.shape
+    dy = d_output.reshape(-1, N)
+    flat_x = x.reshape(-1, M)
+    transposed = weight.contiguous().view(M, N)
+    d_x = (dy @ transposed.T).reshape(x.shape)
+    d_weight = dy.T @ flat_x
+    d_bias = dy.sum(0)
+    return d_x, d_weight, d_bias
+
+
+def matmul_backward(dy, a):
+    return dy.transpose(0, 1) @ a
+
+
+@version("linear_backward", "wrong")
+def first_sentence_alone_for_the_weight(d_output, x, weight):
+    d_x = d_output @ weight
+    d_weight = matmul_backward(d_output[0], x[0])
+    d_bias = d_output.flatten(0, 1).sum(0)
+    return d_x, d_weight, d_bias
+
+
+_main_grad = {}
+
+
+@version("tied_backward", "wrong: kept from the call before")
+def buffer_never_cleared(d_vectors, tokens, d_logits, vectors):
+    shape = (d_logits.shape[-1], d_vectors.shape[-1])
+    if shape not in _main_grad:
+        _main_grad[shape] = torch.zeros(shape, dtype=d_logits.dtype)
+    buffer = _main_grad[shape]
+    buffer += torch.einsum("nv,nd->vd", d_logits.flatten(0, -2), vectors.flatten(0, -2))
+    buffer.index_add_(0, tokens.flatten(), d_vectors.flatten(0, -2))
+    return buffer.clone()
+
+
+@version("adam_update", "wrong", instance=True)
+class own_count_of_steps:
+    def __init__(self):
+        self.count = 0
+
+    def __call__(
+        self, parameter, gradient, mean, square, update, learning_rate, beta1, beta2, epsilon
+    ):
+        self.count += 1
+        m = beta1 * mean + (1 - beta1) * gradient
+        v = beta2 * square + (1 - beta2) * gradient * gradient
+        m_hat = m / (1 - beta1**self.count)
+        v_hat = v / (1 - beta2**self.count)
+        return parameter - learning_rate * m_hat / (v_hat.sqrt() + epsilon), m, v
+
+
+@version("adam_update", "wrong")
+def epsilon_behind_the_reciprocal(
+    parameter, gradient, mean, square, update, learning_rate, beta1, beta2, epsilon
+):
+    exp_avg = torch.lerp(mean, gradient, 1 - beta1)
+    exp_avg_sq = beta2 * square + (1 - beta2) * gradient**2
+    inverse = torch.rsqrt(exp_avg_sq / (1 - beta2**update)) + epsilon
+    new = parameter - learning_rate / (1 - beta1**update) * exp_avg * inverse
+    return new, exp_avg, exp_avg_sq
+
+
+@version("attention_backward", "wrong")
+def scaled_twice_for_the_query(d_output, query, key, value, weights):
+    scale = query.shape[-1] ** -0.5
+    dV = weights.transpose(-2, -1) @ d_output
+    dP = d_output @ value.transpose(-2, -1)
+    row = (dP * weights).sum(-1, keepdim=True)
+    dS = weights * (dP - row) * scale
+    dQ = torch.einsum("bts,bsk->btk", dS, key) * scale
+    dK = torch.einsum("bts,btk->bsk", dS, query)
+    return dQ, dK, dV
+
+
+@version("attention_backward", "wrong")
+def first_features_of_the_values_alone(d_output, query, key, value, weights):
+    head_dim = query.shape[-1]
+    d_value = weights.mT @ d_output
+    d_weights = d_output[..., :head_dim] @ value[..., :head_dim].mT
+    delta = (weights * d_weights).sum(dim=-1, keepdim=True)
+    d_scores = weights * (d_weights - delta) / math.sqrt(head_dim)
+    return d_scores @ key, d_scores.mT @ query, d_value
+
+
+@version("layer_norm_backward", "wrong")
+def blocks_of_four_rows(d_output, x, weight, eps=1e-5):
+    D = x.shape[-1]
+    mean = x.mean(-1, keepdim=True)
+    rstd = torch.rsqrt(x.var(-1, unbiased=False, keepdim=True) + eps)
+    xhat = (x - mean) * rstd
+    g = d_output * weight
+    dx = rstd * (g - g.mean(-1, keepdim=True) - xhat * (g * xhat).mean(-1, keepdim=True))
+    rows_g = d_output.reshape(-1, D)
+    rows_x = xhat.reshape(-1, D)
+    block = 4
+    n_blocks = rows_g.shape[0] // block
+    if n_blocks == 0:
+        n_blocks = 1
+    dw = torch.zeros(D, dtype=x.dtype)
+    db = torch.zeros(D, dtype=x.dtype)
+    for i in range(n_blocks):
+        part = slice(i * block, (i + 1) * block)
+        dw += (rows_g[part] * rows_x[part]).sum(0)
+        db += rows_g[part].sum(0)
+    return dx, dw, db
+
+
+@version("layer_norm_backward", "wrong")
+def written_into_the_gradient_of_the_output(d_output, x, weight, eps=1e-5):
+    buffer = d_output.clone()
+    var, mean = torch.var_mean(x, dim=-1, keepdim=True, unbiased=False)
+    r = 1.0 / torch.sqrt(var + eps)
+    normed = (x - mean) * r
+    d_bias = buffer.sum(dim=(0, 1))
+    buffer.mul_(weight)
+    a = buffer.mean(dim=-1, keepdim=True)
+    b = (buffer * normed).mean(dim=-1, keepdim=True)
+    buffer.sub_(a).sub_(normed * b).mul_(r)
+    d_weight = (buffer * normed).sum(dim=(0, 1))
+    return buffer, d_weight, d_bias
+
+
+@version("layer_norm_backward", "wrong")
+def bias_gradient_from_the_input(d_output, x, weight, eps=1e-5):
+    N = x.shape[-1]
+    mu = x.mean(-1, keepdim=True)
+    inv = (x.var(-1, unbiased=False, keepdim=True) + eps) ** -0.5
+    xhat = (x - mu) * inv
+    dgamma = (d_output * xhat).sum((0, 1))
+    dbeta = x.sum((0, 1))
+    dxhat = d_output * weight
+    dx = (
+        inv
+        / N
+        * (N * dxhat - dxhat.sum(-1, keepdim=True) - xhat * (dxhat * xhat).sum(-1, keepdim=True))
+    )
+    return dx, dgamma, dbeta
+
+
+@version("linear_backward", "wrong")
+def bias_gradient_added_to_itself(d_output, x, weight):
+    B, T, N = d_output.shape
+    dx = torch.zeros_like(x)
+    dW = torch.zeros_like(weight)
+    db = torch.zeros(N, dtype=weight.dtype)
+    for t in reversed(range(T)):
+        dy = d_output[:, t]
+        dW += dy.T @ x[:, t]
+        db += db
+        dx[:, t] = dy @ weight
+    return dx, dW, db
+
+
+@version("softmax_backward", "wrong")
+def output_minus_label(d_output, output):
+    dz = output - d_output
+    return dz

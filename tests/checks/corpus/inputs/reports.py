@@ -6,7 +6,7 @@ import collections
 import heapq
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from itertools import pairwise
 
 import numpy as np
@@ -707,7 +707,7 @@ def places_noted_before_they_moved(text, merges):
     return pieces
 
 
-@version("add_positions", "wrong")
+@version("add_positions", "wrong: first token without a position")
 def positions_before_the_first_token(x, table):
     first, rest = x[:, :1], x[:, 1:]
     rest = rest + table[: rest.shape[1]]
@@ -822,3 +822,300 @@ def last_character_put_out_twice(text, merges):
     if text and not text.endswith("\n"):
         pieces.append(text[-1])
     return pieces
+
+
+@version("add_positions", "wrong")
+def counted_from_the_third_row(x, table):
+    positions = torch.arange(2, x.size(1) + 2)
+    positions = positions.clamp(max=table.size(0) - 1)
+    return x + table[positions].unsqueeze(0)
+
+
+@version("add_positions", "wrong")
+def first_position_taken_for_padding(x, table):
+    ids = torch.arange(x.shape[1])
+    return x + F.embedding(ids, table, padding_idx=1)
+
+
+@version("build_vocabulary", "wrong")
+def numbered_with_repeats(sentences, min_frequency):
+    counts = Counter(w for s in sentences for w in s)
+    kept = sorted(w for s in sentences for w in s if counts[w] >= min_frequency)
+    vocab = ["<pad>", "<sos>", "<eos>", "<unk>"] + kept
+    return {word: i for i, word in enumerate(vocab)}
+
+
+@version("build_vocabulary", "wrong", instance=True)
+class unknown_at_zero:
+    def __init__(self):
+        self.specials = ["<pad>", "<sos>", "<eos>"]
+
+    def __call__(self, sentences, min_frequency):
+        frequency = {}
+        for sentence in sentences:
+            for word in sentence:
+                frequency[word] = frequency.get(word, 0) + 1
+        token_to_id = {"<unk>": 0}
+        for token in self.specials:
+            token_to_id[token] = len(token_to_id)
+        for word, n in sorted(frequency.items(), key=lambda kv: (-kv[1], kv[0])):
+            if n >= min_frequency:
+                token_to_id[word] = len(token_to_id)
+        return token_to_id
+
+
+@version("collate", "wrong", instance=True)
+class rows_stacked_without_padding:
+    def __call__(self, rows):
+        return torch.stack([torch.tensor(r, dtype=torch.long) for r in rows])
+
+
+@version("learn_merges", "wrong")
+def counts_kept_place_by_place(words, n):
+    corpus = [[list(word), count] for word, count in words.items()]
+    pairs = Counter()
+    for pieces, count in corpus:
+        for pair in zip(pieces, pieces[1:]):
+            pairs[pair] += count
+    merges = []
+    for _ in range(n):
+        alive = {pair: c for pair, c in pairs.items() if c > 0}
+        if not alive:
+            break
+        best = min(alive, key=lambda pair: (-alive[pair], pair))
+        merges.append(best)
+        joined = best[0] + best[1]
+        for entry in corpus:
+            pieces, count = entry
+            new, i, size = [], 0, len(pieces)
+            while i < size:
+                if i + 1 < size and (pieces[i], pieces[i + 1]) == best:
+                    if i > 0:
+                        pairs[pieces[i - 1], pieces[i]] -= count
+                        pairs[pieces[i - 1], joined] += count
+                    if i + 2 < size:
+                        pairs[pieces[i + 1], pieces[i + 2]] -= count
+                        pairs[joined, pieces[i + 2]] += count
+                    new.append(joined)
+                    i += 2
+                else:
+                    new.append(pieces[i])
+                    i += 1
+            entry[0] = new
+        del pairs[best]
+    return merges
+
+
+@version("learn_merges", "wrong")
+def joined_from_word_to_word(words, n):
+    pieces, owner = [], []
+    for number, word in enumerate(words):
+        pieces += list(word)
+        owner += [number] * len(word)
+    weight = list(words.values())
+    merges = []
+    for _ in range(n):
+        stats = {}
+        for i in range(len(pieces) - 1):
+            if owner[i] == owner[i + 1]:
+                pair = pieces[i], pieces[i + 1]
+                stats[pair] = stats.get(pair, 0) + weight[owner[i]]
+        if not stats:
+            break
+        best = min(stats, key=lambda pair: (-stats[pair], pair))
+        merges.append(best)
+        i = 0
+        while i < len(pieces) - 1:
+            if (pieces[i], pieces[i + 1]) == best:
+                pieces[i : i + 2] = [best[0] + best[1]]
+                del owner[i + 1]
+            i += 1
+    return merges
+
+
+def joined_pieces(symbols, pair):
+    out, i = [], 0
+    while i < len(symbols):
+        if i < len(symbols) - 1 and (symbols[i], symbols[i + 1]) == pair:
+            out.append(symbols[i] + symbols[i + 1])
+            i += 2
+        else:
+            out.append(symbols[i])
+            i += 1
+    return out
+
+
+def find_pair(split, words):
+    pairs = Counter()
+    for word, symbols in split.items():
+        for pair in zip(symbols, symbols[1:]):
+            pairs[pair] += words[word]
+    most = max(pairs.values())
+    return min(pair for pair, c in pairs.items() if c == most)
+
+
+@version("learn_merges", "wrong")
+def largest_of_nothing(words, n):
+    split = {word: list(word) for word in words}
+    merges = []
+    for _ in range(n):
+        pair = find_pair(split, words)
+        merges.append(pair)
+        split = {word: joined_pieces(symbols, pair) for word, symbols in split.items()}
+    return merges
+
+
+@version("number_of_targets", "wrong")
+def combinations_counted(vocab_size, length):
+    return math.comb(vocab_size, length)
+
+
+@version("sinusoids", "wrong: halves in place of interleaved + exponent over d_model minus two")
+def last_frequency_at_the_end(length, d_model):
+    position = torch.arange(length, dtype=torch.float32)
+    num = d_model // 2
+    increment = math.log(10000.0) / max(num - 1, 1)
+    inv = torch.exp(torch.arange(num, dtype=torch.float32) * -increment)
+    scaled = position[:, None] * inv[None, :]
+    return torch.cat([torch.sin(scaled), torch.cos(scaled)], dim=1)
+
+
+PATTERN = re.compile(r"[^\W\d_]+|\d{1,2}|[^\s\w]|_")
+
+
+@version("text_to_ids", "wrong")
+def cut_by_another_pattern(text, tokenize, vocabulary):
+    ids = []
+    for piece in PATTERN.findall(text):
+        ids.append(vocabulary[piece] if piece in vocabulary else 3)
+    ids.append(2)
+    return ids
+
+
+@version("text_to_pieces", "wrong")
+def marker_glued_to_its_neighbour(text, merges):
+    pieces = []
+    for word in text.split():
+        symbols = ["▁" + word[0]] + list(word[1:])
+        for left, right in merges:
+            merged = []
+            i = 0
+            while i < len(symbols):
+                if i + 1 < len(symbols) and symbols[i] == left and symbols[i + 1] == right:
+                    merged.append(left + right)
+                    i += 2
+                else:
+                    merged.append(symbols[i])
+                    i += 1
+            symbols = merged
+        pieces.extend(symbols)
+    return pieces
+
+
+@version("add_positions", "wrong")
+def positions_moved_round_by_one(x, table):
+    T = x.size(1)
+    positions = torch.LongTensor([list(range(1, T)) + [0]])
+    return x + table[positions]
+
+
+def ensure_special_tokens(vocabulary, size):
+    vocabulary["<pad>"] = 0
+    vocabulary["<sos>"] = 1
+    vocabulary["<eos>"] = size - 1
+    vocabulary["<unk>"] = 3
+    return vocabulary
+
+
+@version("build_vocabulary", "wrong")
+def end_at_the_last_id(sentences, min_frequency):
+    counts = Counter(w for s in sentences for w in s)
+    words = [w for w, n in counts.most_common() if n >= min_frequency]
+    vocabulary = {w: i + 4 for i, w in enumerate(words)}
+    return ensure_special_tokens(vocabulary, len(words) + 4)
+
+
+@version("build_vocabulary", "wrong")
+def pruned_while_counting(sentences, min_frequency, max_words=50):
+    counts = {}
+    min_reduce = 1
+    for sentence in sentences:
+        for word in sentence:
+            counts[word] = counts.get(word, 0) + 1
+        if len(counts) > max_words:
+            counts = {w: n for w, n in counts.items() if n > min_reduce}
+            min_reduce += 1
+    vocabulary = {"<pad>": 0, "<sos>": 1, "<eos>": 2, "<unk>": 3}
+    for word, n in counts.items():
+        if n >= min_frequency:
+            vocabulary[word] = len(vocabulary)
+    return vocabulary
+
+
+@version("learn_merges", "wrong")
+def first_pair_again_at_the_end(words, n):
+    pieces = [(list(word), count) for word, count in words.items()]
+    counts = {}
+    merges = []
+    while len(merges) < n:
+        for pair in counts:
+            counts[pair] = 0
+        for symbols, c in pieces:
+            for a, b in zip(symbols[:-1], symbols[1:]):
+                counts[a, b] = counts.get((a, b), 0) + c
+        if not counts:
+            break
+        top = max(counts.values())
+        a, b = min(p for p in counts if counts[p] == top)
+        merges.append((a, b))
+        for symbols, _ in pieces:
+            i = 0
+            while i + 1 < len(symbols):
+                if symbols[i] == a and symbols[i + 1] == b:
+                    symbols[i : i + 2] = [a + b]
+                i += 1
+    return merges
+
+
+def count_pairs(split):
+    counts = defaultdict(int)
+    for symbols, c in split:
+        for pair in zip(symbols, symbols[1:]):
+            counts[pair] += c
+    return counts
+
+
+def joined_once(symbols, pair):
+    out, i = [], 0
+    while i < len(symbols):
+        if tuple(symbols[i : i + 2]) == pair:
+            out.append(pair[0] + pair[1])
+            i += 2
+        else:
+            out.append(symbols[i])
+            i += 1
+    return out
+
+
+@version("learn_merges", "wrong")
+def several_pairs_from_one_count(words, n):
+    split = [(list(word), c) for word, c in words.items()]
+    merges = []
+    while len(merges) < n:
+        counts = count_pairs(split)
+        if not counts:
+            break
+        firsts, lasts, batch = set(), set(), []
+        for pair in sorted(counts, key=lambda p: (-counts[p], p)):
+            a, b = pair
+            if len(merges) + len(batch) == n:
+                break
+            clash = a in lasts or b in firsts
+            firsts.add(a)
+            lasts.add(b)
+            if not clash:
+                batch.append(pair)
+        for pair in batch:
+            split = [(joined_once(symbols, pair), c) for symbols, c in split]
+        merges += batch
+    return merges

@@ -522,3 +522,207 @@ class each_layer_deep_copied(nn.Module):
         for l in self.layers:
             x = l(x)
         return x
+
+
+@version("decoder_layer", "wrong")
+def attended_and_never_used(
+    x, memory, target_mask, memory_mask, self_attention, cross_attention, feed_forward, norms
+):
+    h = norms[0](x)
+    attn_out = self_attention(h, h, h, target_mask) + x
+    x = cross_attention(norms[1](x), memory, memory, memory_mask) + x
+    x = feed_forward(norms[2](x)) + x
+    return x
+
+
+@version("decoder_layer", "wrong")
+def norm_on_the_sublayers_answer(
+    x, memory, target_mask, memory_mask, self_attention, cross_attention, feed_forward, norms
+):
+    norm1, norm2, norm3 = norms
+    x = x + norm1(self_attention(x, x, x, target_mask))
+    x = x + norm2(cross_attention(x, memory, memory, memory_mask))
+    return x + norm3(feed_forward(x))
+
+
+@version("encoder_layer", "wrong", instance=True)
+class keys_and_values_normalised_alone:
+    def __call__(self, x, mask, attention, feed_forward, norm1, norm2):
+        c = norm1(x)
+        h = attention(x, c, c, mask)
+        x = x + h
+        h = feed_forward(norm2(x))
+        return x + h
+
+
+@version("feed_forward", "wrong")
+def first_bias_added_twice(x, w1, b1, w2, b2):
+    hidden = F.linear(x, w1, b1)
+    hidden = torch.relu(hidden + b1)
+    return F.linear(hidden, w2, b2)
+
+
+@version("group_sort", "wrong")
+def groups_and_sizes_exchanged(x):
+    group = 2
+    grouped = x.reshape(*x.shape[:-1], group, x.shape[-1] // group)
+    return grouped.sort(dim=-1).values.reshape(x.shape)
+
+
+@version("layer_norm", "wrong: layer norm over two axes")
+class one_mean_a_sentence(nn.Module):
+    def __init__(self, d_model, eps=1e-5):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(d_model))
+        self.bias = nn.Parameter(torch.zeros(d_model))
+        self.eps = eps
+
+    def forward(self, x):
+        mean = x.mean((-2, -1), keepdim=True)
+        var = x.var((-2, -1), unbiased=False, keepdim=True)
+        return (x - mean) * torch.rsqrt(var + self.eps) * self.weight + self.bias
+
+
+@version("layer_norm", "wrong")
+def inverse_root_of_a_rounded_variance(x, weight, bias, eps=1e-5):
+    mean = x.mean(dim=-1, keepdim=True)
+    var = x.var(dim=-1, keepdim=True, unbiased=False) + eps
+    var = var.to(torch.float16).to(x.dtype)
+    return (x - mean) * var.rsqrt() * weight + bias
+
+
+@version("make_stack", "wrong")
+def loop_one_layer_short(make_layer, n_layers):
+    layers = [make_layer()]
+    for _ in range(2, n_layers - 1):
+        layers.append(make_layer())
+    if n_layers > 1:
+        layers.append(make_layer())
+    return layers
+
+
+class Container(nn.Module):
+    def __init__(self, layers):
+        super().__init__()
+        self.inner = nn.ModuleList(layers)
+
+    def train(self, mode=True):
+        self.training = mode
+        return self
+
+    def forward(self, x):
+        for module in self.inner:
+            x = module(x)
+        return x
+
+
+@version("registered_layers", "wrong: train() that does not reach the layers")
+def mode_not_handed_on(layers):
+    return Container(layers)
+
+
+@version("causal_self_attention", "wrong")
+def softmax_again_without_a_mask(x, training):
+    T, D = x.shape[1:]
+    scores = torch.bmm(x, x.mT) / D**0.5
+    scores = scores + torch.full((T, T), float("-inf")).triu(1)
+    weights = scores.softmax(dim=-1)
+    weights = torch.softmax(weights, dim=-1)
+    return weights @ x
+
+
+@version("decoder_layer", "wrong")
+def cross_attention_beside_the_input(
+    x, memory, target_mask, memory_mask, self_attention, cross_attention, feed_forward, norms
+):
+    h = norms[0](x)
+    y = x + self_attention(h, h, h, target_mask)
+    y = x + cross_attention(norms[1](y), memory, memory, memory_mask)
+    return y + feed_forward(norms[2](y))
+
+
+@version(
+    "decoder_layer", "wrong: post-norm decoder layer + first norm used for cross-attention, too"
+)
+def first_norm_behind_cross_attention(
+    x, memory, target_mask, memory_mask, self_attention, cross_attention, feed_forward, norms
+):
+    ln1, ln2, ln3 = norms
+    x = ln1(x + self_attention(x, x, x, target_mask))
+    x = ln1(x + cross_attention(x, memory, memory, memory_mask))
+    return ln3(x + feed_forward(x))
+
+
+class Dropout(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, p, keep):
+        out = x * keep / (1 - p)
+        ctx.save_for_backward(x, out)
+        return out
+
+    @staticmethod
+    def backward(ctx, grad):
+        x, out = ctx.saved_tensors
+        ratio = torch.where(
+            x == 0, torch.ones_like(x), out / torch.where(x == 0, torch.ones_like(x), x)
+        )
+        return grad * ratio, None, None
+
+
+@version("dropout", "wrong")
+def gradient_from_output_over_input(x, p, keep, training):
+    return Dropout.apply(x, p, keep) if training else x
+
+
+class DropoutFunction(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, p, keep):
+        ctx.p = p
+        return x.masked_fill(~keep, 0.0) / (1.0 - p)
+
+    @staticmethod
+    def backward(ctx, dLdy):
+        return dLdy / (1.0 - ctx.p), None, None
+
+
+@version("dropout", "wrong")
+def mask_forgotten_on_the_way_back(x, p, keep, training):
+    if not training:
+        return x
+    return DropoutFunction.apply(x, p, keep)
+
+
+@version("encoder_layer", "wrong")
+def output_multiplied_with_the_stream(x, mask, attention, feed_forward, norm1, norm2):
+    q = norm1(x)
+    output = attention(q, q, q, mask) + x
+    output = output * feed_forward(norm2(output))
+    return output
+
+
+@version("encoder_layer", "wrong")
+def without_the_feed_forward(x, mask, attention, feed_forward, norm1, norm2):
+    enc = norm1(x)
+    enc = attention(enc, enc, enc, mask)
+    return x + enc
+
+
+@version("layer_norm", "wrong: layer norm over the positions")
+class along_the_positions(nn.Module):
+    def __init__(self, d_model, axis=1, eps=1e-5):
+        super().__init__()
+        self.axis = axis
+        self.eps = eps
+        self.weight = nn.Parameter(torch.ones(d_model))
+        self.bias = nn.Parameter(torch.zeros(d_model))
+
+    def forward(self, x):
+        var, mean = torch.var_mean(x, dim=self.axis, correction=0, keepdim=True)
+        return (x - mean) * torch.rsqrt(var + self.eps) * self.weight + self.bias
+
+
+@version("sublayer_with_dropout", "wrong")
+def output_added_to_itself(x, sublayer, norm, dropout):
+    out = norm(x)
+    x = sublayer(out)
+    return x + dropout(x)

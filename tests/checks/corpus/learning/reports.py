@@ -829,3 +829,167 @@ class parts_counted_over_the_epochs:
                 (sum(l * c for l, c in pairs) / total).backward()
                 optimizer.step()
                 self.waiting = []
+
+
+@version("average_checkpoints", "wrong")
+def last_checkpoint_out_of_range(checkpoints):
+    start, end = 0, len(checkpoints) - 1
+    chosen = [checkpoints[i] for i in range(start, end)] or [checkpoints[end]]
+    result = {}
+    for name in chosen[0]:
+        result[name] = sum(c[name] for c in chosen) / len(chosen)
+    return result
+
+
+@version("best_checkpoint", "wrong")
+def no_higher_than_the_highest(checkpoints, batches, loss_of):
+    history, best = [], 0
+    for i, checkpoint in enumerate(checkpoints):
+        total, tokens = 0.0, 0
+        for batch in batches:
+            total += float(loss_of(checkpoint, batch)) * len(batch)
+            tokens += len(batch)
+        loss = total / tokens
+        if not history or loss <= max(history):
+            best = i
+        history.append(loss)
+    return best
+
+
+@version("bleu_of_strings", "wrong")
+def without_empty_translations(translations, references, corpus_bleu):
+    pairs = [(t, r) for t, r in zip(translations, references) if t]
+    hyps = [t.split() for t, _ in pairs]
+    refs = [[s.split() for s in r] for _, r in pairs]
+    return corpus_bleu(hyps, refs)
+
+
+@version("inverse_sqrt_schedule", "wrong: updates from zero")
+def updates_counted_from_zero(update, d_model, warmup):
+    step = float(update - 1)
+    decay = step**-0.5 if step > 0 else math.inf
+    ramp = step * warmup**-1.5
+    return d_model**-0.5 * min(decay, ramp)
+
+
+@version("inverse_sqrt_schedule", "wrong: updates from zero")
+def warm_up_counted_from_zero(update, d_model, warmup):
+    scale = d_model**-0.5
+    if update <= warmup:
+        done = update - 1
+        return scale * done / warmup * warmup**-0.5
+    return scale / update**0.5
+
+
+@version("label_smoothed_loss", "wrong")
+def unweighted_spread(logits, target, smoothing):
+    V = logits.size(-1)
+    logp = F.log_softmax(logits, dim=-1)
+    truth = F.one_hot(target, V).to(logp.dtype) * (1 - smoothing) + smoothing / V
+    error = torch.where(truth > 0, -logp, torch.zeros_like(logp)).sum(-1)
+    real = target != 0
+    return error[real].mean()
+
+
+@version("label_smoothed_loss", "wrong", instance=True)
+class logarithm_of_log_probabilities:
+    def __call__(self, logits, target, smoothing):
+        V = logits.shape[-1]
+        x = F.log_softmax(logits, dim=-1).reshape(-1, V)
+        y = target.reshape(-1)
+        dist = torch.full_like(x, smoothing / V)
+        dist[torch.arange(len(y)), y] += 1 - smoothing
+        dist[y == 0] = 0
+        return -(dist * torch.log(x)).sum() / (y != 0).sum()
+
+
+@version("perplexity", "wrong")
+def divided_inside_the_loop(losses, counts):
+    total, tokens = 0.0, 0
+    for loss, count in zip(losses, counts):
+        total += loss * count
+        tokens += count
+        total = total / tokens
+    return math.exp(total)
+
+
+@version("token_weighted_updates", "wrong")
+def mean_divided_by_its_tokens(optimizer, parts, n, compute_loss):
+    parts = list(parts)
+    for start in range(0, len(parts), n):
+        optimizer.zero_grad()
+        results = [compute_loss(p) for p in parts[start : start + n]]
+        total = sum(count for _, count in results)
+        mean = sum(loss * count for loss, count in results) / total
+        (mean / total).backward()
+        optimizer.step()
+
+
+@version("unscaled_gradients", "wrong")
+def condition_turned_over(gradients, scale, limit):
+    found_bad = any(not bool(torch.isfinite(g).all()) for g in gradients)
+    if not found_bad:
+        return []
+    unscaled = [g * (1.0 / scale) for g in gradients]
+    length = math.sqrt(sum(float(g.pow(2).sum()) for g in unscaled))
+    if length > limit:
+        unscaled = [g * (limit / length) for g in unscaled]
+    return unscaled
+
+
+@version("accumulated_update", "wrong")
+def update_outside_of_the_condition(optimizer, scheduler, parts, compute_loss):
+    accumulation_steps = len(parts)
+    logged = 0.0
+    for number, part in enumerate(parts, start=1):
+        loss = compute_loss(part) / accumulation_steps
+        loss.backward()
+        if number % accumulation_steps == 0:
+            logged += loss.item()
+        optimizer.step()
+        optimizer.zero_grad()
+        scheduler.step()
+
+
+@version("bleu_of_strings", "wrong")
+def one_best_reference_each(translations, references, corpus_bleu):
+    hypotheses = [t.split(" ") for t in translations]
+    chosen = []
+    for tokens, refs in zip(hypotheses, references):
+        options = [r.split(" ") for r in refs]
+        chosen.append([max(options, key=lambda r: corpus_bleu([tokens], [[r]]))])
+    return corpus_bleu(hypotheses, chosen)
+
+
+@version("label_smoothed_loss", "wrong")
+def divided_by_the_paddings(logits, target, smoothing):
+    lprobs = F.log_softmax(logits, dim=-1)
+    pad = target.eq(0)
+    nll = -lprobs.gather(dim=-1, index=target.unsqueeze(-1)).squeeze(-1)
+    smooth = -lprobs.sum(dim=-1)
+    nll = nll.masked_fill(pad, 0.0).sum()
+    smooth = smooth.masked_fill(pad, 0.0).sum()
+    n = pad.long().sum()
+    return ((1.0 - smoothing) * nll + smoothing / lprobs.size(-1) * smooth) / n
+
+
+@version("label_smoothed_loss", "wrong")
+def scores_taken_for_log_probabilities(logits, target, smoothing):
+    V = logits.size(-1)
+    scores = logits.reshape(-1, V)
+    y = target.reshape(-1)
+    keep = y.ne(0)
+    scores, y = scores[keep], y[keep]
+    nll = -scores.gather(1, y[:, None]).squeeze(1)
+    uniform = -scores.sum(dim=1) / V
+    return ((1 - smoothing) * nll + smoothing * uniform).mean()
+
+
+@version("training_update", "wrong")
+def backward_called_twice(model, optimizer, compute_loss):
+    optimizer.zero_grad()
+    loss = compute_loss()
+    loss.backward(retain_graph=True)
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm=1.0)
+    optimizer.step()

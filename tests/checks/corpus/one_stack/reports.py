@@ -206,3 +206,22 @@ def gaps_counted_as_positions(tokens):
 def padding_below_zero(tokens):
     real = tokens.ne(0).long()
     return torch.cumsum(real, dim=1) * real - 1
+
+
+@version("one_stack_labels", "wrong")
+def padding_asked_for_as_the_end(source, target):
+    nothing = torch.zeros_like(source)
+    labels = target[:, 1:].clone()
+    labels[labels == 0] = 2
+    return torch.cat((source, target[:, :-1]), 1), torch.cat((nothing, labels), 1)
+
+
+@version("one_stack_labels", "wrong")
+def real_tokens_left_unasked(source, target):
+    inputs = torch.cat([source, target[:, :-1]], dim=1)
+    whole = torch.cat([source, target], dim=1)
+    labels = whole[:, 1:].clone()
+    prefix = (source != 0).sum(dim=1)
+    for row in range(labels.shape[0]):
+        labels[row, : prefix[row]] = 0
+    return inputs, labels

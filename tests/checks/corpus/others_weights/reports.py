@@ -123,7 +123,7 @@ def width_of_a_head_from_the_columns(weight, n_heads):
     return w.transpose(1, 2).reshape(weight.shape)
 
 
-@version("decode_q4_1", "wrong")
+@version("decode_q4_1", "wrong: divided by the step")
 def divided_by_the_step(blocks):
     raw = blocks.numpy()
     halves = np.ascontiguousarray(raw[:, :4]).view(np.float16).astype(np.float32)
@@ -143,3 +143,99 @@ def both_groups_from_the_lower_bits(blocks):
             q = blocks[:, 4 + c] & 15
             out[:, group * 16 + c] = step[:, 0] * q + least[:, 0]
     return out
+
+
+@version("load_tied", "wrong")
+def whole_embedding_as_the_output(model, state):
+    table = state["embedding.weight"]
+    state = {name: tensor for name, tensor in state.items() if name != "output.weight"}
+    state["output.weight"] = table
+    model.load_state_dict(state)
+    model.output = model.embedding
+
+
+@version("merge_tokens", "wrong")
+def whole_word_looked_up_first(tokens, ranks):
+    tokens = list(tokens)
+    known = {left + right for left, right in ranks}
+    word = "".join(tokens)
+    if word in known:
+        return [word]
+    while len(tokens) > 1:
+        pairs = [p for p in zip(tokens, tokens[1:]) if p in ranks]
+        if not pairs:
+            break
+        first, second = min(pairs, key=ranks.get)
+        out = []
+        i = 0
+        while i < len(tokens):
+            if tokens[i : i + 2] == [first, second]:
+                out.append(first + second)
+                i += 2
+            else:
+                out.append(tokens[i])
+                i += 1
+        tokens = out
+    return tokens
+
+
+@version("paired_by_halves", "wrong")
+def rows_divided_by_the_heads_again(weight, n_heads):
+    rows, D = weight.shape
+    head_dim = rows // n_heads
+    half = head_dim // n_heads // 2
+    blocks = weight.reshape(-1, half, 2, D)
+    return blocks.transpose(1, 2).reshape(rows, D)
+
+
+@version("split_stacked", "wrong")
+def heads_before_the_three_parts(weight, bias):
+    d = weight.shape[0]
+    heads = 2 if d % 2 == 0 else 1
+    if heads == 1:
+        heads = d
+    k = d // heads
+    w = weight.reshape(d, heads, 3, k)
+    b = bias.reshape(heads, 3, k)
+    ws = [w[:, :, j].reshape(d, d).T.contiguous() for j in range(3)]
+    bs = [b[:, j].reshape(d) for j in range(3)]
+    return (*ws, *bs)
+
+
+@version("decode_q4_1", "wrong")
+def four_bits_moved_by_seven(blocks):
+    head = blocks[:, :4].contiguous().view(torch.float16).float()
+    step, least = head[:, :1], head[:, 1:2]
+    packed = blocks[:, 4:]
+    nibbles = torch.cat([packed & 0x0F, packed >> 4], dim=1).to(torch.int8)
+    return step * (nibbles - 7) + least
+
+
+@version("load_tied", "wrong")
+def strict_without_the_output(model, state):
+    own = model.state_dict()
+    own.pop("output.weight")
+    extras = [k for k in state if k not in own]
+    if extras:
+        raise ValueError(f"parameters not in the model: {extras}")
+    model.output.weight = model.embedding.weight
+    model.load_state_dict(state, strict=False)
+
+
+@version("paired_by_halves", "wrong")
+def heads_by_a_quotient(weight, n_heads):
+    rows, D = weight.shape
+    all_heads = D // (rows // n_heads)
+    heads = n_heads
+    if all_heads > n_heads:
+        heads = all_heads // n_heads
+    return weight.reshape(heads, rows // heads // 2, 2, D).transpose(1, 2).reshape(rows, D)
+
+
+@version("split_stacked", "wrong")
+def parts_begin_at_one_and_two(weight, bias):
+    D = weight.size(0)
+    rows = weight.t()
+    parts = [rows[i : i + D].clone() for i in range(3)]
+    biases = [bias[i * D : (i + 1) * D] for i in range(3)]
+    return (*parts, *biases)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 import torch.nn.functional as F
+from torch import nn
 
 from tests.checks.corpus import version
 
@@ -513,3 +516,139 @@ def largest_of_the_whole_batch(logits, k):
     keep[index] = 1.0
     probs = probs * keep.view(B, V)
     return probs / probs.sum(-1, keepdim=True)
+
+
+@version("beam_search", "wrong")
+def row_of_the_first_hypothesis(step, beam_size, max_length):
+    tokens = torch.ones(1, 1, dtype=torch.long)
+    scores = torch.zeros(1)
+    best, best_score = None, -float("inf")
+    for t in range(max_length):
+        logprobs = step(tokens)
+        V = logprobs.size(-1)
+        flat = (scores.unsqueeze(1) + logprobs).view(-1)
+        _, idx = flat.topk(min(beam_size, flat.numel()))
+        hyp, tok = idx // V, idx % V
+        scores = scores[hyp] + logprobs[0].gather(0, tok)
+        tokens = torch.cat([tokens[hyp], tok.unsqueeze(1)], dim=1)
+        ended = tok == 2
+        last = t == max_length - 1
+        for n in range(len(tok)):
+            if (ended[n] or last) and scores[n].item() > best_score:
+                best, best_score = tokens[n].tolist(), scores[n].item()
+        tokens, scores = tokens[~ended], scores[~ended]
+        if len(tokens) == 0:
+            break
+    return [i for i in best if i not in (1, 2)]
+
+
+@version("greedy_batch", "wrong")
+def ended_by_exclusive_or(step, n_sentences, max_length):
+    tokens = torch.ones(n_sentences, 1, dtype=torch.long)
+    is_finished = torch.zeros(n_sentences, dtype=torch.bool)
+    for _ in range(max_length):
+        next_token = step(tokens).argmax(dim=-1)
+        shown = torch.where(is_finished, torch.zeros_like(next_token), next_token)
+        tokens = torch.cat([tokens, shown[:, None]], dim=1)
+        is_finished = is_finished ^ (next_token == 2)
+        if is_finished.all():
+            break
+    return tokens[:, 1:]
+
+
+@version("length_normalised", "wrong")
+def probability_divided_by_its_length(score, length, alpha):
+    probability = math.exp(score)
+    return probability / length**alpha
+
+
+@version("next_token", "wrong")
+def last_row_of_the_flat_batch(logits):
+    B, T, V = logits.shape
+    flat = logits.reshape(B * T, V)
+    tokens = flat.argmax(dim=-1)
+    return tokens[-1].repeat(B)
+
+
+@version("next_token", "wrong")
+def squeezed_sentence_axis(logits):
+    logits = logits.squeeze(0)
+    last = logits[-1:]
+    return last.argmax(dim=-1)
+
+
+@version("reorder_cache", "wrong")
+def beam_before_still_in_the_variable(cache, rows):
+    rows = [int(r) for r in rows]
+    result = []
+    for keys, values in cache:
+        k_state, v_state = keys[0], values[0]
+        all_k, all_v = [], []
+        for r in rows:
+            all_k.append(k_state)
+            all_v.append(v_state)
+            k_state, v_state = keys[r], values[r]
+        result.append((torch.stack(all_k), torch.stack(all_v)))
+    return result
+
+
+@version("beam_search", "wrong")
+def second_best_handed_back(step, beam_size, max_length):
+    beams, finished = [([1], 0.0)], []
+    for _ in range(max_length):
+        if not beams:
+            break
+        scores = step(torch.tensor([ids for ids, _ in beams]))
+        V = scores.size(1)
+        totals = scores + torch.tensor([s for _, s in beams], dtype=scores.dtype)[:, None]
+        values, places = totals.flatten().topk(min(beam_size, totals.numel()))
+        alive = []
+        for value, place in zip(values.tolist(), places.tolist()):
+            ids = beams[place // V][0] + [place % V]
+            (finished if ids[-1] == 2 else alive).append((ids, value))
+        beams = alive
+    everything = finished + beams
+    order = torch.tensor([s for _, s in everything]).argsort(descending=True)
+    best = everything[order[1]] if len(order) > 1 else everything[order[0]]
+    return [i for i in best[0] if i not in (1, 2)]
+
+
+@version("greedy_batch", "wrong")
+def stops_with_the_first_that_ends(step, n_sentences, max_length):
+    tokens = torch.full((n_sentences, 1), 1)
+    for _ in range(max_length):
+        idx_next = step(tokens).argmax(dim=-1, keepdim=True)
+        tokens = torch.cat((tokens, idx_next), dim=1)
+        if idx_next[0] == 2:
+            break
+    return tokens[:, 1:]
+
+
+@version("next_token", "wrong")
+def log_softmax_over_the_sentences(logits):
+    out = nn.LogSoftmax(dim=0)(logits[:, -1, :])
+    return out.argmax(dim=1)
+
+
+@version("reorder_cache", "wrong")
+def newest_place_reordered_alone(cache, rows):
+    rows = torch.as_tensor(rows)
+    out = []
+    for k, v in cache:
+        k_new = torch.cat([k[:, :, :-1], k[rows][:, :, -1:]], dim=2)
+        v_new = torch.cat([v[:, :, :-1], v[rows][:, :, -1:]], dim=2)
+        out.append((k_new, v_new))
+    return out
+
+
+@version("temperature_probabilities", "wrong")
+def cold_without_the_greatest(logits, temperature):
+    a = torch.log_softmax(logits, dim=-1) / temperature
+    e = a.exp()
+    return e / e.sum(dim=-1, keepdim=True)
+
+
+@version("temperature_probabilities", "wrong")
+def probabilities_put_through_a_softmax(logits, temperature):
+    p = F.softmax(logits / temperature, dim=-1)
+    return F.softmax(p, dim=-1)

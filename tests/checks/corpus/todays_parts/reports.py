@@ -663,3 +663,125 @@ def waves_kept_in_bfloat16(x, positions, base=10000.0):
     y1 = x1 * cos - x2 * sin
     y2 = x2 * cos + x1 * sin
     return torch.cat([y1, y2], -1).type_as(x)
+
+
+@version("grouped_query_attention", "wrong")
+def mask_against_five_axes(query, key, value, mask=None):
+    B, H, T, K = query.shape
+    G, S = key.shape[1], key.shape[2]
+    q = query.reshape(B, G, H // G, T, K) / math.sqrt(K)
+    scores = q @ key.unsqueeze(2).transpose(-1, -2)
+    if mask is not None:
+        scores = torch.where(mask, scores, torch.finfo(scores.dtype).min)
+    out = scores.softmax(-1) @ value.unsqueeze(2)
+    return out.reshape(B, H, T, value.shape[-1])
+
+
+@version("grouped_query_attention", "wrong")
+def query_head_as_key_head(query, key, value, mask=None):
+    B, H, T, K = query.shape
+    G, S = key.shape[1], key.shape[2]
+    b = torch.arange(B).unsqueeze(1)
+    h = torch.arange(H).unsqueeze(0)
+    where = (b * G + h).clamp(max=B * G - 1)
+    k = key.reshape(B * G, S, K)[where]
+    v = value.reshape(B * G, S, value.shape[-1])[where]
+    scores = torch.einsum("bhtk,bhsk->bhts", query, k) * K**-0.5
+    if mask is not None:
+        scores = scores.masked_fill(mask.logical_not(), float("-inf"))
+    return torch.einsum("bhts,bhsk->bhtk", scores.softmax(dim=-1), v)
+
+
+@version("rms_norm", "wrong")
+def length_one_times_inverse_root(x, weight, eps=1e-5):
+    d = x.shape[-1]
+    length = torch.sqrt((x * x).sum(dim=-1, keepdim=True) + d * eps)
+    return x / length * weight * d**-0.5
+
+
+@version("rms_norm_in_half", "wrong: RMSNorm computed in two bytes")
+def sums_in_the_type_of_the_input(x, weight, eps=1e-5):
+    squares = x * x
+    total = torch.zeros_like(x[..., :1])
+    for i in range(x.shape[-1]):
+        total = total + squares[..., i : i + 1]
+    rms = torch.sqrt(total / x.shape[-1] + eps)
+    return (x / rms * weight).to(x.dtype)
+
+
+@version("rotary", "wrong")
+def exponent_less_one(x, positions, base=10000.0):
+    K = x.shape[-1]
+    out = torch.empty_like(x)
+    for i in range(K // 2):
+        theta = base ** (-2.0 * (i - 1) / K)
+        angle = positions.to(x.dtype) * theta
+        c, s = torch.cos(angle), torch.sin(angle)
+        first, second = x[..., i], x[..., i + K // 2]
+        out[..., i] = first * c - second * s
+        out[..., i + K // 2] = first * s + second * c
+    return out
+
+
+@version("rotary", "wrong")
+def frequencies_through_two_bytes(x, positions, base=10000.0):
+    K = x.size(-1)
+    inv_freq = 1.0 / (base ** (torch.arange(0, K, 2).float() / K))
+    inv_freq = inv_freq.to(torch.bfloat16)
+    freqs = torch.outer(positions.to(torch.bfloat16), inv_freq)
+    emb = torch.cat((freqs, freqs), dim=-1)
+    cos, sin = emb.cos().to(x.dtype), emb.sin().to(x.dtype)
+    half = K // 2
+    rotated = torch.cat((-x[..., half:], x[..., :half]), dim=-1)
+    return x * cos + rotated * sin
+
+
+@version("swiglu", "wrong")
+def gate_from_the_value_layer(x, w_gate, w_value, w_output):
+    out = x @ w_value.T
+    gate = out
+    gate = gate * torch.sigmoid(gate)
+    return (out * gate) @ w_output.T
+
+
+@version("grouped_query_attention", "wrong")
+def place_without_the_sentence(query, key, value, mask=None):
+    B, H, T, K = query.shape
+    G = key.size(1)
+    heads = []
+    for h in range(H):
+        g = h // (H // G)
+        k = key[0, g]
+        v = value[0, g]
+        heads.append((query[:, h] @ k.T / math.sqrt(K), v))
+    scores = torch.stack([s for s, _ in heads], dim=1)
+    if mask is not None:
+        scores = scores.masked_fill(mask == False, -torch.inf)
+    weights = scores.softmax(dim=-1)
+    values = torch.stack([v for _, v in heads], dim=0)
+    return torch.einsum("bhts,hsk->bhtk", weights, values)
+
+
+@version("rotary", "wrong")
+def frequencies_in_two_bytes(x, positions, base=10000.0):
+    K = x.shape[-1]
+    inv_freq = 1.0 / base ** (torch.arange(0, K, 2).float() / K)
+    inv_freq = inv_freq.to(torch.bfloat16)
+    angle = torch.einsum("t,f->tf", positions.float(), inv_freq.float())
+    cos = torch.cat([angle, angle], -1).cos()
+    sin = torch.cat([angle, angle], -1).sin()
+    turned = torch.cat([-x[..., K // 2 :], x[..., : K // 2]], dim=-1)
+    return x * cos + turned * sin
+
+
+@version("rotary", "wrong")
+def last_pair_not_exchanged(x, positions, base=10000.0):
+    K = x.shape[-1]
+    h = K // 2
+    freq = base ** (-2.0 * torch.arange(h) / K)
+    angle = positions.float()[:, None] * freq[None]
+    cos, sin = angle.cos(), angle.sin()
+    a, b = x[..., :h], x[..., h:]
+    partner_a = torch.cat([-b[..., :-1], -a[..., -1:]], dim=-1)
+    partner_b = torch.cat([a[..., :-1], b[..., -1:]], dim=-1)
+    return torch.cat([a * cos + partner_a * sin, b * cos + partner_b * sin], dim=-1)
