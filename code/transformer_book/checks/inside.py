@@ -270,8 +270,9 @@ def _computed(value: Tensor, given: Sequence[Tensor]) -> bool:
 
 def _value_of(attempt: Attempt, kind: str, key: Key) -> str:
     way, times = "comes out of" if kind == "from" else "goes first into", ordinal(key[1])
-    step = diagnosis.step_named(key[0], attempt.component.steps[key[0]])
-    return f"what {way} the step {step}{f', the {times} time' if key[1] else ''}"
+    if key[1]:  # its arguments are called as they are the first time
+        return f"what {way} the step “{key[0].replace('_', ' ')}”, the {times} time"
+    return f"what {way} the step {diagnosis.step_named(key[0], attempt.component.steps[key[0]])}"
 
 
 def _line(number: int) -> str:

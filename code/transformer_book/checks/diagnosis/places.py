@@ -402,7 +402,7 @@ def _keys(trials: Sequence[Trial]) -> str | None:
             for word, k in zip(("missing", "too many"), both, strict=True)
             if k
         ]
-        return f"Your dictionary has other keys; {'; '.join(told)}." if told else None
+        return f"Your dictionary has not the right keys; {'; '.join(told)}." if told else None
     bad = [
         [key for key in t.right if any(leaf.place.startswith(f"[{key!r}]") for leaf in t.leaves())]
         for t in trials

@@ -262,8 +262,7 @@ def _rearranged(leaves: Sequence[Leaf], dim: int) -> Iterator[Relation]:
             )
         for name, function in (("mean", Tensor.mean), ("sum", Tensor.sum)):
             yield Relation(
-                f"Yours has at each {first.word(axis)} the {name} of the right answer over all "
-                f"{first.word(axis)}s.",
+                f"Along {along} each number of yours is the {name} of the right ones.",
                 lambda leaf, x=axis, f=function: f(leaf.right.double(), x, keepdim=True).expand(
                     leaf.right.shape
                 ),
