@@ -147,7 +147,7 @@ def test_a_constant_of_the_file_is_changed() -> None:
         return tokens, tokens != PAD
 
     (found,) = told("pad_left", padded_with_the_end)  # not `tokens * real`: <eos> is a token
-    assert found.endswith("with `0` in the place of `2` yours would be right on all 11 inputs.")
+    assert found.endswith("with `0` in the place of `2` yours would be right on all 12 inputs.")
 
 
 def test_one_change_is_told_beside_two_known_mistakes() -> None:

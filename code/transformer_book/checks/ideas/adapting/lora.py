@@ -37,6 +37,10 @@ def lora_cases() -> Sequence[Case]:
         Case("a third square", (normal(6, 3, seed=5), *matrices(3, 3, 2, 50), 1.5)),
         Case("rank 4", (normal(2, 6, seed=6), *matrices(7, 6, 4, 60), 10.0)),
         Case("a single vector", (normal(4, seed=7), *matrices(3, 4, 2, 70), 3.0)),
+        Case(
+            "rank 5 beside 4 × 3",
+            (normal(2, 1, 2, 3, seed=9), *matrices(4, 3, 5, 90), 32.0),
+        ),
     )
 
 
@@ -59,6 +63,11 @@ LORA = Component(
     returns="`(…, O)`: what `x` becomes under the frozen `weight` (O, I), plus α/r times what it "
     "becomes under `down` (r, I) and then `up` (O, r)",
     met="worse",
+    boundaries={
+        "a rank above the widths": lambda weight, down: down.size(0) > max(weight.shape),
+        "four axes": lambda x: x.dim() == 4,
+        "α above 16": lambda alpha: alpha > 16,
+    },
 )
 
 # --- known mistakes ------------------------------------------------------------------------------

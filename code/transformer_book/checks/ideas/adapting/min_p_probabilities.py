@@ -25,6 +25,14 @@ def min_p_cases() -> Sequence[Case]:
         Case("the other one", (torch.cat([FOUR, FOUR * 1.4]) + 2, 0.28)),
         Case("three rows", (torch.cat([FOUR.flip(1), FOUR * 1.6, FOUR * 1.2]), 0.25)),
         Case("as likely as the likeliest", (normal(2, 5, seed=7), 1.0)),
+        Case(
+            "one row far above another, a token ruled out",
+            (
+                torch.tensor([[200.0, 199.0, 190.0, -torch.inf], [-200.0, -200.5, -203.0, -204.0]]),
+                0.5,
+            ),
+        ),
+        Case("two likeliest tokens", (torch.tensor([[1.0, 3.0, 3.0, 0.0]]), 1.0)),
     )
 
 
@@ -50,6 +58,14 @@ MIN_P = Component(
     differentiable=False,
     done_by="keep_min_p",
     met="random",
+    boundaries={
+        "rows far apart": lambda logits: logits.amax(-1).max() - logits.amax(-1).min() > 200,
+        "exponentials that overflow": lambda logits: logits.max() > 88,
+        "a token ruled out": lambda logits: logits.isinf().any(),
+        "two likeliest tokens": lambda logits: (
+            (logits == logits.amax(-1, keepdim=True)).sum(-1).max() > 1
+        ),
+    },
 )
 
 # --- known mistakes ------------------------------------------------------------------------------

@@ -32,6 +32,10 @@ def penalty_cases() -> Sequence[Case]:
         ),
         Case("nothing is changed", (normal(2, 5, seed=5), torch.tensor([[1, 3], [1, 4]]), 1.0)),
         Case("said again is welcome", (normal(1, 6, seed=6), torch.tensor([[1, 5, 5, 2]]), 0.5)),
+        Case(
+            "padding alone, and in the middle behind <eos>",
+            (normal(2, 6, seed=8), torch.tensor([[0, 0, 0, 0, 0], [5, 2, 4, 0, 3]]), 2.0),
+        ),
     )
 
 
@@ -67,6 +71,13 @@ PENALTY = Component(
         "no penalty": lambda penalty: penalty == 1,
         "padding": lambda tokens: bool((tokens == 0).any()),
         "one sentence": lambda tokens: len(tokens) == 1,
+        "padding alone": lambda tokens: bool((tokens == 0).all(1).any()),
+        "padding in the middle": lambda tokens: bool(
+            ((tokens[:, 1:-1] == 0) & (tokens[:, :1] != 0) & (tokens[:, -1:] != 0)).any()
+        ),
+        "words behind <eos>": lambda tokens: bool(
+            ((tokens[:, :-1] == 2) & (tokens[:, 1:] != 0)).any()
+        ),
     },
 )
 

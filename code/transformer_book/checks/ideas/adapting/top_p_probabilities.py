@@ -25,6 +25,10 @@ def top_p_cases() -> Sequence[Case]:
         Case("logits far from zero", (normal(2, 6, seed=3) + 40, 0.75)),
         # In four bytes 1 / 61 is a little less, and so is the sum of all: on every processor.
         Case("more than rounding leaves", (torch.zeros(1, 61), 1 - 1e-12)),
+        Case(
+            "logits very far from zero",
+            (torch.cat([normal(1, 5, seed=6) + 300, normal(1, 5, seed=7) - 300]), 0.6),
+        ),
     )
 
 
@@ -53,6 +57,10 @@ TOP_P = Component(
     differentiable=False,
     done_by="keep_top_p",
     met="random",
+    boundaries={
+        "logits beyond 100": lambda logits: bool((logits > 100).any()),
+        "logits below −100": lambda logits: bool((logits < -100).any()),
+    },
 )
 
 # --- known mistakes ------------------------------------------------------------------------------

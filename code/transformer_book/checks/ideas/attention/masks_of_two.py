@@ -24,6 +24,13 @@ def two_cases() -> Sequence[Case]:
         pair("no padding", [[3, 4, 0]], [[5, 2, 6]], 1, 9),
         pair("as long as each other", [[4, 1, 0], [6, 0, 0]], [[0, 5, 1], [5, 1, 1]], 0, 1),
         pair("one token", [[5]], [[1]], 0, 9),
+        pair(
+            "padding in front, in the middle, and alone",
+            [[9, 9, 265, 4], [7, 9, 3, 9], [9, 9, 9, 9]],
+            [[0, 5, 256], [4, 0, 6], [0, 0, 0]],
+            9,
+            0,
+        ),
     )
 
 
@@ -55,6 +62,15 @@ TWO = Component(
         "neither is 0": lambda source_pad, target_pad: source_pad * target_pad != 0,
         "one sentence": lambda source: len(source) == 1,
         "one token": lambda source, target: source.numel() == target.numel() == 1,
+        "a target padded in front": lambda target, target_pad: bool(
+            ((target[:, 0] == target_pad) & (target[:, -1] != target_pad)).any()
+        ),
+        "a target of padding alone": lambda target, target_pad: bool(
+            (target == target_pad).all(1).any()
+        ),
+        "a source of padding alone": lambda source, source_pad: bool(
+            (source == source_pad).all(1).any()
+        ),
     },
 )
 

@@ -90,6 +90,12 @@ def multi_head_cases() -> Sequence[Case]:
             {"mask": causal},
             rough=True,
         ),
+        Case(
+            "a causal mask (1, 1, T, T)",
+            (*inputs(2, 4, 4, 8, 150), 2),
+            {"mask": causal[None, None]},
+        ),
+        Case("heads of one feature", (*inputs(2, 3, 3, 4, 160), 4)),
     )
 
 
@@ -170,6 +176,12 @@ MULTI_HEAD = Component(
         "one head": lambda n_heads: n_heads == 1,
         "as many heads as sentences": lambda query, n_heads: len(query) == n_heads > 1,
         "more heads than sentences": lambda query, n_heads: len(query) < n_heads,
+        "one mask with four axes for several sentences": lambda query, mask: (
+            mask is not None and mask.dim() == 4 and len(mask) == 1 < len(query)
+        ),
+        "heads of one feature": lambda query, n_heads: (
+            query.size(-1) == n_heads and query.size(1) > 1
+        ),
     },
 )
 

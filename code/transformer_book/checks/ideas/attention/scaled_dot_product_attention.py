@@ -104,6 +104,11 @@ def attention_cases() -> Sequence[Case]:
             tuple(batch),
             {"mask": torch.tensor([[True] * 6, [False] * 6])[:, None, None]},
         ),
+        Case(
+            "one head (B, T, K), more queries than keys, a mask (B, 1, S)",
+            (normal(2, 3, 4, seed=40), normal(2, 2, 4, seed=41), normal(2, 2, 4, seed=42)),
+            {"mask": torch.tensor([[[True, False]], [[True, True]]])},
+        ),
     )
 
 
@@ -148,6 +153,8 @@ ATTENTION = Component(
         "values wider than keys": lambda key, value: value.size(-1) > key.size(-1),
         "values narrower than keys": lambda key, value: value.size(-1) < key.size(-1),
         "no axis in front": lambda query: query.dim() == 2,
+        "one axis in front": lambda query: query.dim() == 3,
+        "more queries than keys": lambda query, key: query.size(-2) > key.size(-2),
         "vectors longer than 50": lambda query: query.size(-1) > 50,
         "a mask, and scores beyond 10000": lambda query, key, mask: (
             mask is not None and (query @ key.mT).abs().max() > 2e4

@@ -29,6 +29,7 @@ def attention_backward_cases() -> Sequence[Case]:
             scores = scores.masked_fill(hidden, -torch.inf)
         return Case(name, (d_output, query, key, value, scores.softmax(dim=-1)))
 
+    first_or_last = torch.tensor([[[False, False, True]], [[True, False, False]]])  # (B, 1, S)
     return (
         case("two words, two keys", 1, 2, 2, 2, 2, seed=1),
         case("more keys than queries", 2, 3, 5, 4, 6, seed=5),
@@ -36,6 +37,8 @@ def attention_backward_cases() -> Sequence[Case]:
         case("hidden keys", 1, 3, 6, 4, 2, seed=13, hidden=torch.arange(6) > 3),
         case("vectors of twenty", 1, 2, 3, 20, 2, seed=21),
         case("the last key is hidden", 2, 4, 3, 5, 3, seed=17, hidden=torch.arange(3) > 1),
+        case("other keys hidden in each sentence", 2, 2, 3, 2, 4, seed=25, hidden=first_or_last),
+        case("one query in each of two sentences", 2, 1, 3, 2, 3, seed=29),
     )
 
 
@@ -60,6 +63,14 @@ ATTENTION_BACKWARD = Component(
     "weights with 1/√K in their scores",
     differentiable=False,  # it is a gradient itself
     met="worse",
+    boundaries={
+        "other keys hidden in each sentence": lambda weights: bool(
+            ((weights == 0) != (weights[:1] == 0)).any()
+        ),
+        "one query in each of several sentences": lambda query: (
+            len(query) > 1 and query.size(1) == 1
+        ),
+    },
 )
 
 # --- known mistakes ------------------------------------------------------------------------------

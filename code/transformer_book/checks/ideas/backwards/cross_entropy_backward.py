@@ -32,6 +32,19 @@ def cross_entropy_backward_cases() -> Sequence[Case]:
         case("padding, smoothed", [[3, 2], [2, 0], [1, 0]], 4, 3, smoothing=0.1),
         case("a large share", [[5, 4, 2, 0], [1, 2, 0, 0]], 6, 4, smoothing=0.5),
         case("as many positions as tokens", [[3, 1, 2, 0]], 4, 5, smoothing=0.2),
+        Case(
+            "large logits, one position each",
+            (
+                torch.tensor([[[200.0, 201.0, 100.0]], [[-300.0, -301.0, -302.0]]]),
+                torch.tensor([[1], [2]]),
+            ),
+        ),
+        case(
+            "padding in front, and an empty sentence",
+            [[0, 3, 2, 1], [0, 0, 1, 2], [0, 0, 0, 0]],
+            5,
+            6,
+        ),
     )
 
 
@@ -54,6 +67,13 @@ CROSS_ENTROPY_BACKWARD = Component(
     "logits; padding is 0",
     differentiable=False,  # it is a gradient itself
     met="worse",
+    boundaries={
+        "logits beyond 88": lambda logits: logits.max() > 88,
+        "logits far below others": lambda logits: logits.amax(-1).min() < logits.max() - 103,
+        "one position each": lambda target: target.size(1) == 1 and len(target) > 1,
+        "padding in front": lambda target: ((target[:, 0] == 0) & target.any(1)).any(),
+        "an empty sentence": lambda target: (target == 0).all(1).any(),
+    },
 )
 
 # --- known mistakes ------------------------------------------------------------------------------

@@ -27,6 +27,7 @@ def layer_norm_backward_cases() -> Sequence[Case]:
         return Case(name, (d_output, x, weight), keywords)
 
     word = torch.tensor([[[15.0, 1.0, 9.0, 7.0]]]), torch.ones(4)
+    alike = torch.tensor([[[2.0, 2.0, 2.0, 2.0], [1.0, 2.0, 4.0, 0.0]]])
     return (
         Case("with a pencil", (torch.tensor([[[2.0, 0.0, 0.0, 2.0]]]), *word)),
         case("two words", 1, 2, 3, seed=1, size=3),
@@ -35,6 +36,10 @@ def layer_norm_backward_cases() -> Sequence[Case]:
         case("ε = 0.5", 1, 3, 4, seed=10, eps=0.5),
         case("ε = 0.1", 2, 2, 6, seed=13, eps=0.1),
         case("ε = 2", 3, 2, 5, seed=16, eps=2.0),
+        Case(
+            "equal features, and a weight of 0",
+            (normal(1, 2, 4, seed=20), alike, torch.tensor([1.0, 0.0, -1.0, 2.0])),
+        ),
     )
 
 
@@ -59,6 +64,10 @@ LAYER_NORM_BACKWARD = Component(
     returns="the gradients of x `(B, T, D)`, of the weight and of the bias, both `(D,)`",
     differentiable=False,  # it is a gradient itself
     met="worse",
+    boundaries={
+        "equal features": lambda x: bool((x == x[..., :1]).all(-1).any()),
+        "a weight of 0": lambda weight: bool((weight == 0).any()),
+    },
 )
 
 # --- known mistakes ------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ def linear_backward_cases() -> Sequence[Case]:
         case("two sentences", 2, 3, 4, 5, seed=4),
         case("more sentences than words", 4, 2, 3, 2, seed=7),
         case("as many outputs as inputs", 2, 3, 4, 4, seed=10),
+        case("three sentences of one number", 3, 1, 1, 1, seed=13),
     )
 
 
@@ -45,6 +46,11 @@ LINEAR_BACKWARD = Component(
     returns="the gradients of x `(B, T, M)`, of the weight `(N, M)` and of the bias `(N,)`",
     differentiable=False,  # it is a gradient itself
     met="worse",
+    boundaries={
+        "one word in each of several sentences": lambda x: len(x) > 1 and x.size(1) == 1,
+        "one input": lambda weight: weight.size(1) == 1,
+        "one output": lambda weight: weight.size(0) == 1,
+    },
 )
 
 # --- known mistakes ------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ def tied_backward_cases() -> Sequence[Case]:
         case("two sentences", [[4, 5, 4], [5, 4, 1]], 7, 3, 4),
         case("a token three times", [[1, 3], [3, 3], [2, 0]], 5, 4, 7),
         case("padding", [[6, 2, 0, 0], [6, 6, 5, 2]], 8, 3, 10),
+        case("one place each", [[2], [3], [1]], 5, 3, 16),
     )
 
 
@@ -51,6 +52,7 @@ TIED_BACKWARD = Component(
     "(`vectors @ matrix.T` were the logits, with the gradients `d_logits`)",
     differentiable=False,  # it is a gradient itself
     met="worse",
+    boundaries={"one place each": lambda tokens: tokens.size(1) == 1 and len(tokens) > 1},
 )
 
 

@@ -44,6 +44,7 @@ def ablate_cases() -> Sequence[Case]:
         Case("many positions", (*parts(1, 3, 8, 3, 9, 1, seed=70),)),
         Case("as many heads as features", (*parts(2, 3, 2, 3, 9, 2, seed=80),)),
         Case("one head", (*parts(2, 1, 3, 4, 4, 0, seed=90),)),
+        Case("a wider model", (*parts(2, 3, 3, 2, 8, 0, seed=100),)),
     )
 
 
@@ -74,6 +75,7 @@ ABLATE_HEAD = Component(
         "one position": lambda heads: heads.size(2) == 1,
         "as many heads as features": lambda heads: heads.size(1) == heads.size(3),
         "another width behind": lambda weight: weight.size(0) != weight.size(1),
+        "a wider model": lambda weight: weight.size(0) < weight.size(1),
     },
 )
 

@@ -30,6 +30,9 @@ def score_cases() -> Sequence[Case]:
     for row, weights in enumerate(([1, 0, 0, 0], [2, 2, 0, 0], [1, 3, 0, 0], [0, 1, 2, 1])):
         pencil[0, 0, row] = torch.tensor(weights) / 4
     pencil[0, 0, 0, 0] = 1.0
+    # Of three rows that can copy, the first and the last look where they should.
+    hard = torch.eye(6)[[0, 1, 1, 1, 3, 3]].expand(2, 2, 6, 6).clone()
+    hard[1, 1, 4] = torch.eye(6)[2]  # and here the one between them, too
     return (
         Case("four tokens, the last two a repeat", (pencil, 2)),
         Case("two heads", (maps(1, 2, 6, seed=1), 3)),
@@ -41,6 +44,7 @@ def score_cases() -> Sequence[Case]:
         Case("the same, four heads", (maps(2, 4, 6, seed=7, causal=False), 4)),
         Case("the same, one sequence", (maps(1, 3, 8, seed=8, causal=False), 3)),
         Case("a short period", (maps(2, 3, 7, seed=9), 2)),
+        Case("weights that are 0 or 1", (hard, 3)),
     )
 
 
@@ -70,6 +74,7 @@ INDUCTION_SCORE = Component(
         "one row that can copy": lambda weights, period: weights.size(-1) == period + 1,
         "a period of two": lambda period: period == 2,
         "weights on what follows": lambda weights: bool(weights.triu(1).any()),
+        "weights of 0 or 1 alone": lambda weights: bool(((weights == 0) | (weights == 1)).all()),
     },
 )
 

@@ -22,6 +22,7 @@ def corpus_cases() -> Sequence[Case]:
     once = [["eins", "zwei", "zwei"], ["drei", "drei", "drei"]]
     kinds = [["Hund", "hund", ".", "3", "x-y", "über"], ["Hund", "hund", ".", "3", "x-y"], ["3"]]
     many = [[f"Wort{i}" for i in range(0, 90, step)] for step in (1, 2)]
+    again = [["ja", "schön"], [], ["ja", "schön"], [], ["schon"]]
     return (
         Case("three sentences, every word", (dogs, 1)),
         Case("three sentences, words that come twice", (dogs, 2)),
@@ -31,6 +32,7 @@ def corpus_cases() -> Sequence[Case]:
         Case("nothing frequent enough", (once, 5)),
         Case("large letters and small, numbers, marks", (kinds, 2)),
         Case("ninety words, half of them twice", (many, 2)),
+        Case("a sentence twice, and empty ones", (again, 2)),
     )
 
 
@@ -82,6 +84,10 @@ BUILD_VOCABULARY = Component(
         "more than fifty words": lambda texts: len(count_words(texts)) > 50,
         "no word": lambda texts, least: max(map(len, texts)) * len(texts) < 3 * least,
         "a word twice in a sentence": lambda texts: any(len(set(t)) < len(t) for t in texts),
+        "a sentence twice": lambda texts: (
+            len({tuple(t) for t in texts if t}) < sum(map(bool, texts))
+        ),
+        "an empty sentence": lambda texts: not all(texts),
     },
 )
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from transformer_book.checks.boundaries import SOS, UNK
+from transformer_book.checks.boundaries import EOS, SOS, UNK
 from transformer_book.checks.components import Case, Component, mistakes_in
 
 
@@ -23,6 +23,7 @@ def collate_cases() -> Sequence[Case]:
         Case("one token", ([[2]],)),
         Case("large ids", ([[70000, 300, 2], [40000, 2]],)),
         Case("a row longer than any buffer", ([[4, 2], [*range(4, 1033), 2]],)),
+        Case("a row twice, <eos> inside", ([[7, 2], [4, 5, 6, 2], [7, 2], [4, 2, 5, 2], [9, 2]],)),
     )
 
 
@@ -59,6 +60,8 @@ COLLATE = Component(
         "<sos> first": lambda rows: any(row[0] == SOS for row in rows),
         "<unk>": lambda rows: any(UNK in row for row in rows),
         "longer than 1024": lambda rows: max(map(len, rows)) > 1024,
+        "a row twice": lambda rows: len(set(map(tuple, rows))) < len(rows),
+        "<eos> inside": lambda rows: any(EOS in row[:-1] for row in rows),
     },
 )
 

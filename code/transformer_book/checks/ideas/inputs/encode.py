@@ -11,6 +11,9 @@ from transformer_book.checks.ideas.inputs.build_vocabulary import SPECIALS
 def encode_cases() -> Sequence[Case]:
     vocabulary = {**{s: i for i, s in enumerate(SPECIALS)}, "the": 4, "dog": 5, "sleeps": 6}
     small = {**{s: i for i, s in enumerate(SPECIALS)}, "x": 4}
+    # A tokenizer's dictionary: the ids are not the places, and most are larger than a byte.
+    unordered = {"grün": 70000, "dog": 5, "3": 4, "dog.": 300}
+    unordered |= {s: i for i, s in enumerate(SPECIALS)}
     return (
         Case("a sentence of known words", (["the", "dog", "sleeps"], vocabulary)),
         Case("an unknown word", (["the", "cat", "sleeps"], vocabulary)),
@@ -25,6 +28,7 @@ def encode_cases() -> Sequence[Case]:
         Case(
             "more tokens than any buffer has places", (["the", "dog", "sleeps"] * 180, vocabulary)
         ),
+        Case("a dictionary in another order", (["3", "grün", "", "dog.", "dog"], unordered)),
     )
 
 
@@ -59,6 +63,10 @@ ENCODE = Component(
         "unknown last": lambda tokens, vocabulary: tokens[-1:] and tokens[-1] not in vocabulary,
         "nothing unknown": lambda tokens, vocabulary: all(t in vocabulary for t in tokens),
         "nothing known": lambda tokens, vocabulary: not any(t in vocabulary for t in tokens),
+        "ids that are not the places": lambda vocabulary: (
+            [*vocabulary.values()] != [*range(len(vocabulary))]
+        ),
+        "an empty token": lambda tokens: "" in tokens,
         "a large letter": lambda tokens: any(t != t.lower() for t in tokens),
         **{f"the token {t}": lambda tokens, t=t: t in tokens for t in ("<pad>", "<sos>", "<eos>")},
     },

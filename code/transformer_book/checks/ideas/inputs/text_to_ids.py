@@ -44,6 +44,7 @@ def text_cases() -> Sequence[Case]:
         Case("letters, blanks and lines", (" a bad\nface ", list, {**single, " ": 20, "\n": 21})),
         Case("an empty text", ("", words_and_marks, cased)),
         Case("a text that is a token itself", ("bad", letters, {**single, "bad": 15})),
+        Case("special tokens in the text", ("<sos> two <pad> dogs", str.split, lowered)),
     )
 
 
@@ -75,6 +76,7 @@ TEXT_TO_IDS = Component(
         "capital letters": lambda text: text != text.lower(),
         "longer than 512": lambda text: len(text.split()) > 512,
         "the text is a token": lambda text, vocabulary: text in vocabulary,
+        "special tokens": lambda text: any(token in text for token in SPECIALS),
     },
 )
 

@@ -49,6 +49,8 @@ def pieces_cases() -> Sequence[Case]:
         ),
         Case("no merges", ("a ab", [])),
         Case("no text", ("", chapter)),
+        Case("white space alone", ("\t \n", chapter)),
+        Case("tabs, a line end, a space that holds together", ("in\ta sing\ns\u00a0in", chapter)),
     )
 
 
@@ -77,6 +79,10 @@ TEXT_TO_PIECES = Component(
     met="nonsense",
     boundaries={
         "no text": lambda text: not text,
+        "white space alone": lambda text: text.isspace(),
+        "words, and white space other than spaces": lambda text: (
+            bool(text.strip()) and any(mark.isspace() for mark in text.replace(" ", ""))
+        ),
         "one word": lambda text: len(text.split()) == 1,
         "no merges": lambda merges: not merges,
         "a backslash": lambda text: "\\" in text,

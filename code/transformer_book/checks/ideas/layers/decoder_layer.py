@@ -48,16 +48,18 @@ def decoder_class_cases() -> Sequence[Case]:
         causal = torch.ones(queries, queries).tril().bool()
         return (x, memory, causal, some_tokens(batch, keys)) if masked else (x, memory, None, None)
 
+    x, memory, causal, some = inputs(2, 3, 4, 80)
     return tuple(
-        Case(name, ((4, 2, 6), layer_weights(attentions, DECODER_NORMS, seed), given))
-        for name, seed, given in (
-            ("no masks", 100, inputs(2, 3, 3, 10, masked=False)),
-            ("more target than source", 200, inputs(2, 4, 3, 20)),
-            ("as much target as source", 300, inputs(2, 3, 3, 30)),
-            ("as much of both, longer", 400, inputs(1, 5, 5, 40)),
-            ("less target than source", 500, inputs(3, 2, 5, 50)),
-            ("as much of both, three sentences", 600, inputs(3, 4, 4, 60)),
-            ("one token", 700, inputs(1, 1, 3, 70)),
+        Case(name, ((4, heads, 6), layer_weights(attentions, DECODER_NORMS, seed), given))
+        for name, heads, seed, given in (
+            ("no masks", 2, 100, inputs(2, 3, 3, 10, masked=False)),
+            ("more target than source", 2, 200, inputs(2, 4, 3, 20)),
+            ("as much target as source", 2, 300, inputs(2, 3, 3, 30)),
+            ("as much of both, longer", 2, 400, inputs(1, 5, 5, 40)),
+            ("less target than source", 2, 500, inputs(3, 2, 5, 50)),
+            ("as much of both, three sentences", 2, 600, inputs(3, 4, 4, 60)),
+            ("one token", 2, 700, inputs(1, 1, 3, 70)),
+            ("four heads", 4, 800, (x, memory, causal & some[..., :-1], some)),
         )
     )
 
@@ -107,6 +109,10 @@ def decoder_layer_cases() -> Sequence[Case]:
         Case("one sentence, all masks", (*vectors(1, 3, 3, 70), causal(3), hidden[1:], *parts)),
         Case("one token", (*vectors(1, 1, 3, 80), causal(1), hidden[1:], *parts)),
         Case("a source of one token", (*vectors(2, 3, 1, 90), causal(3), None, *parts)),
+        Case(
+            "a target mask for each sentence",
+            (*vectors(2, 3, 3, 100), causal(3) & hidden, hidden.flip(0), *parts),
+        ),
     )
 
 
@@ -165,6 +171,9 @@ DECODER_LAYER = Component(
         "more target than source": lambda x, memory: memory.size(1) < x.size(1),
         "as much of both": lambda x, memory: memory.size(1) == x.size(1),
         "a source of one token": lambda memory: memory.size(1) == 1,
+        "a target mask for each sentence": lambda target_mask: (
+            target_mask is not None and target_mask.dim() > 2
+        ),
     },
 )
 

@@ -74,13 +74,14 @@ ENCODER_NORMS = ("attention_residual", "feed_forward_residual")
 
 def encoder_class_cases() -> Sequence[Case]:
     return tuple(
-        Case(name, ((4, 2, 6), layer_weights(("self_attention",), ENCODER_NORMS, seed), inputs))
-        for name, seed, inputs in (
-            ("random vectors", 100, (normal(2, 3, 4, seed=1), None)),
-            ("a mask", 200, (normal(2, 4, 4, seed=2), some_tokens(2, 4))),
-            ("another mask", 300, (normal(3, 3, 4, seed=3), some_tokens(3, 3))),
-            ("a longer sentence", 400, (normal(1, 6, 4, seed=4), some_tokens(1, 6))),
-            ("one token", 500, (normal(1, 1, 4, seed=5), None)),
+        Case(name, ((4, heads, 6), layer_weights(("self_attention",), ENCODER_NORMS, seed), inputs))
+        for name, heads, seed, inputs in (
+            ("random vectors", 2, 100, (normal(2, 3, 4, seed=1), None)),
+            ("a mask", 2, 200, (normal(2, 4, 4, seed=2), some_tokens(2, 4))),
+            ("another mask", 2, 300, (normal(3, 3, 4, seed=3), some_tokens(3, 3))),
+            ("a longer sentence", 2, 400, (normal(1, 6, 4, seed=4), some_tokens(1, 6))),
+            ("one token", 2, 500, (normal(1, 1, 4, seed=5), None)),
+            ("four heads", 4, 600, (normal(2, 3, 4, seed=6), some_tokens(2, 3))),
         )
     )
 
@@ -121,6 +122,7 @@ def encoder_layer_cases() -> Sequence[Case]:
     parts = (toy_attention, toy_network, first_norm, second_norm)
     some = torch.tensor([[True, True, False], [True, True, True]])[:, None]  # (B, 1, S)
     one = torch.tensor([True, False, True, True])
+    causal = torch.ones(3, 3).tril().bool()
     return (
         Case("two tokens", (torch.tensor([[[1.0, 3.0], [2.0, 0.0]]]), None, *parts)),
         Case("random vectors", (2 * normal(2, 3, 4, seed=1), None, *parts)),
@@ -131,6 +133,7 @@ def encoder_layer_cases() -> Sequence[Case]:
         Case("a longer sentence", (normal(1, 7, 4, seed=5), None, *parts)),
         Case("one token", (2 * normal(1, 1, 4, seed=6), None, *parts)),
         Case("one sentence with a mask", (2 * normal(1, 4, 4, seed=7), one, *parts)),
+        Case("a mask for each query", (2 * normal(2, 3, 4, seed=9), some & causal, *parts)),
     )
 
 
@@ -174,6 +177,7 @@ ENCODER_LAYER = Component(
         "one sentence and a mask": lambda x, mask: mask is not None and len(x) == 1,
         "a hidden first token": lambda mask: mask is not None and not mask[..., 0].all(),
         "a hidden last token": lambda mask: mask is not None and not mask[..., -1].all(),
+        "a mask for each query": lambda mask: mask is not None and mask.dim() > 1 < mask.size(-2),
     },
 )
 

@@ -32,8 +32,23 @@ def make_linear() -> nn.Module:
     return nn.Linear(3, 3)
 
 
+class Nested(nn.Module):
+    """A layer made of parts, as the encoder's are: it has no reset_parameters of its own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = make_linear()
+
+    @property
+    def weight(self) -> Any:
+        return self.inner.weight
+
+
 def stack_cases() -> Sequence[Case]:
-    return tuple(Case(f"{n} layers", (make_linear, n)) for n in (2, 3, 1, 4, 6, 9))
+    return (
+        *(Case(f"{n} layers", (make_linear, n)) for n in (2, 3, 1, 4, 6, 9)),
+        Case("12 layers that are made of parts", (Nested, 12)),
+    )
 
 
 STACK = Component(
@@ -51,6 +66,10 @@ STACK = Component(
     observe=observe_stack,
     done_by="Encoder",
     met="worse",
+    boundaries={
+        "layers made of parts": lambda make_layer: any(make_layer().children()),
+        "more than 10 layers": lambda n_layers: n_layers > 10,
+    },
 )
 
 # --- known mistakes ------------------------------------------------------------------------------

@@ -20,6 +20,11 @@ def halved_cube(x: Tensor) -> Tensor:
     return x**3 / 2
 
 
+def running_sum(x: Tensor) -> Tensor:
+    """Each position gets something of those before it, as in attention."""
+    return x.cumsum(dim=1)
+
+
 def plain_norm(x: Tensor) -> Tensor:
     return (x - x.mean(-1, keepdim=True)) / (x.var(-1, keepdim=True, unbiased=False) + 1e-5).sqrt()
 
@@ -44,6 +49,7 @@ def residual_cases() -> Sequence[Case]:
         Case("as many positions as features", (normal(2, 4, 4, seed=7), torch.sin, plain_norm)),
         # What comes back is the input itself: adding to it in place changes x.
         Case("f and the norm do nothing", (normal(2, 3, 4, seed=8), nn.Identity(), nn.Identity())),
+        Case("f mixes positions", (normal(2, 3, 4, seed=9), running_sum, plain_norm)),
     )
 
 
@@ -63,7 +69,10 @@ PRE_NORM = Component(
     done_by="Residual",
     met="worse",
     ready_made={"Residual": "layers.Residual.forward"},
-    boundaries=RESIDUAL,
+    boundaries={
+        **RESIDUAL,
+        "f mixes positions": lambda x, sublayer: not sublayer(x)[:, -1].equal(sublayer(x[:, -1])),
+    },
 )
 
 # --- known mistakes ------------------------------------------------------------------------------

@@ -68,6 +68,7 @@ def chain_cases() -> Sequence[Case]:
         for dropout, sizes in (
             (False, ((2, 2), (3, 3), (1, 4), (4, 2), (6, 3), (2, 5))),
             (True, ((2, 3), (3, 2), (5, 4))),
+            (False, ((12, 2),)),  # as text, "10" stands before "2"
         )
         for n, d in sizes
     )
@@ -90,7 +91,10 @@ REGISTERED = Component(
     done_by="Encoder",
     met="flat",
     ready_made={"nn.Sequential": nn.Sequential},
-    boundaries={"one layer": lambda layers: len(layers) == 1},
+    boundaries={
+        "one layer": lambda layers: len(layers) == 1,
+        "more than ten layers": lambda layers: len(layers) > 10,
+    },
 )
 
 # --- known mistakes ------------------------------------------------------------------------------

@@ -78,6 +78,10 @@ def forward_cases() -> Sequence[Case]:
             Case(name, (torch.tensor(source), torch.tensor(target), *parts))
             for name, source, target in ids
         ),
+        Case(
+            "longer than most buffers",
+            (sentences(66, 3, seed=60), sentences(5, 70, seed=61), *parts),
+        ),
     )
 
 
@@ -149,6 +153,8 @@ FORWARD = Component(
         "source longer than target": lambda source, target: source.size(1) > target.size(1),
         "target longer than source": lambda source, target: source.size(1) < target.size(1),
         "of one length": lambda source, target: source.size(1) == target.size(1),
+        "a source longer than 64": lambda source: source.size(1) > 64,
+        "a target longer than 64": lambda target: target.size(1) > 64,
     },
 )
 

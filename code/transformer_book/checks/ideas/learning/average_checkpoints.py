@@ -20,6 +20,10 @@ def checkpoint_cases() -> Sequence[Case]:
         matrix = normal(3, 2, seed=seed)
         return {"embedding": matrix, "output": matrix, "bias": normal(2, seed=seed + 1)}
 
+    turned_round = [
+        {"weight": normal(2, 2, 2, seed=50), "scale": torch.tensor(3.0)},
+        {"scale": torch.tensor(5.0), "weight": normal(2, 2, 2, seed=51)},
+    ]
     hand = [{"weight": torch.tensor([1.0, 2.0])}, {"weight": torch.tensor([3.0, 6.0])}]
     return (
         Case("two checkpoints, by hand", (hand,)),
@@ -28,6 +32,7 @@ def checkpoint_cases() -> Sequence[Case]:
         Case("four, with one matrix under two names", ([tied(s) for s in range(20, 28, 2)],)),
         Case("five", ([checkpoint(seed) for seed in range(10, 20, 2)],)),
         Case("seven", ([checkpoint(seed) for seed in range(30, 44, 2)],)),
+        Case("names in another order, and a scalar", (turned_round,)),
     )
 
 
@@ -59,6 +64,10 @@ AVERAGE = Component(
         "two names of one tensor": lambda checkpoints: (
             len({id(tensor) for tensor in checkpoints[0].values()}) < len(checkpoints[0])
         ),
+        "names in another order": lambda checkpoints: (
+            len({tuple(checkpoint) for checkpoint in checkpoints}) > 1
+        ),
+        "a scalar": lambda checkpoints: any(t.dim() == 0 for t in checkpoints[0].values()),
         "more than five": lambda checkpoints: len(checkpoints) > 5,
     },
 )

@@ -96,6 +96,7 @@ def bleu_cases() -> Sequence[Case]:
                 [["a dog, isn't it ?"], ["the end .", "The end ."]],
             ),
         ),
+        Case("the same translation twice", ([dog, dog], [["a dog in the snow"], ["two dogs run"]])),
     )
 
 
@@ -127,6 +128,7 @@ BLEU = Component(
         "several references": lambda references: len(references[0]) > 1,
         "a mark": lambda translations: any("?" in text for text in translations),
         "a capital letter": lambda translations: any(text != text.lower() for text in translations),
+        "a translation twice": lambda translations: len({*translations}) < len(translations),
         "one reference": lambda references: all(len(several) == 1 for several in references),
     },
 )

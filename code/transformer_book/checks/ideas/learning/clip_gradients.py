@@ -24,6 +24,7 @@ def clip_cases() -> Sequence[Case]:
         Case("a length of 0", ([torch.zeros(3)], 1.0)),
         Case("long together only", ([torch.tensor([0.8]), torch.tensor([[-0.5, 0.6]])], 1.0)),
         Case("a limit below one", ([0.3 * normal(4, seed=11), normal(1, 2, seed=12)], 0.1)),
+        Case("a tensor of zeros among others", ([torch.zeros(2), torch.tensor([3.0, 4.0])], 1.0)),
     )
 
 
@@ -60,6 +61,9 @@ CLIP = Component(
         "one tensor": lambda gradients: len(gradients) == 1,
         "several tensors": lambda gradients: len(gradients) > 1,
         "a length of 0": lambda gradients: not any(g.any() for g in gradients),
+        "zeros among others": lambda gradients: (
+            0 < sum(bool(g.any()) for g in gradients) < len(gradients)
+        ),
         "a limit below one": lambda limit: limit < 1,
         "a limit above one": lambda limit: limit > 1,
         "short singly, long together": lambda gradients, limit: (

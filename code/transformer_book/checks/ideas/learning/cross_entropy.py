@@ -44,6 +44,10 @@ def loss_cases() -> Sequence[Case]:
             "padding in front",
             (normal(2, 4, 5, seed=12), torch.tensor([[0, 4, 3, 2], [0, 0, 1, 2]])),
         ),
+        Case(
+            "padding in the middle",
+            (normal(2, 4, 5, seed=14), torch.tensor([[3, 0, 0, 2], [4, 0, 2, 0]])),
+        ),
     )
 
 
@@ -92,6 +96,9 @@ CROSS_ENTROPY = Component(
             (logits.log_softmax(-1).gather(-1, target[..., None])[target != PAD] == 0).any()
         ),
         "padding in front": lambda target: bool((target[:, 0] == PAD).any()),
+        "padding in the middle": lambda target: any(
+            PAD in row[:-1] and row[0] != PAD != row[-1] for row in target.tolist()
+        ),
     },
 )
 

@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
 from transformer_book.checks.components import Case, Component, mistakes_in
+from transformer_book.checks.given import normal
 from transformer_book.checks.ideas.learning.cross_entropy import CROSS_ENTROPY, loss_cases
+
+
+def smoothed_cases() -> Sequence[Case]:
+    epsilons = (0.1, 0.1, 0.3, 0.2, 0.0, 0.1, 0.2, 0.5, 1.0, 0.1, 0.3, 0.0, 0.2, 0.4, 0.1)
+    sure = normal(1, 3, 5, seed=13)
+    sure[0, 0, 2] = 60.0  # as in the cross-entropy's: without smoothing its loss is 0
+    return (
+        *(
+            Case(f"{case.name}, ε = {epsilon}", (*case.arguments, epsilon), rough=case.rough)
+            for case, epsilon in zip(loss_cases(), epsilons, strict=True)
+        ),
+        Case("a loss of 0, no smoothing", (sure, torch.tensor([[2, 3, 0]]), 0.0)),
+    )
 
 
 def smoothed_pipeline(s, logits, target, smoothing):
@@ -31,14 +47,7 @@ SMOOTHED = Component(
         "real": lambda target: target != 0,
         "average": lambda losses, real: losses[real].mean(),
     },
-    cases=lambda: tuple(
-        Case(f"{case.name}, ε = {epsilon}", (*case.arguments, epsilon), rough=case.rough)
-        for case, epsilon in zip(
-            loss_cases(),
-            (0.1, 0.1, 0.3, 0.2, 0.0, 0.1, 0.2, 0.5, 1.0, 0.1, 0.3, 0.0, 0.2, 0.4),
-            strict=True,
-        )
-    ),
+    cases=smoothed_cases,
     settled=CROSS_ENTROPY.settled,
     returns="a tensor `()`: (1 − ε) (−log p of the right token) + ε / V · Σ (−log p), averaged "
     "over real tokens (padding is 0, wherever it stands), of which there is one at least",
@@ -49,6 +58,10 @@ SMOOTHED = Component(
         "no smoothing": lambda smoothing: smoothing == 0,
         "smoothing alone": lambda smoothing: smoothing == 1,
         "another smoothing than 0.1": lambda smoothing: smoothing != 0.1,
+        "no smoothing, and a word of probability one": lambda logits, target, smoothing: (
+            smoothing == 0
+            and (logits.softmax(-1).gather(2, target[..., None])[..., 0][target != 0] == 1).any()
+        ),
     },
 )
 

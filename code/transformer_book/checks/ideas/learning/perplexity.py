@@ -18,6 +18,8 @@ def perplexity_cases() -> Sequence[Case]:
         Case("batches of one token", ([0.0, 2.0, 0.5, 1.5], [1, 1, 1, 1])),
         Case("a very high loss", ([12.3456, 10.4321], [2, 3])),
         Case("thousands of tokens", ([2.0, 3.5], [3000, 5000])),
+        Case("no loss at all", ([0.0, 0.0], [4, 2])),
+        Case("two equal losses, above 20", ([30.0, 25.0, 30.0], [3, 4, 5])),
     )
 
 
@@ -46,6 +48,9 @@ PERPLEXITY = Component(
         "batches of one size": lambda counts: len(set(counts)) == 1 and len(counts) > 1,
         "no loss": lambda losses: 0.0 in losses,
         "a loss above 10": lambda losses: max(losses) > 10,
+        "no loss at all": lambda losses: not any(losses),
+        "losses above 20": lambda losses: min(losses) > 20,
+        "equal losses": lambda losses: len({*losses}) < len(losses),
     },
 )
 

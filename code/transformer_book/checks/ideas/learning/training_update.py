@@ -71,7 +71,15 @@ def update_cases() -> Sequence[Case]:
         Case(f"{batch} examples nearly right, rate {rate}", (*nearly_right(batch, seed), rate))
         for batch, seed, rate in ((5, 30, 0.2), (3, 40, 0.5), (1, 50, 0.1))
     )
-    return (*long, *short)
+    done = Case(
+        "nothing to learn", (torch.zeros(2, 3), normal(2, seed=2).expand(2, 2).clone(), 0.1)
+    )
+    return (*long, *short, done)
+
+
+def nothing_to_learn(model: nn.Module, compute_loss: Callable[[], Tensor]) -> bool:
+    gradients = torch.autograd.grad(compute_loss(), [*model.parameters()])
+    return not any(gradient.any() for gradient in gradients)
 
 
 UPDATE = Component(
@@ -94,6 +102,7 @@ UPDATE = Component(
     observe=observe_updates,
     done_by="Trainer",
     met="worse",
+    boundaries={"gradients of 0": nothing_to_learn},
 )
 
 # --- known mistakes ------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ def scaled_cases() -> Sequence[Case]:
 
     hand = [torch.tensor([3.0, 0.0]), torch.tensor([[0.0, 4.0]])]
     inf, nan = torch.tensor([1.0, float("inf")]), torch.tensor([[2.0], [float("nan")]])
+    one_number = [torch.tensor(3.0), torch.tensor([[0.0, 4.0]]), torch.zeros(2)]
     return (
         scaled("a length of 5, limit 1", hand, 8.0, 1.0),
         scaled("a length of 5, limit 10", hand, 8.0, 10.0),
@@ -38,6 +39,7 @@ def scaled_cases() -> Sequence[Case]:
         scaled("higher than needed", [normal(2, 2, seed=15), normal(1, seed=16)], 2.0, 50.0),
         scaled("a limit that is never met", [normal(4, seed=17)], 8.0, 1000.0),
         scaled("nan alone", [nan], 4.0, 2.0),
+        scaled("a scale of one, a number alone, and zeros", one_number, 1.0, 1.0),
     )
 
 
@@ -78,6 +80,13 @@ UNSCALED = Component(
         "nan": lambda gradients: any(g.isnan().any() for g in gradients),
         "long before, short afterwards": lambda gradients, scale, limit: bool(
             length(gradients) / scale <= limit < length(gradients)
+        ),
+        "a scale of one, and too long": lambda gradients, scale, limit: bool(
+            scale == 1 and length(gradients) > limit
+        ),
+        "a number alone": lambda gradients: any(g.dim() == 0 for g in gradients),
+        "zeros among others": lambda gradients: (
+            len(gradients) > 1 and any((g == 0).all() for g in gradients)
         ),
     },
 )

@@ -28,6 +28,7 @@ def left_cases() -> Sequence[Case]:
         Case("<eos> inside and at the end", rows([5, 2, 6, 2], [2, 7])),
         Case("<sos>, <eos> and <unk> alone", rows([1], [3, 2], [2])),
         Case("<eos> behind each text", rows([4, 5, 2], [6, 2])),
+        Case("the same text twice", rows([5, 7], [9, 4, 6], [5, 7])),
     )
 
 
@@ -58,6 +59,7 @@ PAD_LEFT = Component(
         "one token": lambda rows: max(map(len, rows)) == 1,
         "of one length": lambda rows: len(set(map(len, rows))) == 1 and len(rows) > 1,
         "the longest first": lambda rows: len(rows[0]) > len(rows[-1]),
+        "a text twice": lambda rows: len(set(map(tuple, rows))) < len(rows),
     },
 )
 

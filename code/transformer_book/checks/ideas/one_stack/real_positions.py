@@ -29,6 +29,7 @@ def position_cases() -> Sequence[Case]:
         Case("no padding", rows([4, 5, 6, 2], [9, 8, 7, 2])),
         Case("one token", rows([5], [0])),
         Case("three hundred tokens", rows([0] * 20 + [5, 7, 9, 2] * 75)),
+        Case("long padding, and padding alone", rows([7, 2, 0, 0, 0, 0, 9, 256], [0] * 8)),
     )
 
 
@@ -57,6 +58,11 @@ POSITIONS = Component(
     met="batch",
     boundaries={
         "padding in front": lambda tokens: bool((tokens[:, 0] == 0).any()),
+        "padding alone": lambda tokens: tokens.size(1) > 1 and bool((tokens == 0).all(1).any()),
+        "four paddings between tokens": lambda tokens: any(
+            "0000" in "".join("01"[token != 0] for token in row).strip("0")
+            for row in tokens.tolist()
+        ),
         "no padding": lambda tokens: bool((tokens != 0).all()),
         "one token": lambda tokens: tokens.size(1) == 1,
         "one sentence": lambda tokens: len(tokens) == 1,

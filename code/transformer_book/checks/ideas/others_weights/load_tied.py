@@ -71,6 +71,7 @@ def tied_cases() -> Sequence[Case]:
         Case("both names, two sentences", (torch.tensor([[3], [0]]), state(4, 3, 41, twice=True))),
         Case("both names, longer", (torch.tensor([[0, 6, 1]]), state(7, 4, 51, twice=True))),
         Case("one word", (torch.tensor([[2]]), state(3, 2, 61))),
+        Case("bias first", (torch.tensor([[1, 3]]), dict(reversed(state(5, 2, 71).items())))),
     )
 
 
@@ -102,6 +103,7 @@ LOAD_TIED = Component(
     boundaries={
         "stored once": lambda state: "output.weight" not in state,
         "stored under both names": lambda state: "output.weight" in state,
+        "names in another order": lambda state: next(iter(state)) != "embedding.weight",
         "as many words as features": lambda state: (
             len(state["embedding.weight"]) == state["embedding.weight"].size(1)
         ),

@@ -47,6 +47,11 @@ def merge_cases() -> Sequence[Case]:
         Case("the middle first, twice", ([*"abcdabcd"], ranks("b c", "a b", "c d", "ab c"))),
         Case("a word that no order of merges reaches", ([*"abc"], ranks("b c", "a b", "ab c"))),
         Case("the middle first, of five", ([*"vwxyz"], ranks("w x", "v w", "x y", "vw x"))),
+        Case("one token, and an empty table", (["a"], {})),
+        Case(
+            "a table in another order",
+            ([*"abcd"], {("a", "bc"): 1, ("bc", "d"): 0, ("b", "c"): 2}),
+        ),
     )
 
 
@@ -84,6 +89,9 @@ MERGE_TOKENS = Component(
     boundaries={
         "a backslash": lambda tokens: any("\\" in token for token in tokens),
         "a mark": lambda tokens: any(token in set(".*+?|()[]") for token in tokens),
+        "one token": lambda tokens: len(tokens) == 1,
+        "an empty table": lambda ranks: not ranks,
+        "a table in another order": lambda ranks: [*ranks.values()] != sorted(ranks.values()),
     },
 )
 

@@ -76,6 +76,7 @@ def beam_cases() -> Sequence[Case]:
         (31, 1.0, False, 4, 6),
         (38, 1.0, False, 3, 6),
         (48, 1.0, False, 1, 6),
+        (37, 0.5, False, 2, 1),  # a single step
     )
     return tuple(
         Case(
@@ -122,6 +123,7 @@ BEAM = Component(
     boundaries={
         "one beam": lambda beam_size: beam_size == 1,
         "more than two beams": lambda beam_size: beam_size > 2,
+        "one token": lambda max_length: max_length == 1,
     },
 )
 

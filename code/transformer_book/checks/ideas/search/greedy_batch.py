@@ -116,7 +116,7 @@ mistake = mistakes_in(GREEDY_BATCH)
     "fill",
     "finished rows still growing",
     met=("endless", 4),
-    symptom="Words stand behind the end of a sentence, for as long as others go on.",
+    symptom="Behind the end of a sentence other ids than padding stand, as long as others go on.",
     cause="Write padding in the rows that have had their <eos>.",
     seen="fix: correct EOS handling in batched generation, "
     "https://github.com/mistralai/mistral-inference/pull/270",

@@ -19,6 +19,7 @@ def penalty_cases() -> Sequence[Case]:
             (-6.0, 7, 0.0),
             (-1.0, 1, 1.0),
             (-2.5, 3, 2.0),
+            (0.0, 3, 0.6),
         )
     )
 
@@ -44,6 +45,7 @@ LENGTH_NORMALISED = Component(
     met="bleu",
     ready_made={"decoding.length_divisor": "decoding.length_divisor"},
     boundaries={
+        "a score of 0": lambda score: score == 0,
         "one token": lambda length: length == 1,
         "α = 1": lambda alpha: alpha == 1,
         "α between": lambda alpha: 0 < alpha < 1,

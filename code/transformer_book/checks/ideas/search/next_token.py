@@ -22,6 +22,7 @@ def next_token_cases() -> Sequence[Case]:
         Case("one sentence", (normal(1, 5, 8, seed=5),)),
         Case("one sentence, one position", (normal(1, 1, 6, seed=6),)),
         Case("another sentence", (normal(1, 4, 9, seed=7),)),
+        Case("far below zero", (normal(2, 2, 5, seed=8) - 500,)),
     )
 
 
@@ -45,6 +46,7 @@ NEXT_TOKEN = Component(
         "one sentence": lambda logits: logits.size(0) == 1,
         "one position": lambda logits: logits.size(1) == 1,
         "one of both": lambda logits: logits.size(0) == logits.size(1) == 1,
+        "all below −100": lambda logits: bool((logits < -100).all()),
         "as many of all": lambda logits: len(set(logits.shape)) == 1,
     },
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import torch
 from torch import Tensor
 
 from transformer_book.checks.components import Case, Component, mistakes_in
@@ -27,6 +28,14 @@ def beams_cases() -> Sequence[Case]:
         batch("as many sentences as beams", 3, 2, 1, 3, seed=1),
         batch("as many positions as beams", 2, 2, 1, 2, seed=2, d_model=3),
         batch("of equal length", 2, 3, 3, seed=3),
+        Case(
+            "padding in front, five beams",
+            (
+                normal(2, 3, 2, seed=4),
+                torch.tensor([[False, True, True], [True, True, True]])[:, None, None],
+                5,
+            ),
+        ),
     )
 
 
@@ -54,6 +63,8 @@ BEAMS = Component(
         "one beam": lambda n_beams: n_beams == 1,
         "one sentence": lambda memory: len(memory) == 1,
         "as many sentences as beams": lambda memory, n_beams: len(memory) == n_beams,
+        "padding in front": lambda mask: not mask[..., 0].all(),
+        "more than four beams": lambda n_beams: n_beams > 4,
         "as many positions as beams": lambda memory, n_beams: memory.size(1) == n_beams,
     },
 )

@@ -26,6 +26,10 @@ def temperature_cases() -> Sequence[Case]:
             Case(f"temperature {t}", (4 + normal(2, 6, seed=seed), t), rough=True)
             for t, seed in low
         ),
+        Case(
+            "one row far above another",
+            (torch.tensor([[0.0, 1.0, -2.0], [300.0, 301.0, 299.0]]), 1.0),
+        ),
     )
 
 
@@ -47,6 +51,7 @@ TEMPERATURE = Component(
         "a low temperature": lambda temperature: temperature < 0.05,
         "a high temperature": lambda temperature: temperature > 1,
         "exponentials that overflow": lambda logits, temperature: (logits / temperature).max() > 88,
+        "rows far apart": lambda logits: logits.amax(-1).max() - logits.amax(-1).min() > 200,
     },
 )
 

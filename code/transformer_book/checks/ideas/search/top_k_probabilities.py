@@ -13,6 +13,7 @@ from transformer_book.checks.given import normal
 
 def top_k_cases() -> Sequence[Case]:
     hand = torch.tensor([[1.0, 3.0, 2.0, 0.0]])
+    apart = torch.tensor([[50.0, -45.0, 52.0, 49.0], [-60.0, -63.0, -61.0, -62.0]])
     return (
         Case("the two best of four", (hand, 2)),
         Case("the best", (hand, 1)),
@@ -22,6 +23,7 @@ def top_k_cases() -> Sequence[Case]:
         Case("three of eight, random", (normal(3, 8, seed=1), 3)),
         Case("more rows than k", (normal(3, 8, seed=5), 2)),
         Case("five of nine, random", (normal(2, 9, seed=2) - 5, 5)),
+        Case("rows far apart", (apart, 3)),
     )
 
 
@@ -51,6 +53,8 @@ TOP_K = Component(
         "several sentences": lambda logits: len(logits) > 1,
         "more rows than k": lambda logits, k: len(logits) > k > 1,
         "negative logits alone": lambda logits: bool((logits < 0).all()),
+        "rows far apart": lambda logits: bool(logits.amax(-1).max() - logits.amax(-1).min() > 100),
+        "logits far apart": lambda logits: bool((logits.amax(-1) - logits.amin(-1) > 90).any()),
     },
 )
 

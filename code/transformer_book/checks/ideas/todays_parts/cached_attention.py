@@ -55,6 +55,8 @@ def cached_cases() -> Sequence[Case]:
         kept = turn(normal(b, h, past, k, seed=seed + 3), torch.arange(past))
         return *made, kept, normal(b, h, past, k, seed=seed + 4), turn
 
+    slow = torch.tensor([0.0, 1.0, 0.0, 1.0]).repeat(1, 1, 2, 1)  # the pair that turns slowly
+    _, _, value, _, kept_value, _ = inputs(1, 1, 1, 2, 4, 100)
     return (
         Case("one new token after one, quarter turns", inputs(1, 1, 1, 1, 2, 1, quarter_turns)),
         Case("one new token after three", inputs(1, 2, 3, 1, 4, 10)),
@@ -65,6 +67,12 @@ def cached_cases() -> Sequence[Case]:
         Case("nothing kept yet: three tokens", inputs(2, 2, 0, 3, 4, 60)),
         Case("two after five, quarter turns", inputs(1, 2, 5, 2, 2, 70, quarter_turns)),
         Case("two new tokens after 257", inputs(1, 1, 257, 2, 2, 80)),
+        Case("a query of zeros", (torch.zeros(1, 1, 2, 4), *inputs(1, 1, 2, 2, 4, 90)[1:])),
+        Case(
+            "scores far below zero",
+            (-200 * slow, slow, value, slow[:, :, :1], kept_value, falling_turns),
+            rough=True,
+        ),
     )
 
 
@@ -104,6 +112,8 @@ CACHED = Component(
         "several new tokens after some": lambda query, kept_keys: (
             query.size(2) > 1 and kept_keys.size(2) > 0
         ),
+        "a query of zeros": lambda query: bool((query == 0).all(-1).any()),
+        "queries of large numbers": lambda query: bool((query.abs() > 100).any()),
         **on("kept_keys", longer_than((64, 256), lambda kept: kept.size(2))),
     },
 )

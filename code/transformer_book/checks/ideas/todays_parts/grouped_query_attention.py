@@ -33,6 +33,9 @@ def grouped_cases() -> Sequence[Case]:
         return torch.ones(t, t).tril().bool()
 
     padded = torch.tensor([[True, True, True], [True, True, False]])[:, None, None]
+    own = torch.tensor([[[1, 0, 0], [1, 1, 0]], [[0, 1, 1], [0, 0, 1]]]).bool()[:, None]
+    query, key, value = inputs(2, 4, 2, 2, 3, 2, 100)
+    query[:, :, 0] = 0.0  # all scores of the first query are 0, which hides nothing
     # Each head of values is its own number: which one a query head reads is seen at once.
     address = torch.tensor([10.0, 20.0])[None, :, None, None].expand(1, 2, 2, 1).clone()
     return (
@@ -50,6 +53,12 @@ def grouped_cases() -> Sequence[Case]:
         Case("as many groups as heads, no mask", inputs(1, 3, 3, 2, 5, 4, 70)),
         Case("one query, seven keys", inputs(2, 4, 2, 1, 7, 4, 80)),
         Case("large scores", tuple(3 * x for x in inputs(1, 4, 2, 3, 3, 4, 90))),
+        Case("a mask of each sentence, and a query of zeros", (query, key, value, own)),
+        Case(
+            "one query, padded, with scores beyond a hundred",
+            (*(20 * x for x in inputs(2, 4, 2, 1, 3, 4, 120)), padded),
+            rough=True,
+        ),
     )
 
 
@@ -77,6 +86,19 @@ GROUPED = Component(
     "the first H/G query heads share head 0 of keys and values, the next H/G head 1, …; `mask` is "
     "boolean, True = may attend, and hides from no query all keys",
     met="worse",
+    boundaries={
+        "fewer queries than keys, masked": lambda query, key, mask: (
+            mask is not None and query.size(2) < key.size(2)
+        ),
+        "a mask of each sentence's queries and keys": lambda mask: (
+            mask is not None and mask.dim() == 4 and len(mask) > 1 and mask.size(2) > 1
+        ),
+        "one query, masked": lambda query, mask: mask is not None and query.size(2) == 1,
+        "a query of zeros": lambda query: bool((query == 0).all(-1).any()),
+        "queries and keys of large numbers": lambda query, key: bool(
+            query.abs().max() * key.abs().max() > 1000
+        ),
+    },
 )
 
 # --- known mistakes ------------------------------------------------------------------------------

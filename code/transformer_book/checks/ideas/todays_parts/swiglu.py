@@ -32,6 +32,7 @@ def swiglu_cases() -> Sequence[Case]:
         torch.tensor([[3.0, 1.0], [1.0, 3.0]]),
         torch.eye(2),
     )
+    far = torch.tensor([[60.0, -60.0], [-10.0, 10.0], [40.0, -20.0]])  # gates of 120, -20 and 60
     return (
         Case("by hand: two features", by_hand),
         Case("random", inputs(2, 3, 4, 8, 10)),
@@ -39,6 +40,7 @@ def swiglu_cases() -> Sequence[Case]:
         Case("as wide inside as outside", inputs(2, 4, 4, 4, 30)),
         Case("one position", inputs(3, 1, 5, 7, 40)),
         Case("large numbers", (5 * normal(2, 2, 4, seed=50), *inputs(2, 2, 4, 8, 51)[1:])),
+        Case("gates far from 0", (by_hand[0], far, normal(3, 2, seed=61), normal(2, 3, seed=62))),
     )
 
 
@@ -64,6 +66,7 @@ SWIGLU = Component(
     cases=swiglu_cases,
     returns="`(silu(x @ w_gate.T) * (x @ w_value.T)) @ w_output.T`, `(B, T, D)`",
     met="worse",
+    boundaries={"a gate beyond 88": lambda x, w_gate: (x @ w_gate.T).max() > 88},
 )
 
 # --- known mistakes ------------------------------------------------------------------------------
