@@ -35,7 +35,7 @@ def cross_entropy_backward_cases() -> Sequence[Case]:
         Case(
             "large logits, one position each",
             (
-                torch.tensor([[[200.0, 201.0, 100.0]], [[-300.0, -301.0, -302.0]]]),
+                torch.tensor([[[200.0, 201.0, 100.0, 0.0]], [[-300.0, -301.0, -302.0, -303.0]]]),
                 torch.tensor([[1], [2]]),
             ),
         ),
