@@ -333,3 +333,21 @@ def test_of_right_numbers_no_change_to_a_convention_is_told() -> None:
     assert not told("dropout", whole_where_it_is_zero)
     found = verdict("dropout", whole_where_it_is_zero)
     assert "on 1 of them the gradients are not" in found.text()
+
+
+def test_what_is_added_to_is_read_and_of_an_object_the_call_has_the_arguments() -> None:
+    def counted(x, never):
+        total, left = 0, 1
+        total += x
+        aside = x  # noqa: F841
+        return total + left
+
+    code = checks.mending.Code.of(counted)
+    assert checks.mending.unread_arguments(code) == {1: "never"}
+    assert [name for name, _ in checks.mending.unread_names(code)] == ["aside"]
+
+    class Called:
+        def __call__(self, x, never):
+            return x
+
+    assert checks.mending.unread_arguments(checks.mending.Code.of(Called(), {})) == {1: "never"}

@@ -256,8 +256,9 @@ def _up_to(attempt: Attempt, inputs: Sequence[int]) -> str | None:
     # Of several parts of an answer, or of what goes into a step, that value may be the right one.
     if last is None or not (after or (whole and last[0][0] == "from")):
         return None
-    behind = f"no tensor of yours is {_value_of(attempt, *after)}" if after else ""
-    behind = behind or "up to there it is right"
+    behind = "up to there it is right"
+    if after:
+        behind = f"no tensor of yours is {_value_of(attempt, *after)}"
     there = f"{_there(attempt, inputs)} {_line(last[1])}"
     return f"{there} has {_value_of(attempt, *last[0])} of the right version; {behind}."
 
@@ -402,16 +403,15 @@ def _odd(known: Mapping[str, Any], mine: Sequence[Call], right: Sequence[Call]) 
                 continue
             own = odd[0] or _described(known, value, mine[:number])
             at = f" as its {ordinal(place)} argument" if len(given) > 1 else ""
-            own = own or "something else"
-            told = f"your {ordinal(before)} call of `{name}` hands it {own}{at}"
+            what = own or "something else"
+            told = f"your {ordinal(before)} call of `{name}` hands it {what}{at}"
             if before < len(expected):
                 theirs = _described(known, expected[before], right)
                 if odd[0] and len(expected[before]) == 1:
                     theirs = f"the row {expected[before][0].tolist()}"
                 if theirs and theirs != own:
                     return f"{told}, where it should get {theirs}."
-            said = own != "something else"
-            return f"{told}, which the right version never does." if said else None
+            return f"{told}, which the right version never does." if own else None
     return None
 
 

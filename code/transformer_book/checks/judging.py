@@ -20,13 +20,7 @@ from transformer_book.checks.classes import filled, is_class, of_sizes
 from transformer_book.checks.comparing import apart, difference, same
 from transformer_book.checks.components import Case, Component, Mistake
 from transformer_book.checks.explaining import explain, known_outcomes
-from transformer_book.checks.learners_code import (
-    code_of,
-    is_untouched,
-    last_line,
-    must_be_callable,
-    unread_arguments,
-)
+from transformer_book.checks.learners_code import code_of, is_untouched, last_line, must_be_callable
 from transformer_book.checks.running import SECONDS, Bounded, Outcome, call
 from transformer_book.checks.troubles import (
     CHANGES,
@@ -45,6 +39,11 @@ from transformer_book.checks.verdicts import (
     stopped,
     unsaid,
 )
+
+DRAWS = "Your version draws random numbers: another call may give another answer."
+NEARER = "Yours is nearer to the convention"
+FEWEST, CLEARLY = 3, 0.8  # inputs, and how much less may differ, for it to be nearer
+OF_ANSWERS = re.compile(r"On (all \d+|the) input.*?: ")
 
 
 def judge(
@@ -96,9 +95,6 @@ def judge(
     if verdict.status == "wrong" and _drawn(attempt, attempt.wrong) is not None:
         beside.append(DRAWS)
     return replace(verdict, example=" ".join(filter(None, (verdict.example, *beside))))
-
-
-DRAWS = "Your version draws random numbers: another call may give another answer."
 
 
 def _drawn(attempt: Attempt, places: Sequence[int]) -> int | None:
@@ -226,50 +222,38 @@ def _differs(attempt: Attempt, trouble: Trouble) -> Verdict:
         f"Right on {right} of {len(found)} inputs{alone}; the first that differs: "
         f"{cases[first].name}."
     )
-    told = _otherwise_again(attempt) or _explained(attempt, trouble)
-    goal = nearer(attempt)[1] if told and told[0].startswith(NEARER) else attempt
-    differ = [i for i in trouble.inputs if not same(found[i].answer, goal.expected[i].answer)]
+    told, goal = _otherwise_again(attempt), attempt
+    if not told:
+        told, goal = _explained(attempt, trouble)
+    first = next(i for i in trouble.inputs if not same(found[i].answer, goal.expected[i].answer))
     example = " ".join(
         (
-            first_difference(found[differ[0]], goal.expected[differ[0]]),
-            diagnosis.shown(attempt.plain, given[differ[0]]),
+            first_difference(found[first], goal.expected[first]),
+            diagnosis.shown(attempt.plain, given[first]),
         )
     )
     if goal is not attempt:
-        example = f"On the input {cases[differ[0]].name!r}: {example[:1].lower()}{example[1:]}"
+        example = f"On the input {cases[first].name!r}: {example[:1].lower()}{example[1:]}"
     return Verdict("wrong", attempt.name, (share, *told), example=example.strip())
 
 
-def _explained(attempt: Attempt, trouble: Trouble) -> tuple[str, ...]:
-    """How answers differ, and where that comes from."""
+def _explained(attempt: Attempt, trouble: Trouble) -> tuple[tuple[str, ...], Attempt]:
+    """How answers differ, and where that comes from; and the attempt as it is held against them."""
     facts = diagnosis.of_outcomes(attempt.plain, attempt.given, attempt.found, attempt.expected)
     change = _mended(attempt)
-    if _whole(change):
+    if any("right on all" in text or "the convention" in text for text in change):
         # Beside the change that mends it, where and how numbers differ says nothing more.
-        return (*(fact for fact in facts if not OF_ANSWERS.match(fact)), *change)
+        return (*(fact for fact in facts if not OF_ANSWERS.match(fact)), *change), attempt
     if any(" your answer is " in fact or " gives an answer, it is " in fact for fact in facts):
         # They hold on all inputs: what mends some, or where a number comes up, says less.
-        return (*facts, *inside.located(attempt, trouble.inputs, calls=True))
+        return (*facts, *inside.located(attempt, trouble.inputs, calls=True)), attempt
     name, goal = nearer(attempt)
     if name:
         held = f"{NEARER} “{name}” than to the book's version; what follows is held against it."
         facts = diagnosis.of_outcomes(attempt.plain, goal.given, goal.found, goal.expected)
-        return held, *(fact for fact in facts if OF_ANSWERS.match(fact))
-    unread = [
-        f"`{name}` is read nowhere in your code."
-        for place, name in unread_arguments(attempt.function).items()
-        if _matters(attempt, place)
-    ]
-    code = mending.Code.of(attempt.function)
-    unread += [
-        f"`{name}`, which line {line} of your cell or file computes, is read nowhere."
-        for name, line in (mending.unread_names(code) if code else ())
-    ]
-    return (*facts, *unread, *(change or inside.located(attempt, trouble.inputs)))
-
-
-OF_ANSWERS = re.compile(r"On (all \d+|the) input.*?: ")
-NEARER = "Yours is nearer to the convention"
+        return (held, *(fact for fact in facts if OF_ANSWERS.match(fact))), goal
+    where = change or inside.located(attempt, trouble.inputs)
+    return (*facts, *_unread(attempt), *where), attempt
 
 
 def nearer(attempt: Attempt) -> tuple[str, Attempt]:
@@ -278,51 +262,61 @@ def nearer(attempt: Attempt) -> tuple[str, Attempt]:
     On no input is it nearer to the right version, and on all together clearly nearer to that one.
     The attempt itself, and no name, if there is none.
     """
-    mine, own = attempt.found, _apart(attempt)
-    wrong = [i for i in attempt.wrong if not mine[i].trouble]
-    for name, goal in mending.conventions(attempt):
-        theirs = _apart(goal)
-        pairs = [(theirs[i], own[i]) for i in wrong]
-        less = sum(a for a, _ in pairs) < CLEARLY * sum(b for _, b in pairs)
-        if len(pairs) >= FEWEST and less and all(0 < a <= b for a, b in pairs):
+    wrong = [i for i in attempt.wrong if not attempt.found[i].trouble]
+    own = _apart(attempt, wrong)
+    for name, goal in mending.conventions(attempt) if len(wrong) >= FEWEST else ():
+        theirs = _apart(goal, wrong)
+        closer = all(0 < a <= b for a, b in zip(theirs, own, strict=True))
+        if closer and sum(theirs) < CLEARLY * sum(own):
             return name, goal
     return "", attempt
 
 
-FEWEST, CLEARLY = 3, 0.8  # inputs, and how much less may differ
-
-
-def _apart(attempt: Attempt) -> list[float]:
+def _apart(attempt: Attempt, inputs: Sequence[int]) -> list[float]:
     """How much of each answer differs: of two tensors the share of entries, else all or nothing."""
-    found: list[float] = []
-    for mine, right in zip(attempt.found, attempt.expected, strict=False):
-        a, b = mine.answer, right.answer
-        tensors = isinstance(a, Tensor) and isinstance(b, Tensor) and a.shape == b.shape
-        part = apart(a, b).double().mean().item() if tensors and a.numel() else 1.0
-        found.append(0.0 if same(a, b) else part)
-    return found
+
+    def part(a: Any, b: Any) -> float:
+        if same(a, b):
+            return 0.0
+        alike = isinstance(a, Tensor) and isinstance(b, Tensor) and a.shape == b.shape
+        return apart(a, b).double().mean().item() if alike else 1.0
+
+    return [part(attempt.found[i].answer, attempt.expected[i].answer) for i in inputs]
+
+
+def _unread(attempt: Attempt) -> tuple[str, ...]:
+    """The arguments that are read nowhere though the answer depends on them, and the names."""
+    code = mending.Code.of(attempt.function)
+    if code is None:
+        return ()
+    return (
+        *(
+            f"`{name}` is read nowhere in your code."
+            for place, name in mending.unread_arguments(code).items()
+            if _matters(attempt, place)
+        ),
+        *(
+            f"`{name}`, which line {line} of your cell or file computes, is read nowhere."
+            for name, line in mending.unread_names(code)
+        ),
+    )
 
 
 def _matters(attempt: Attempt, place: int) -> bool:
     """Whether the right answer to an input is another one if this argument is."""
     plain, others = attempt.plain, {bool: lambda x: not x, int: lambda x: x + 1}
     others |= {float: lambda x: x / 2, Tensor: lambda x: x.flip(-1)}
-    for case in attempt.given:
+    for case, right in zip(attempt.given, attempt.expected, strict=True):
         given = [*case.arguments]
         if place >= len(given) or type(given[place]) not in others:
             continue
         given[place] = others[type(given[place])](given[place])
-        cases = case, replace(case, arguments=tuple(given))
-        version = plain.observe(plain.reference)
-        before, after = (call(version, each, gradients=False).answer for each in cases)
-        if not same(before, after):
+        other = replace(case, arguments=tuple(given))
+        if not same(
+            call(plain.observe(plain.reference), other, gradients=False).answer, right.answer
+        ):
             return True
     return False
-
-
-def _whole(change: Sequence[str]) -> bool:
-    """Whether a change makes all right, or a convention."""
-    return any("right on all" in text or "the convention" in text for text in change)
 
 
 def _changes(attempt: Attempt, trouble: Trouble) -> Verdict:

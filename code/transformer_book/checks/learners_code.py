@@ -71,19 +71,3 @@ def code_of(function: Any) -> CodeType | None:
     elif not hasattr(function, "__code__") and not hasattr(function, "__wrapped__"):
         function = getattr(type(function), "__call__", None)  # noqa: B004
     return getattr(inspect.unwrap(function), "__code__", None)
-
-
-def unread_arguments(function: Any) -> dict[int, str]:
-    """The arguments that the learner's code never reads: their places, and names in it."""
-    code = code_of(function)
-    if code is None:
-        return {}
-    pending, read = [code], set()
-    for part in pending:
-        pending += [value for value in part.co_consts if isinstance(value, CodeType)]
-        for step in dis.get_instructions(part):
-            if step.opname.startswith("LOAD_"):  # one may read two at once
-                read |= {*(step.argval if isinstance(step.argval, tuple) else (step.argval,))}
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    names = names[names[:1] == ("self",) :]
-    return {place: name for place, name in enumerate(names) if name not in read}

@@ -129,12 +129,28 @@ class Code:
         return {n for n in names if isinstance(kept.get(n), (dict, list))}
 
 
+def _read(code: Code) -> set[str]:
+    """The names that are read somewhere: what `+=` changes is read, too."""
+    nodes = [node for part in code.parts for node in ast.walk(part)]
+    read = [n for n in nodes if isinstance(n, ast.Name) and not _stored(n)]
+    read += [n.target for n in nodes if isinstance(n, ast.AugAssign)]
+    return {n.id for n in read if isinstance(n, ast.Name)}
+
+
+def unread_arguments(code: Code) -> dict[int, str]:
+    """The arguments that are never read: their places, and names; of a class, none."""
+    own, read = code.parts[-1], _read(code)
+    if isinstance(own, ast.ClassDef):
+        calls = [n for n in own.body if isinstance(n, ast.FunctionDef) and n.name == "__call__"]
+        own = calls[0] if calls and owner_of(code.made) is not code.made else own
+    names = [a.arg for a in _arguments(own)] if isinstance(own, ast.FunctionDef) else []
+    names = names[names[:1] == ["self"] :]
+    return {place: name for place, name in enumerate(names) if name not in read}
+
+
 def unread_names(code: Code) -> list[tuple[str, int]]:
     """The names that get a value and are never read, and the line of the first that each gets."""
-    nodes = [node for part in code.parts for node in ast.walk(part)]
-    read = {n.id for n in nodes if isinstance(n, ast.Name) and not _stored(n)}
-    both = (n.target for n in nodes if isinstance(n, ast.AugAssign))  # read, and written
-    read |= {target.id for target in both if isinstance(target, ast.Name)}
+    read = _read(code)
     return [
         (target.id, node.lineno)
         for part in code.parts

@@ -75,9 +75,8 @@ def stopped(name: str, case: Case, mine: Outcome, *, shapes: bool = True) -> Ver
     at = f", in line {mine.line} of your cell or file" if mine.line else ""
     of = f" The input was: {case.name}." if case.name else ""
     told = mine.trouble or ""
-    if not (
-        mine.line or re.search("^It stops with TypeError: .*argument", told)
-    ):  # not in the learner's code, nor as it is called
+    called = mine.line or re.search("^It stops with TypeError: .*argument", told)
+    if not called:  # neither in the learner's code, nor as it is called
         told = re.sub("^It stops", "It, or what is done with it afterwards, stops", told)
     sentences = (f"{told}{at}.{of}", _shapes(case) if shapes else "")
     return Verdict("wrong", name, sentences, line=mine.line)

@@ -103,11 +103,8 @@ def conditions(trials: Sequence[Trial]) -> Iterator[Condition]:
     for name in names:
         if name not in numbers:
             yield from _of_number(trials, name, lambda t, n=name: t.sizes.get(n), size=True)
-    odd = (
-        "number of axes",
-        "number of entries",
-        "the sum of",
-    )  # compared with sizes, they say little
+    # Compared with sizes, these say little.
+    odd = ("number of axes", "number of entries", "the sum of")
     names = [name for name in names if not any(word in name for word in odd)]
     for i, a in enumerate(names):
         for b in names[:i]:

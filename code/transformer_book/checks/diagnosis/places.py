@@ -78,12 +78,10 @@ def _inside(place: Place, leaf: Leaf) -> Tensor | None:
 def extent(leaves: Sequence[Leaf]) -> str | None:
     """How much of the answers differs, and to which side: where nothing more can be said."""
     if every(leaves, lambda leaf: is_number(leaf.mine) and is_number(leaf.right)):
-        if any(math.isnan(plain(leaf.mine)) for leaf in leaves):
+        if len(leaves) < SIDES or any(math.isnan(plain(leaf.mine)) for leaf in leaves):
             return None
         # Whole numbers are compared as they are: the last digits of large ones are lost in floats.
         signs = {plain(leaf.mine) > plain(leaf.right) for leaf in leaves}
-        if len(leaves) < SIDES:
-            return None
         if all(map(_is_place, leaves)):
             return f"Yours stands {_beside(signs)} the right place." if len(signs) == 1 else None
         near = all(math.isclose(plain(x.mine), plain(x.right), rel_tol=NEAR) for x in leaves)

@@ -153,7 +153,8 @@ class Closed(nn.ModuleList):
     "would stay on.",
     cause="eval() calls train(False): if you write train() yourself, hand the mode on, with "
     "super().train(mode).",
-    seen="eval() and train() of children, https://github.com/dotnet/TorchSharp/issues/549",
+    seen="The dropout layer is not disabled after setting the Module to Eval., "
+    "https://github.com/dotnet/TorchSharp/issues/549",
 )
 def closed(layers: Layers) -> nn.Module:
     return Closed(layers)
