@@ -1085,18 +1085,6 @@ def count_pairs(split):
     return counts
 
 
-def joined_once(symbols, pair):
-    out, i = [], 0
-    while i < len(symbols):
-        if tuple(symbols[i : i + 2]) == pair:
-            out.append(pair[0] + pair[1])
-            i += 2
-        else:
-            out.append(symbols[i])
-            i += 1
-    return out
-
-
 @version("learn_merges", "wrong")
 def several_pairs_from_one_count(words, n):
     split = [(list(word), c) for word, c in words.items()]
@@ -1116,6 +1104,6 @@ def several_pairs_from_one_count(words, n):
             if not clash:
                 batch.append(pair)
         for pair in batch:
-            split = [(joined_once(symbols, pair), c) for symbols, c in split]
+            split = [(join(symbols, pair), c) for symbols, c in split]
         merges += batch
     return merges
