@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import threading
 
 import pytest
@@ -89,6 +90,36 @@ def test_a_change_of_the_input_is_reported() -> None:
 
     found = verdict("softmax", in_place)
     assert found.status == "wrong" and "changes its argument `scores`" in found.text()
+
+
+@pytest.mark.parametrize(
+    ("given", "named", "change", "what"),
+    [
+        ((torch.ones(2), torch.ones(2)), {}, lambda x, y: y.zero_(), (1,)),
+        ((torch.ones(2),), {"mask": torch.ones(2)}, lambda x, mask: mask.zero_(), ("mask",)),
+        ((torch.tensor([0, math.nan]),), {}, lambda x: x.nan_to_num_(), (0,)),
+        ((torch.tensor([0, math.inf]),), {}, lambda x: x.clamp_(max=3e38), (0,)),
+        ((["so", "it", math.nan],), {}, lambda x: x.sort(key=str), (0,)),
+        (({"a": 1, "b": {2}},), {}, lambda x: x["b"].add(3), (0,)),
+        ((torch.tensor([0, math.nan]), [math.nan]), {}, lambda x, y: x + 1, ()),
+    ],
+)
+def test_every_change_of_what_was_handed_in_is_seen(given, named, change, what) -> None:
+    case = checks.components.Case("", given, named)
+    assert checks.running.call(change, case, gradients=False).changed == what
+
+
+def test_an_argument_with_a_name_is_told_by_it() -> None:
+    def opened(query, key, value, mask=None):
+        answer = checks.COMPONENTS["scaled_dot_product_attention"].reference(
+            query, key, value, mask
+        )
+        if mask is not None:
+            mask.fill_(True)
+        return answer
+
+    text = verdict("scaled_dot_product_attention", opened).text()
+    assert "changes its argument `mask`" in text
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,11 @@ class Case:
     keywords: Mapping[str, Any] = field(default_factory=dict)
     rough: bool = False
 
+    @property
+    def given(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """What a function is called with."""
+        return self.arguments, dict(self.keywords)
+
 
 @dataclass(frozen=True)
 class Mistake:

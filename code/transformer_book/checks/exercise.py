@@ -181,7 +181,8 @@ def _right(
 ) -> Verdict:
     for each, outcome in zip(cases, found, strict=True):
         if outcome.changed and each.through is None:
-            what = f"argument {outcome.changed[0] + 1}"
+            first = outcome.changed[0]
+            what = f"argument `{first}`" if isinstance(first, str) else f"argument {first + 1}"
             sentence = f"The answer is right, but your function changes its {what}: work on a copy."
             return Verdict("wrong", title, (sentence,), line=last_line(function))
     inputs = "one input" if len(cases) == 1 else f"{len(cases)} inputs"

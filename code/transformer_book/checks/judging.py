@@ -505,7 +505,9 @@ def _changed(attempt: Attempt, numbers: str, i: int, these: str = "") -> Verdict
     """
     case, mine = attempt.cases[i], attempt.found[i]
     copy = "Work on a copy, and avoid `+=` and methods that change what they are called on."
-    if isinstance(case.arguments[mine.changed[0]], (Tensor, tuple)):
+    first = mine.changed[0]
+    given = case.keywords if isinstance(first, str) else case.arguments
+    if isinstance(given[first], (Tensor, tuple)):  # ty: ignore
         copy = (
             "Work on a copy (`clone`), and avoid assignments to a part of it, `+=`, and operations "
             "whose name ends in an underscore; `.float()` and `.to()` may hand back the tensor "

@@ -35,7 +35,7 @@ class Outcome:
     trouble: str | None = None
     line: int | None = None
     printed: bool = False
-    changed: tuple[int, ...] = ()  # which arguments were changed in place
+    changed: tuple[int | str, ...] = ()  # which arguments were changed in place, by place or name
     unfinished: bool = False  # it was stopped: it computed, or waited, for too long
     names_differ: bool = False
     drew: bool = False  # random numbers
@@ -73,7 +73,7 @@ def call(
     wraps it. What takes too long is looked at, whether it is `endless`, unless this is False.
     """
     source = source or function
-    arguments, keywords = _fresh((case.arguments, dict(case.keywords)), gradients)
+    arguments, keywords = _fresh(case.given, gradients)
     leaves = list(leaves_of((arguments, keywords)))
     # Behind a copy, in-place changes of the inputs are reported by us, not refused by autograd.
     handed = _mapped(torch.clone, (arguments, keywords))
@@ -103,11 +103,8 @@ def call(
             trouble=f"It stops with {kind}" + (f": {message}" if message else ""),
             line=learners_line(error, source),
         )
-    changed = tuple(
-        i
-        for i, (now, then) in enumerate(zip(handed[0], case.arguments, strict=True))
-        if not _unchanged(now, then)
-    )
+    now, then = (dict(enumerate(given)) | dict(named) for given, named in (handed, case.given))
+    changed = tuple(each for each in then if not _unchanged(now[each], then[each]))
     slopes: tuple[Tensor | None, ...] = ()
     if gradients and not changed:
         try:
@@ -251,13 +248,15 @@ def _unchanged(now: Any, then: Any) -> bool:
             and now.shape == then.shape
             and (
                 torch.equal(now, then)  # as most are
-                or torch.equal(torch.nan_to_num(now.detach()), torch.nan_to_num(then))
+                or bool(((now == then) | ((now != now) & (then != then))).all())
             )
         )
     if isinstance(then, dict):
         return now.keys() == then.keys() and all(_unchanged(now[k], then[k]) for k in then)
     if isinstance(then, (list, tuple)):
         return len(now) == len(then) and all(map(_unchanged, now, then))
+    if isinstance(then, (int, float, str, set)):
+        return now == then or then != then
     return True
 
 

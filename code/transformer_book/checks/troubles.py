@@ -72,5 +72,5 @@ def what_it_changes(attempt: Attempt, mine: Outcome) -> str:
     """What was changed in place, in words."""
     if attempt.component.form == "class":
         return "one of its inputs"
-    names = attempt.component.signature.split(", ")
-    return f"its argument `{names[mine.changed[0]].split('=')[0]}`"
+    first, names = mine.changed[0], attempt.component.signature.split(", ")
+    return f"its argument `{first if isinstance(first, str) else names[first].split('=')[0]}`"
