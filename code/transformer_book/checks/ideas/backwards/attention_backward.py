@@ -182,7 +182,7 @@ def scores_for_weights(weights: Tensor, d_output: Tensor, d_scores: Tensor) -> T
 @mistake(
     "value",
     "values averaged over the queries",
-    symptom="The gradient of the values is too small, by the number of queries.",
+    symptom="The gradient of the values is too small: divided by the number of queries.",
     cause="Add the shares of all queries: weights.mT @ d_output.",
 )
 def mean_of_queries(weights: Tensor, d_output: Tensor, d_scores: Tensor) -> Tensor:

@@ -208,7 +208,7 @@ def own_gamma(d_output: Tensor, normal: Tensor, x: Tensor, d_normal: Tensor) -> 
 @mistake(
     "weight",
     "γ's gradient averaged",
-    symptom="The gradient of the weight is too small, by the number of rows.",
+    symptom="The gradient of the weight is too small: divided by the number of rows.",
     cause="γ serves every row: the gradients add.",
 )
 def gamma_mean(d_output: Tensor, normal: Tensor, x: Tensor, d_normal: Tensor) -> Tensor:

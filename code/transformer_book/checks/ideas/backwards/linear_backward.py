@@ -71,7 +71,7 @@ def times_x(d_output: Tensor, x: Tensor, weight: Tensor) -> Tensor:
 @mistake(
     "input",
     "a mean over the outputs",
-    symptom="The gradient of x is too small, by the number of outputs.",
+    symptom="The gradient of x is too small: divided by the number of outputs.",
     cause="Each output adds its share: a sum, which the matrix product takes.",
 )
 def mean_outputs(d_output: Tensor, x: Tensor, weight: Tensor) -> Tensor:
@@ -92,7 +92,7 @@ def turned(d_output: Tensor, x: Tensor) -> Tensor:
 @mistake(
     "weight",
     "gradient of the weight averaged over the rows",
-    symptom="The gradient of the weight is too small, by the number of rows.",
+    symptom="The gradient of the weight is too small: divided by the number of rows.",
     cause="The weight was used in every row, so the gradients add. If the loss is a mean, that "
     "is in d_output.",
 )
@@ -123,7 +123,7 @@ def per_sentence(d_output: Tensor, x: Tensor) -> Tensor:
 @mistake(
     "bias",
     "gradient of the bias averaged",
-    symptom="The gradient of the bias is too small, by the number of rows.",
+    symptom="The gradient of the bias is too small: divided by the number of rows.",
     cause="The bias was added in every row, so the gradients add.",
 )
 def bias_mean(d_output: Tensor, x: Tensor) -> Tensor:
@@ -175,7 +175,7 @@ def bias_batch(d_output: Tensor, x: Tensor) -> Tensor:
 @mistake(
     "weight",
     "gradients of the parameters averaged over the sentences",
-    symptom="The gradients of weight and bias are too small, by the number of sentences.",
+    symptom="The gradients of weight and bias are too small: divided by the number of sentences.",
     cause="All sentences share weight and bias, so the gradients add. If the loss is a mean, that "
     "is in d_output.",
     steps={"bias": lambda d_output, x: d_output.flatten(0, 1).sum(dim=0) / len(d_output)},

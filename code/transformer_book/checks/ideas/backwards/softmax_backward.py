@@ -68,7 +68,7 @@ def no_dot(d_output: Tensor, output: Tensor) -> Tensor:
 @mistake(
     "dot",
     "mean in place of the dot product",
-    symptom="What is subtracted is too small, by the number of keys.",
+    symptom="What is subtracted is too small: divided by the number of keys.",
     cause="The weights already sum to one: a sum of output * d_output, not a mean.",
 )
 def mean_of_products(d_output: Tensor, output: Tensor) -> Tensor:
@@ -99,7 +99,7 @@ def plain_sum(d_output: Tensor, output: Tensor) -> Tensor:
     "dot",
     "dot product over the queries",
     symptom="Each row's gradient depends on the other rows.",
-    cause="The softmax ran over the keys, the last axis: sum over them, too.",
+    cause="The softmax ran over the keys: sum over that axis, the last, and no other.",
 )
 def over_queries(d_output: Tensor, output: Tensor) -> Tensor:
     return (output * d_output).sum(dim=-2, keepdim=True)

@@ -102,7 +102,7 @@ def averaged(d_vectors: Tensor, tokens: Tensor, d_logits: Tensor) -> Tensor:
 @mistake(
     "written",
     "logits' share averaged over the rows",
-    symptom="The share of the output projection is too small, by the number of positions.",
+    symptom="The share of the output projection is too small: divided by the number of positions.",
     cause="The matrix was used at every position: the gradients add.",
 )
 def written_mean(d_logits: Tensor, vectors: Tensor) -> Tensor:
@@ -143,7 +143,7 @@ def halved(read: Tensor, written: Tensor, tokens: Tensor) -> Tensor:
     "both",
     "one share overwrites the other",
     symptom="The rows of tokens that were read lack the share of the logits.",
-    cause="Add the rows to what is there, where an assignment overwrites it.",
+    cause="Add the rows to what is there: an assignment overwrites it.",
 )
 def one_overwrites(read: Tensor, written: Tensor, tokens: Tensor) -> Tensor:
     return _replaced(read, written, tokens)

@@ -235,8 +235,8 @@ def encoder_first_lost(x: Tensor, change: Tensor) -> Tensor:
     "one norm used twice",
     met=("harmless", 6),
     symptom="The second norm does not matter.",
-    cause="Hand norm2(x) to the feed-forward network. (Fresh norms are alike, so a new model "
-    "that shares one begins with the same numbers.)",
+    cause="Use norm2, not norm1, in front of the feed-forward network. (Fresh norms are "
+    "alike, so a new model that shares one begins with the same numbers.)",
 )
 def same_norm_twice(norm1: Any, norm2: Any) -> tuple[Any, Any]:
     return norm1, norm1

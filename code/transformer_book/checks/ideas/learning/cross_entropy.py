@@ -174,7 +174,7 @@ def divided_by_sentences(losses: Tensor, real: Tensor) -> Tensor:
     "softmax applied twice",
     met=("flat", 3),
     symptom="The loss cannot fall below a floor, however certain the model is.",
-    cause="Something takes the softmax of a softmax: cross_entropy wants logits.",
+    cause="Something takes the softmax of a softmax: log_softmax and F.cross_entropy want logits.",
     section="Break it: the softmax twice",
     seen="no need to softmax before cross_entrpoy, "
     "https://github.com/bkitano/llama-from-scratch/issues/5",

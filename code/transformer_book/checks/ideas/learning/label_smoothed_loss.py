@@ -128,8 +128,8 @@ def all_but_two(log_p: Tensor, nll: Tensor) -> Tensor:
     "ε divided by V − 2 and given to V − 1 words",
     symptom="Each wrong word gets ε / (V − 2), padding too: with ε above 0 the shares add up to "
     "more than one.",
-    cause="V − 2 is the number of words where the right one and the padding get nothing: here all "
-    "V share ε, so divide by V.",
+    cause="V − 2 is the number of words where the right one and the padding get nothing: "
+    "here all V share ε, so give ε / V to each, the right one too.",
 )
 def divided_by_two_less(log_p: Tensor, nll: Tensor) -> Tensor:
     return (-log_p.sum(dim=-1) - nll) / (log_p.size(-1) - 2)
@@ -208,7 +208,7 @@ def not_smoothed(nll: Tensor, spread: Tensor, epsilon: float) -> Tensor:
     "padding in the smoothed loss",
     met=("batch", 16),
     symptom="The loss changes with the amount of padding.",
-    cause="Leave padding out of both parts.",
+    cause="Average both parts over the real tokens only, target != 0.",
     section="Break it: two wrong averages",
     seen="Smoothing loss bug fix, https://github.com/k-tahiro/bert-summarizer/pull/41",
 )
@@ -252,7 +252,7 @@ def smoothed_by_all(losses: Tensor, real: Tensor) -> Tensor:
 @mistake(
     "log_p",
     "smoothed loss of a softmax taken twice",
-    symptom="The loss cannot fall below a floor, however certain the model is.",
+    symptom="The loss cannot come as low as it should: no word's probability can come near one.",
     cause="Something takes the softmax of a softmax: log_softmax wants logits.",
     section="Break it: the softmax twice",
 )
@@ -298,7 +298,8 @@ def padding_alone(losses: Tensor, real: Tensor) -> Tensor:
 @mistake(
     "mix",
     "smoothing with the wrong sign",
-    symptom="The smoothing rewards unlikely tokens.",
+    symptom="With ε above 0, the less likely the wrong tokens are made, the lower the loss "
+    "falls, without end.",
     cause="Both parts are −log p: add ε / V times the sum of them, do not subtract it.",
 )
 def spread_subtracted(nll: Tensor, spread: Tensor, epsilon: float) -> Tensor:

@@ -141,7 +141,7 @@ def down_the_batch(real: Tensor) -> Tensor:
 @mistake(
     "count",
     "padding in front subtracted, and no other",
-    symptom="Padding in front makes no difference, padding in the middle does.",
+    symptom="Padding in front makes no difference, padding anywhere else does.",
     cause="Only the padding before the first real token is taken off: count the real tokens up to "
     "each place.",
 )

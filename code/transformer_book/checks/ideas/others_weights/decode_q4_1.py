@@ -107,7 +107,7 @@ def big_endian(blocks: Tensor) -> tuple[Tensor, Tensor]:
 @mistake(
     "header",
     "header read as whole numbers",
-    symptom="The numbers that come out are mostly far beyond a thousand.",
+    symptom="The numbers that come out are mostly far beyond ±1000.",
     cause="The two bytes are a number in half precision, not a whole number of 16 bits.",
 )
 def as_integers(blocks: Tensor) -> tuple[Tensor, Tensor]:
@@ -171,7 +171,7 @@ def not_masked(packed: Tensor) -> Tensor:
     "scaled",
     "least number forgotten",
     symptom="A block's numbers are all off by its least number, and lie on one side of zero.",
-    cause="Add the least number of the block after the step.",
+    cause="Add the block's least number to step · q.",
 )
 def no_least(step: Tensor, least: Tensor, numbers: Tensor) -> Tensor:
     return step * numbers
@@ -221,8 +221,8 @@ def signed(step: Tensor, least: Tensor, numbers: Tensor) -> Tensor:
 @mistake(
     "scaled",
     "divided by the step",
-    symptom="q is divided by the step: with a step below 1 the differences within a block are too "
-    "large.",
+    symptom="q is divided by the step: with a step between −1 and 1 the differences within a "
+    "block are too large.",
     cause="Packing divides by the step; decoding multiplies: step * q + least.",
 )
 def divided(step: Tensor, least: Tensor, numbers: Tensor) -> Tensor:

@@ -140,7 +140,8 @@ Hypotheses = Sequence[Hypothesis]
     "stops at the first finished hypothesis",
     met=("bleu", 5),
     symptom="The first to end wins, though a longer one may be likelier.",
-    cause="A living hypothesis may still be better: go on until none can be, and choose the best.",
+    cause="A living hypothesis may still be better: go on until none can be, and choose the "
+    "best of all, finished or cut off.",
     section="When may it stop?",
     steps={"candidates": lambda finished, alive: finished or alive},
 )
@@ -151,8 +152,9 @@ def first_finished(finished: Hypotheses, alive: Hypotheses, beam_size: int) -> b
 @mistake(
     "enough",
     "stops when beam_size hypotheses are finished",
-    symptom="The best of the first beam_size that end wins, though a longer one may be likelier.",
-    cause="A living hypothesis may still be better: go on until none can be, and choose the best.",
+    symptom="The best of the first that end wins, though a longer one may be likelier.",
+    cause="A living hypothesis may still be better: go on until none can be, and choose the "
+    "best of all, finished or cut off.",
     section="When may it stop?",
     steps={"candidates": lambda finished, alive: finished or alive},
     seen="fix to beam search stopping criteria, https://github.com/neulab/xnmt/pull/572",
@@ -346,7 +348,7 @@ def scored_without_end(finished: list[Hypothesis], kept: list[Hypothesis]) -> li
     "aside",
     "<eos> filtered out everywhere",
     symptom="No hypothesis ever ends: the answer is as long as it may be.",
-    cause="Keep <eos> among the continuations: it is what ends a hypothesis.",
+    cause="Keep <eos> among the continuations, and put aside what it ends.",
     steps={
         "keep": lambda grown, width, finished: [h for h in grown if h[0][-1] != EOS][:width],
     },
@@ -364,8 +366,8 @@ def cut_at_the_end(tokens: list[int]) -> list[int]:
     "hypotheses go on behind <eos>, and all of it is given back",
     symptom="Every hypothesis grows to max_length, and what it says behind its end is given back, "
     "too.",
-    cause="A hypothesis that ends with <eos> is finished: put it aside with its score, and let "
-    "only the others grow.",
+    cause="A hypothesis that ends with <eos> is finished: put it aside with its score, let "
+    "only the others grow, and take <eos> off the answer.",
     section="When may it stop?",
     steps={"aside": lambda finished, kept: finished, "without_end": lambda tokens: tokens},
 )

@@ -247,8 +247,7 @@ def unfolded(x: Tensor, n_heads: int) -> Tensor:
     "share_keys",
     "heads and positions taken for each other",
     met=("nonsense", 0),
-    symptom="Of several positions, query heads that share keys see some more than once, and others "
-    "not at all.",
+    symptom="Query heads that share keys see some positions more than once, and others not at all.",
     cause="Copy each head, not each position: `repeat_interleave` over dim=1 of (B, G, S, K).",
     steps={"share_values": unfolded},
 )
