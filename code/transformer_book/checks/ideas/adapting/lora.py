@@ -186,7 +186,7 @@ def exchanged(x: Tensor, down: Tensor, up: Tensor) -> Tensor:
 @mistake(
     "base",
     "frozen weight not transposed",
-    symptom="The frozen layer multiplies from the other side.",
+    symptom="The frozen weight acts with rows and columns exchanged.",
     cause="A weight is (O, I): x @ weight.T.",
 )
 def base_transposed(x: Tensor, weight: Tensor) -> Tensor:

@@ -143,7 +143,8 @@ mistake(
 mistake(
     "target_mask",
     "padding of the target not hidden",
-    symptom="The target's mask hides what comes later, and no padding.",
+    symptom="The target's mask hides only what comes later: padding is visible wherever a "
+    "token would be.",
     cause="Padding may stand anywhere: combine the causal mask with `target != target_pad`.",
 )(hides_none)
 

@@ -311,7 +311,8 @@ def hidden_where_true(scores: Tensor, mask: Tensor) -> Tensor:
     "mask ignored",
     met=("batch", 7),
     symptom="A query that may see some keys sees all.",
-    cause="Hide the scores where the mask is False. (masked_fill returns a new tensor: assign it.)",
+    cause="Hide the scores where the mask is False (masked_fill returns a new tensor: "
+    "assign it); a query that may see no key gets zeros.",
     section="Break it: the mask after the softmax",
     chapter=8,
     steps={"clean": lambda weights, mask: weights},
@@ -324,8 +325,8 @@ def mask_ignored(scores: Tensor, mask: Tensor) -> Tensor:
     "hide",
     "boolean mask added to the scores",
     symptom="A query that may see some keys sees all: the scores of those are larger by one.",
-    cause="True counts as 1: set hidden scores to the lowest number, masked_fill(~mask, …), in "
-    "place of adding the mask.",
+    cause="True counts as 1: set hidden scores to the lowest number, masked_fill(~mask, …), "
+    "in place of adding the mask; a query that may see no key gets zeros.",
     section="PyTorch's modules mean the opposite",
     chapter=8,
     steps={"clean": lambda weights, mask: weights},
@@ -339,7 +340,8 @@ def mask_added(scores: Tensor, mask: Tensor) -> Tensor:
     "hidden scores set to zero",
     met=("batch", 8),
     symptom="Hidden keys can still get weight: the exponential of zero is one.",
-    cause="Hidden scores are 0, or close to it: set them to the lowest number instead.",
+    cause="Hidden scores are 0, or close to it: set them to the lowest number instead; a "
+    "query that may see no key gets zeros.",
     section="Break it: the mask after the softmax",
     chapter=8,
     steps={"clean": lambda weights, mask: weights},

@@ -69,7 +69,7 @@ def padding_only(padding: Tensor, causal: Tensor) -> Tensor:
     "both",
     "the padding forgotten",
     met=("harmless", 10),
-    symptom="Padding is visible: only the future is hidden.",
+    symptom="Padding is visible wherever a token would be: only the future is hidden.",
     cause="Hide padding, too: tokens != the id of padding, combined with the other mask by &.",
 )
 def causal_only(padding: Tensor, causal: Tensor) -> Tensor:
@@ -151,8 +151,8 @@ def target_upper(tokens: Tensor) -> Tensor:
     "both",
     "target mask without its axis of heads",
     symptom="The mask has the shape (B, T, T).",
-    cause="Beside scores (B, H, T, T) its batch axis would meet the heads, silently when B equals "
-    "H: keep one more axis, (B, 1, T, T).",
+    cause="Beside scores (B, H, T, T) its batch axis would meet the heads, silently when B "
+    "equals H or H is 1: keep one more axis, (B, 1, T, T).",
     section="How a mask spreads",
 )
 def target_without_heads_axis(padding: Tensor, causal: Tensor) -> Tensor:

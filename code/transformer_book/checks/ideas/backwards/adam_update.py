@@ -184,7 +184,7 @@ def epsilon_corrected(square: Tensor, epsilon: float, update: int, beta: float) 
 @mistake(
     "length",
     "root forgotten in Adam",
-    symptom="The step depends on the size of the gradient.",
+    symptom="Where all gradients are ten times as large, steps are a tenth as long.",
     cause="Divide by the root of the mean square.",
 )
 def root_forgotten(square: Tensor, epsilon: float, update: int, beta: float) -> Tensor:

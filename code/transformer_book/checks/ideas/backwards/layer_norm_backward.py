@@ -208,8 +208,8 @@ def own_gamma(d_output: Tensor, normal: Tensor, x: Tensor, d_normal: Tensor) -> 
 @mistake(
     "weight",
     "γ's gradient averaged",
-    symptom="The gradient of the weight is too small: divided by the number of rows.",
-    cause="γ serves every row: the gradients add.",
+    symptom="The gradient of the weight is B · T times too small.",
+    cause="γ serves every position: the gradients add.",
 )
 def gamma_mean(d_output: Tensor, normal: Tensor, x: Tensor, d_normal: Tensor) -> Tensor:
     return (d_output * normal).mean(dim=(0, 1))

@@ -102,7 +102,7 @@ def cut(rows: Rows) -> Tensor:
     "pad",
     "<eos> after the padding",
     met=("endless", 5),
-    symptom="The end-of-sentence token stands behind the padding.",
+    symptom="The last token of a shorter row, mostly <eos>, stands behind its padding.",
     cause="Pad behind the last token of each row.",
     section="Break it: the end after the padding",
 )

@@ -156,7 +156,7 @@ def end_in_front(ids: list[int]) -> list[int]:
 @mistake(
     "look_up",
     "id 0 taken for not found",
-    symptom="The token <pad>, which is in the dictionary, becomes <unk>.",
+    symptom="A token whose id is 0, as <pad>, becomes <unk>.",
     cause="Write vocabulary.get(token, 3): `vocabulary.get(token) or 3` gives 3 for the id 0, too.",
 )
 def zero_is_nothing(token: str, vocabulary: dict[str, int]) -> int:

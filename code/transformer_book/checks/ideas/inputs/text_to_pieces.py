@@ -141,7 +141,7 @@ def marked_behind(text: str) -> list[str]:
 @mistake(
     "merge",
     "merges from the last to the first",
-    symptom="A piece of pieces is looked for before its parts are joined.",
+    symptom="A merge is tried before the merges that make its two pieces.",
     cause="A merge may need the pieces of earlier ones: apply them in the order in which they "
     "were learned.",
 )

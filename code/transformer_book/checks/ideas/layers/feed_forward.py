@@ -193,7 +193,7 @@ def biased_late(h: Tensor, b: Tensor) -> Tensor:
 @mistake(
     "activate",
     "leaky ReLU in place of ReLU",
-    symptom="Negative numbers become a hundredth, not zero.",
+    symptom="Negative numbers are divided by 100, not set to zero.",
     cause="This is a leaky ReLU; the check asks for ReLU.",
 )
 def leaky(h: Tensor, b: Tensor) -> Tensor:

@@ -132,8 +132,8 @@ def minima_first(x: Tensor) -> Tensor:
 @mistake(
     "sort",
     "pairs that overlap",
-    symptom="The largest feature ends up last: each number is compared with the next one after it "
-    "has been moved.",
+    symptom="The largest feature ends up last: the larger of two goes on to be compared with "
+    "the next.",
     cause="The pairs are (0, 1), (2, 3), …: go on by two, not by one.",
 )
 def overlapping(x: Tensor) -> Tensor:

@@ -199,7 +199,7 @@ def mean_of_sentences(corpus_bleu: Measure, mine: Sequence[Any], right: Sequence
     "translations and references exchanged",
     symptom="The first reference is scored against the translation: what is too short counts as "
     "too long.",
-    cause="The order of the arguments is turned round: translations first here.",
+    cause="Hand over the translations first, then all references of each.",
 )
 def exchanged(corpus_bleu: Measure, mine: Sequence[Any], right: Sequence[Any]) -> float:
     return corpus_bleu([several[0] for several in right], [[one] for one in mine])

@@ -187,8 +187,8 @@ def always_four_thousand(update: int, warmup: int) -> float:
 @mistake(
     "time",
     "warm-up one update too long",
-    symptom="In the warm-up the rate is too small by the factor warmup / (warmup + 1), and at its "
-    "end it jumps.",
+    symptom="In the warm-up the rate is too small by the factor warmup / (warmup + 1), and "
+    "its last rise is twice the others.",
     cause="In the warm-up the rate is n / warmup of the highest, not n / (warmup + 1).",
     seen="fix: ensure non-zero learning rate during warmup at iteration 0, "
     "https://github.com/karpathy/nanoGPT/pull/578",

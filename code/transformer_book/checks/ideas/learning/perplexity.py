@@ -121,7 +121,7 @@ def power_of_two(loss: float) -> float:
     "power",
     "exponential forgotten",
     symptom="It gives the mean loss.",
-    cause="The perplexity is its exponential.",
+    cause="The perplexity is the exponential of the mean loss.",
 )
 def no_power(loss: float) -> float:
     return loss

@@ -224,7 +224,7 @@ def means_by_tokens(measured: Measured, n: int) -> Tensor:
     "rest of an epoch carried into the next",
     symptom="The parts that are left at the end have no update: their gradients stay for the next "
     "one.",
-    cause="Make an update behind the last part, too, and call zero_grad() after it.",
+    cause="Make an update for the parts that are left, too, and call zero_grad() after it.",
     steps={"before": kept},
 )
 def full_windows_update(optimizer: Any, measured: Measured, n: int) -> None:
@@ -238,8 +238,8 @@ def full_windows_update(optimizer: Any, measured: Measured, n: int) -> None:
     "rest of an epoch carried, and divided by the next tokens",
     symptom="The parts that are left at the end have no update: their gradients stay for the next "
     "one, and are divided by its tokens.",
-    cause="Make an update behind the last part, too, and begin each epoch with gradients and a "
-    "count of zero.",
+    cause="Make an update for the parts that are left, too, and begin each epoch with "
+    "gradients and a count of zero.",
     steps={"before": kept, "average": tokens_added},
 )
 def full_windows_divide(optimizer: Any, measured: Measured, n: int) -> None:

@@ -159,7 +159,7 @@ def clipped_too_late(loss: Tensor, optimizer: Optimizer, model: nn.Module) -> No
     "step before backward",
     met=("flat", 2),
     symptom="The weights never change.",
-    cause="Call zero_grad(), backward() and step() in this order.",
+    cause="Call zero_grad(), backward(), clip_grad_norm_() and step() in this order.",
 )
 def stepped_too_early(loss: Tensor, optimizer: Optimizer, model: nn.Module) -> None:
     optimizer.step()

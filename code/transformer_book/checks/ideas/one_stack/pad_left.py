@@ -95,8 +95,8 @@ def behind(rows: Rows) -> Tensor:
     "texts turned round",
     met=("nonsense", 0),
     symptom="The tokens stand in the opposite order.",
-    cause="Turning rows that are padded behind turns their texts, too: turn each text before it is "
-    "padded, or pad in front and turn nothing.",
+    cause="Pad in front and turn nothing: rows that are padded behind and then turned have "
+    "their texts turned, too.",
 )
 def turned(rows: Rows) -> Tensor:
     return in_front([row[::-1] for row in rows])
@@ -125,7 +125,8 @@ def inverted(tokens: Tensor, rows: Rows) -> Tensor:
 @mistake(
     "real",
     "padding in front not masked",
-    symptom="The mask is True everywhere: a text changes with the padding in front of it.",
+    symptom="The mask is True everywhere: how a text goes on depends on the padding in front "
+    "of it.",
     cause="Mark as real what is no padding: `tokens != 0`.",
 )
 def all_real(tokens: Tensor, rows: Rows) -> Tensor:

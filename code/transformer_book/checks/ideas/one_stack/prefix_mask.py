@@ -150,7 +150,7 @@ def one_more(real: Tensor, prefix: int) -> Tensor:
 @mistake(
     "opened",
     "prefix one place too short",
-    symptom="The last place of the source is not open.",
+    symptom="The places of the source do not see its last one, but for itself.",
     cause="The prefix ends one place early: place < prefix, without − 1.",
 )
 def one_less(real: Tensor, prefix: int) -> Tensor:

@@ -83,9 +83,9 @@ def reshaped(weight: Tensor) -> Parts:
 @mistake(
     "cut",
     "every third column",
-    symptom="Each matrix holds every third column.",
-    cause="The columns of the queries stand together, in the first third: chunk(3, dim=1), not a "
-    "step of 3.",
+    symptom="Each matrix holds every third column, and each bias every third entry.",
+    cause="Queries, keys and values stand one third each, in this order: chunk(3, dim=1), "
+    "and chunk(3) of the bias, not a step of 3.",
     steps={"cut_bias": lambda bias: tuple(bias[i::3] for i in range(3))},
 )
 def every_third(weight: Tensor) -> Parts:
