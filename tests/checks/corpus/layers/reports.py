@@ -616,7 +616,7 @@ class Container(nn.Module):
         return x
 
 
-@version("registered_layers", "wrong: train() that does not reach the layers")
+@version("registered_layers", "wrong: a mode that does not reach the layers")
 def mode_not_handed_on(layers):
     return Container(layers)
 

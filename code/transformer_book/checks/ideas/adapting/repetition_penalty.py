@@ -174,7 +174,7 @@ def last_alone(tokens: Tensor, logits: Tensor) -> Tensor:
     "put",
     "every token punished",
     symptom="All tokens are punished, not only those that were said.",
-    cause="Change the logits of the tokens in `tokens` alone.",
+    cause="Change the logits of the words in `tokens` alone, not of padding, 0.",
 )
 def all_punished(logits: Tensor, weaker: Tensor, said: Tensor) -> Tensor:
     return weaker

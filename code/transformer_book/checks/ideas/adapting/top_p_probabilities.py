@@ -104,7 +104,7 @@ def one_too_few_never_none(logits: Tensor, top_p: float) -> Tensor:
     "keep",
     "cumulative sum without sorting",
     symptom="Which tokens stay depends on their ids.",
-    cause="Sort by probability first, then add up.",
+    cause="Sort by probability, add up, and scatter the decision back to the tokens' places.",
 )
 def unsorted(logits: Tensor, top_p: float) -> Tensor:
     p = logits.softmax(dim=-1)

@@ -245,7 +245,8 @@ def softmax_over_queries(scores: Tensor) -> Tensor:
     "normalise",
     "softmax over the first axis",
     met=("batch", 9),
-    symptom="The output of one sentence changes with the others of its batch.",
+    symptom="The weights are shared out over the first axis, mostly the sentences, not over "
+    "the keys.",
     cause="Take the softmax of the scores (…, T, S) over their last axis, that of the keys.",
     seen="Attention's softmax dimension is wrong?, "
     "https://github.com/PetrochukM/PyTorch-NLP/issues/2",

@@ -92,7 +92,8 @@ def without_mask(weights: Tensor, query: Tensor, key: Tensor) -> Tensor:
     "softmax",
     "softmax's dot product forgotten in attention",
     symptom="The gradients of a row of scores do not sum to zero.",
-    cause="Subtract, in each row, the dot product of weights and their gradients.",
+    cause="From the weights' gradients subtract, in each row, their dot product with the "
+    "weights; multiply by the weights afterwards.",
 )
 def no_dot(d_weights: Tensor, weights: Tensor) -> Tensor:
     return weights * d_weights
@@ -111,7 +112,7 @@ def skipped(d_weights: Tensor, weights: Tensor) -> Tensor:
 @mistake(
     "softmax",
     "dot product over the queries in attention",
-    symptom="Each query's gradient depends on the other queries.",
+    symptom="The dot products are taken over the queries, not over the keys.",
     cause="The softmax ran over the keys: sum over the last axis.",
 )
 def over_queries(d_weights: Tensor, weights: Tensor) -> Tensor:

@@ -99,8 +99,8 @@ def same_token(rows: Tensor, period: int) -> Tensor:
     "looked_at",
     "the token before the last occurrence",
     symptom="Where several rows can copy, a head that copies gets a score near 0.",
-    cause="The diagonal lies two places too low, period + 1 below the main one: it must be "
-    "period − 1 below.",
+    cause="The diagonal lies two places too low, period + 1 below the main one: take the "
+    "one period − 1 below, without its first entry.",
     section="Break it: one token off",
     steps={"rows": lambda length, period: torch.arange(period + 1, length)},
 )
@@ -133,7 +133,7 @@ def one_row_more(length: int, period: int) -> Tensor:
 @mistake(
     "rows",
     "third time left out",
-    symptom="The score is off where the sequence is longer than two periods.",
+    symptom="What comes after two periods does not count.",
     cause="Only rows period to 2 · period − 1 are averaged: every row from period on has seen its "
     "token before.",
 )

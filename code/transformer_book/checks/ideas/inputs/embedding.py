@@ -157,8 +157,8 @@ def scaled_by_length(x: Tensor, weight: Tensor) -> Tensor:
     "look_up",
     "the table scaled in place of the vectors",
     symptom="Nothing changes: the same numbers come out.",
-    cause="A row times the root of d_model is the row of the table times the root of d_model; it "
-    "only costs a multiplication for every word there is.",
+    cause="A row times the root of d_model is the row of the table times the root of "
+    "d_model; but at each call the whole table is multiplied, and copied.",
     kind="harmless",
     steps={"scale": lambda x, weight: x},
 )

@@ -196,8 +196,8 @@ def not_joined(parts: Sequence[str], pair: Pair) -> list[str]:
     "join",
     "joined by replacing text",
     symptom="A pair is also found where it begins or ends inside a longer piece.",
-    cause="In `xa b` the text `a b` is found, and the piece is `xa`: compare pieces, not text, or "
-    "ask for a space or the end on both sides.",
+    cause="In `xa b` the text `a b` is found, and the piece is `xa`: compare pieces, not "
+    "text, or use re.sub with `(?<!\\S)` before the pair and `(?!\\S)` behind it.",
 )
 def replaced_as_text(parts: Sequence[str], pair: Pair) -> list[str]:
     return " ".join(parts).replace(" ".join(pair), "".join(pair)).split(" ")

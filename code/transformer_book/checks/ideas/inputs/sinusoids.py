@@ -252,7 +252,7 @@ def rounded_logarithm(d_model: int) -> Tensor:
 @mistake(
     "exponents",
     "−log(10000)/d_model // 2",
-    symptom="From pair to pair the frequency falls by a whole power of e.",
+    symptom="From pair to pair the frequency is divided by e, or by a whole power of it.",
     cause="`-math.log(10000) / d_model // 2` is rounded down to a whole number: the rate is "
     "-2 * math.log(10000) / d_model.",
 )

@@ -241,9 +241,9 @@ def memory_mask_lost(
     "look_over",
     "target mask used in cross-attention",
     met=("sizes", 3),
-    symptom="With a target mask: where source and target are equally long, the first words of "
-    "the target see only the first of the source; where both have several words, and differ in "
-    "length, it stops.",
+    symptom="With a causal target mask: where source and target are equally long, word i of "
+    "the target sees only the first i words of the source; where both have several "
+    "words, and differ in length, it stops.",
     cause="Hand memory_mask to the cross-attention: the source is known from the start.",
     seen="Fix masks in English-to-Spanish translation example, "
     "https://github.com/keras-team/keras-io/pull/1046",
@@ -259,7 +259,8 @@ def target_mask_across(
     "source mask used in self-attention",
     met=("too-good", 16),
     symptom="Words of the target are hidden where the source is padded, and the future is "
-    "seen; with a source mask of several words, and not as many, it stops.",
+    "seen; with a mask of several source words, but not as many as the target has, it "
+    "stops.",
     cause="Hand target_mask to the self-attention.",
 )
 def memory_mask_inside(y: Tensor, masks: Any, attention: Callable[..., Tensor]) -> Tensor:
@@ -295,8 +296,8 @@ def queries_from_memory(
 @mistake(
     "look_over",
     "mask of cross-attention transposed",
-    symptom="Whole queries are hidden in place of padded keys; where both have several words, and "
-    "not as many, it stops.",
+    symptom="Whole queries are hidden in place of padded keys; where source and target have "
+    "several words, but not equally many, it stops.",
     cause="Hand memory_mask over as it is: its last axis is the source.",
     section="Break it: mistakes that need S = T",
 )

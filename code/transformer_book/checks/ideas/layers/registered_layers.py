@@ -147,12 +147,12 @@ class Closed(nn.ModuleList):
 
 @mistake(
     "keep",
-    "train() that does not reach the layers",
+    "a mode that does not reach the layers",
     met=("random", 0),
     symptom="The layers are registered and trained, and eval() does not reach them: their dropout "
     "would stay on.",
-    cause="eval() calls train(False): if you write train() yourself, hand the mode on, with "
-    "super().train(mode).",
+    cause="nn.Module's train() and eval() reach every registered layer: write neither "
+    "yourself, or call super() in it.",
     seen="The dropout layer is not disabled after setting the Module to Eval., "
     "https://github.com/dotnet/TorchSharp/issues/549",
 )
@@ -229,7 +229,7 @@ def last_registered_twice(layers: Layers) -> nn.Module:
 @mistake(
     "order",
     "all layers under one name",
-    symptom="Of layers that have one name, only the last is applied, trained and saved.",
+    symptom="Of layers that share a name, only the last is applied, trained and saved.",
     cause="Each takes the place of the one before it: give each layer another name, or use "
     "nn.ModuleList.",
     steps={"keep": lambda layers: nn.ModuleList(last_of_each_kind(layers))},

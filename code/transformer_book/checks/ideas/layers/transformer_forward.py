@@ -217,7 +217,7 @@ def _causal(length: int) -> Tensor:
     "padding mask of the source used for the target",
     met=("sizes", 4),
     symptom="Words of the target are hidden where the source is padded; where the source has "
-    "several words, and not as many, it stops.",
+    "several words, but not as many as the target, it stops.",
     cause="Make the mask of the target from the target's ids.",
 )
 def source_padding_in_target(target: Tensor, source: Tensor) -> Tensor:
@@ -250,8 +250,8 @@ def memory_unmasked(mask: Tensor, target: Tensor) -> None:
     "memory_mask",
     "mask of the target handed to cross-attention",
     met=("sizes", 5),
-    symptom="With as many words in both, the first words of the target see only the first of the "
-    "source; with several in both, and not as many, it stops.",
+    symptom="With as many words in both, word i of the target sees only the first i words of "
+    "the source; with several in both, but not equally many, it stops.",
     cause="Hand the source's mask to the decoder, as memory_mask.",
 )
 def memory_mask_of_target(mask: Tensor, target: Tensor) -> Tensor:

@@ -228,8 +228,8 @@ def step_forgotten(optimizer: Optimizer, scheduler: Any) -> None:
 @mistake(
     "after_part",
     "gradients clipped behind every part",
-    symptom="A sum of gradients longer than 1 is shortened, behind every part again: later parts "
-    "then count for more.",
+    symptom="A sum of gradients longer than 1 is shortened, behind every part again: earlier "
+    "parts can then count for less.",
     cause="What has been added up so far is clipped behind every backward(). Nothing is clipped "
     "here; where something is, clip once, behind the last part.",
     seen="Potential bug with gradient clipping when using gradient accumulation in examples, "

@@ -120,7 +120,7 @@ def mode_as_it_was(model: nn.Module) -> None:
     "left in evaluation mode",
     met=("worse", 16),
     symptom="After an evaluation the model has no dropout until somebody calls train().",
-    cause="eval() stays: remember model.training, and restore it.",
+    cause="eval() changes model.training: remember it before eval(), and restore that.",
     section="One update, line by line",
     chapter=16,
 )

@@ -168,8 +168,7 @@ def end_taken_out(source: Tensor) -> Tensor:
 @mistake(
     "first",
     "last place of the source cut off",
-    symptom="The last place of the source is missing: the <eos> of the longest, if it is not "
-    "padding.",
+    symptom="The last place of the source is missing, be it padding or <eos>.",
     cause="Only the target is shifted: the source goes in whole.",
     section="Break it: no separator",
     steps={"unasked": lambda source, target: torch.zeros_like(source[:, 1:])},

@@ -170,7 +170,7 @@ def shared_data(model: Tied) -> None:
     "only the tied matrix loaded",
     met=("nonsense", 0),
     symptom="The norm keeps the numbers with which it was made.",
-    cause="Load the whole of `state`.",
+    cause="Load the whole of `state`, with strict=False.",
 )
 def matrix_alone(model: Tied, state: Mapping[str, Tensor]) -> None:
     model.embedding.weight.data.copy_(state["embedding.weight"])

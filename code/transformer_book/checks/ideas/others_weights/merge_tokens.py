@@ -255,7 +255,7 @@ def with_space(tokens: list[str], pair: Pair) -> list[str]:
 @mistake(
     "joined",
     "what stands behind the pair is lost",
-    symptom="The word ends at its first merge.",
+    symptom="At each merge the rest of the word, behind the pair, is lost.",
     cause="Keep the tokens behind the pair.",
 )
 def rest_lost(tokens: list[str], pair: Pair) -> list[str]:

@@ -147,7 +147,7 @@ mistake = mistakes_in(GREEDY)
     "context",
     "only the last token read",
     met=("nonsense", 19),
-    symptom="Each token depends on the one before alone.",
+    symptom="Each token depends on the one before it alone.",
     cause="Hand over all tokens so far (a cache would remember them; this step does not).",
 )
 def last_token_only(tokens: list[int]) -> list[int]:
@@ -170,7 +170,7 @@ def never_stops(tokens: list[int]) -> bool:
     "<eos> left in",
     met=("bleu", 3),
     symptom="A sentence that ended keeps its <eos>.",
-    cause="Take it off.",
+    cause="Take <eos> off where it comes last.",
 )
 @mistake(
     "without_start",
@@ -217,7 +217,7 @@ def one_step_less(max_length: int) -> int:
 @mistake(
     "steps",
     "loop one step too long",
-    symptom="A sentence cut off at the limit has one word too many.",
+    symptom="A sentence longer than the limit has one word too many.",
     cause="Take max_length steps, and not one more.",
 )
 def one_step_more(max_length: int) -> int:

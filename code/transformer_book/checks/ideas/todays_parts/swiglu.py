@@ -150,7 +150,7 @@ def activated_last(opened: Tensor, value: Tensor, gate: Tensor) -> Tensor:
 @mistake(
     "pass_on",
     "activation on gate and value",
-    symptom="Both factors are never below −0.28.",
+    symptom="Neither factor is ever below −0.28.",
     cause="An activation is taken of the value, too: let the value through as it is.",
 )
 def value_activated(value: Tensor, gate: Tensor) -> Tensor:
