@@ -39,6 +39,7 @@ LONG = 1.0  # seconds of processor time for what does not end
 MASKED = -1e8  # below it, a score is as good as −∞
 
 Key = tuple[str, int]  # a step's name, and the number of its call
+At = tuple[str, Key]  # "into" or "from" it
 Values = list[tuple[int, Tensor]]  # the learner's lines, and what they give
 
 
@@ -94,12 +95,12 @@ def _values(attempt: Attempt, i: int) -> Values:
     return watched.values
 
 
-def _steps(attempt: Attempt, i: int) -> dict[tuple[str, Key], Tensor]:
+def _steps(attempt: Attempt, i: int) -> dict[At, Tensor]:
     """On an input, in their order: what goes into the steps of the right version, and what comes.
 
     The first is noted only if it is computed between two steps.
     """
-    found: dict[tuple[str, Key], Tensor] = {}
+    found: dict[At, Tensor] = {}
     counts: dict[str, int] = {}
 
     def noted(name: str, step: Callable[..., Any]) -> Callable[..., Any]:
@@ -161,7 +162,13 @@ def _one_step(attempt: Attempt, inputs: Sequence[int]) -> str | None:
                 f"version has {_value_of(attempt, *at)}, a value in {_line(line)} is another one; "
                 "it, or what goes into it, is wrong"
             )
-            return _of_step(attempt, inputs, name, chosen, [each[at] for each in steps])
+            right = [each[at] for each in steps]
+            if told := _of_step(attempt, inputs, chosen, right):
+                return f"{name}: {told}"
+            before = [*itertools.takewhile(at.__ne__, steps[0])]
+            if (_reached(attempt, inputs) or (None, None))[1] in before:
+                return None  # a step before it tells where it begins
+            return f"{name}: {_entry(attempt, inputs[0], chosen[0], right[0])}"
     return None
 
 
@@ -190,15 +197,14 @@ def _leads(attempt: Attempt, i: int, right: Tensor, values: Values) -> Iterator[
 
 
 def _of_step(
-    attempt: Attempt, inputs: Sequence[int], name: str, values: Sequence[Any], right: Sequence[Any]
+    attempt: Attempt, inputs: Sequence[int], values: Sequence[Any], right: Sequence[Any]
 ) -> str:
-    """How the learner's values differ from the right ones, in a sentence."""
-    both = list(zip(inputs, values, right, strict=True))
-    leaves = [_leaf(attempt, *each) for each in both]
+    """How the learner's values differ from the right ones, if in a way that has words."""
+    leaves = [_leaf(attempt, *each) for each in zip(inputs, values, right, strict=True)]
     with torch.no_grad():
         told = related(leaves, loose=False) or placed(leaves) or related(leaves, loose=True)
     told = told.replace("the right answer", "the right value") if told else ""
-    return f"{name}: {told[:1].lower()}{told[1:] or _entry(attempt, *both[0])}"
+    return f"{told[:1].lower()}{told[1:]}"
 
 
 def _leaf(attempt: Attempt, i: int, value: Tensor, right: Tensor) -> Leaf:
@@ -220,6 +226,19 @@ def _entry(attempt: Attempt, i: int, value: Tensor, right: Tensor) -> str:
 
 def _up_to(attempt: Attempt, inputs: Sequence[int]) -> str | None:
     """The last step whose right value the learner's lines give, and the next, which they do not."""
+    reached = _reached(attempt, inputs)
+    if reached is None:
+        return None
+    (last, line), after = reached
+    behind = "up to there it is right"
+    if after:
+        behind = f"no tensor of yours is {_value_of(attempt, *after)}"
+    there = f"{_there(attempt, inputs)} {_line(line)}"
+    return f"{there} has {_value_of(attempt, *last)} of the right version; {behind}."
+
+
+def _reached(attempt: Attempt, inputs: Sequence[int]) -> tuple[tuple[At, int], At | None] | None:
+    """That last step with the learner's line, and that next one, if it may be told."""
     steps = [_steps(attempt, i) for i in inputs]
     values = [_values(attempt, i) for i in inputs]
     arguments = [attempt.cases[i].arguments for i in inputs]
@@ -256,11 +275,7 @@ def _up_to(attempt: Attempt, inputs: Sequence[int]) -> str | None:
     # Of several parts of an answer, or of what goes into a step, that value may be the right one.
     if last is None or not (after or (whole and last[0][0] == "from")):
         return None
-    behind = "up to there it is right"
-    if after:
-        behind = f"no tensor of yours is {_value_of(attempt, *after)}"
-    there = f"{_there(attempt, inputs)} {_line(last[1])}"
-    return f"{there} has {_value_of(attempt, *last[0])} of the right version; {behind}."
+    return last, after
 
 
 def _computed(value: Tensor, given: Sequence[Tensor]) -> bool:

@@ -315,6 +315,8 @@ FAMILIES = (
 KEYWORDS = ("keepdim=True", "unbiased=False", "dim=-1", "dim=-2", "dim=0", "ignore_index=0")
 KEYWORDS += ("reverse=True", "reduction='sum'", "diagonal=1", "diagonal=-1", "largest=False")
 
+BOUNDS = {"min": "max", "max": "min"}
+
 TOKENS = ("<pad>", "<sos>", "<eos>", "<unk>", "", " ")
 
 METHODS = ("eval", "train", "zero_grad", "step")  # that may be missing
@@ -681,8 +683,12 @@ def _calls(node: ast.Call) -> Iterator[tuple[int, ast.expr]]:
             order = list(node.args)
             order[i], order[j] = order[j], order[i]
             yield 2, ast.Call(node.func, order, node.keywords)
-    for i in range(len(node.keywords)):
-        yield 2, ast.Call(node.func, node.args, node.keywords[:i] + node.keywords[i + 1 :])
+    for i, given in enumerate(node.keywords):
+        before, after = node.keywords[:i], node.keywords[i + 1 :]
+        yield 2, ast.Call(node.func, node.args, before + after)
+        if given.arg in BOUNDS:
+            other = ast.keyword(BOUNDS[given.arg], given.value)
+            yield 2, ast.Call(node.func, node.args, [*before, other, *after])
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
     for family in FAMILIES:
         if name in family:
@@ -697,10 +703,10 @@ def _calls(node: ast.Call) -> Iterator[tuple[int, ast.expr]]:
         for text in ("f(-1)", "f(-1, keepdim=True)", "f(0)"):
             more = expression(text)
             yield 2, ast.Call(node.func, more.args, more.keywords)  # ty: ignore
-    given = {keyword.arg for keyword in node.keywords}
+    named = {keyword.arg for keyword in node.keywords}
     for text in KEYWORDS:
         keyword = expression(f"f({text})").keywords[0]  # ty: ignore
-        if keyword.arg not in given:
+        if keyword.arg not in named:
             yield 2, ast.Call(node.func, node.args, [*node.keywords, keyword])
 
 

@@ -238,6 +238,14 @@ def query_weight_for_keys(w_query: Tensor, w_key: Tensor) -> Tensor:
 
 @mistake(
     "split",
+    "keys and values split with view, not transposed",
+    symptom="With several heads and positions, head 0 of the keys, and of the values, holds "
+    "numbers of the first positions alone; the queries are split as they should be.",
+    cause="reshape keys and values to (B, S, H, K) first, then transpose axes 1 and 2.",
+    section="Splitting",
+)
+@mistake(
+    "split",
     "several heads split with view, not transposed",
     met=("nonsense", 21),
     symptom="With several heads and positions, head 0 holds numbers of the first positions alone.",
