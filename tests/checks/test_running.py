@@ -8,6 +8,7 @@ import threading
 
 import pytest
 import torch
+import torch.nn.functional as F
 
 from tests.checks.judged import checks, verdict
 
@@ -107,6 +108,15 @@ def test_a_change_of_the_input_is_reported() -> None:
 def test_every_change_of_what_was_handed_in_is_seen(given, named, change, what) -> None:
     case = checks.components.Case("", given, named)
     assert checks.running.call(change, case, gradients=False).changed == what
+
+
+def test_grouped_attention_without_a_head_raises_and_does_not_end_python() -> None:
+    def no_head(query, key, value):
+        return F.scaled_dot_product_attention(query, key[:, :0], value, enable_gqa=True)
+
+    case = checks.components.Case("", (torch.ones(1, 2, 2, 2),) * 3)
+    found = checks.running.call(no_head, case, gradients=False)
+    assert found.trouble and "ValueError: keys of shape (1, 0, 2, 2)" in found.trouble
 
 
 def test_an_argument_with_a_name_is_told_by_it() -> None:

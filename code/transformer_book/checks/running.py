@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from transformer_book.checks import watchdog
@@ -84,6 +85,7 @@ def call(
         with (
             one_thread(),
             sdpa_kernel(SDPBackend.MATH),  # outside: no limit may cut off that it is set back
+            _some_heads(),
             contextlib.redirect_stdout(Bounded(output)),
             watchdog.limit(seconds, asleep, sys._getframe() if endless else None),
         ):
@@ -216,6 +218,23 @@ def one_thread() -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(threads)
+
+
+@contextlib.contextmanager
+def _some_heads() -> Iterator[None]:
+    """Grouped attention on keys without a head raises: PyTorch's divides by 0 and ends Python."""
+    attention = functional.scaled_dot_product_attention
+
+    def guarded(query: Tensor, key: Tensor, value: Tensor, *given: Any, **named: Any) -> Tensor:
+        if named.get("enable_gqa") and not (key.numel() and value.numel()):
+            raise ValueError(f"keys of shape {tuple(key.shape)}, values of {tuple(value.shape)}")
+        return attention(query, key, value, *given, **named)
+
+    functional.scaled_dot_product_attention = guarded
+    try:
+        yield
+    finally:
+        functional.scaled_dot_product_attention = attention
 
 
 class Bounded(io.TextIOBase):
