@@ -256,6 +256,22 @@ def logarithm_of_softmax(logits: Tensor) -> Tensor:
     return logits.softmax(dim=-1).log()
 
 
+def kept_above(least: float, written: str) -> None:
+    """Note as a mistake: a probability is never below this, nor that much below one."""
+    mistake(
+        "log_p",
+        f"probabilities kept above {written}",
+        symptom=f"A token less likely than {written} costs no more than {-math.log(least):.1f}, "
+        "and hardly any gradient comes from it.",
+        cause="Nothing need be added to a probability, and no bound set, to take its logarithm: "
+        "logits.log_softmax(dim=-1) is exact where the softmax underflows.",
+    )(lambda logits: logits.softmax(dim=-1).clamp(least, 1 - least).log())
+
+
+for bound in ("1e-7", "1e-8", "1e-9", "1e-10", "1e-12"):
+    kept_above(float(bound), bound)
+
+
 @mistake(
     "real",
     "<eos> left out of the loss",
