@@ -807,10 +807,14 @@ def _of_block(
                 [*before, *s.orelse, *after], s, f"with the `else` of {said} always done,", 3
             )
     first, last = _first(inner[0]), _first(inner[-1])
-    out = [*before, block(inner[:-1]), inner[-1], *after]
-    yield edit(out, inner[-1], f"with `{last}` behind the block of {said} and not in it", 3)
-    out = [*before, inner[0], block(inner[1:]), *after]
-    yield edit(out, inner[0], f"with `{first}` before {said} and not in its block", 3)
+    if inner[1:]:
+        out = [*before, block(inner[:-1]), inner[-1], *after]
+        yield edit(out, inner[-1], f"with `{last}` behind the block of {said} and not in it", 3)
+        out = [*before, inner[0], block(inner[1:]), *after]
+        yield edit(out, inner[0], f"with `{first}` before {said} and not in its block", 3)
+    elif isinstance(s, (ast.For, ast.While)):
+        out = [*before, *inner, *after]
+        yield edit(out, inner[0], f"with `{first}` alone in the place of {said}", 3)
     if after:
         into = [*before, block([*inner, after[0]]), *after[1:]]
         yield edit(

@@ -33,8 +33,8 @@ def multi_head_pipeline(
     key, value = s.sources(query, key, value)  # (B, S, D)
     w_asking = s.asking_weight(w_query, w_key)  # (D, D)
     q = s.split_query(s.project_query(asking, w_asking, n_heads), n_heads, key)  # (B, H, T, K)
-    k = s.split(s.project(key, w_key, n_heads), n_heads)  # (B, H, S, K)
-    v = s.split(s.project(value, w_value, n_heads), n_heads)  # (B, H, S, K)
+    k = s.split_source(s.project_source(key, w_key, n_heads), n_heads)  # (B, H, S, K)
+    v = s.split_source(s.project_source(value, w_value, n_heads), n_heads)  # (B, H, S, K)
     heads = attention_pipeline(s, q, k, v, s.mask(mask, q))  # (B, H, T, K)
     return s.output(s.merge(heads), w_output)  # (B, T, D)
 
@@ -130,7 +130,7 @@ MULTI_HEAD = Component(
     pipeline=multi_head_pipeline,
     steps={
         "project_query": lambda x, weight, n_heads: x @ weight.T,
-        "project": lambda x, weight, n_heads: x @ weight.T,
+        "project_source": lambda x, weight, n_heads: x @ weight.T,
         **ATTENTION.steps,
         "asking": lambda query, key: query,
         "sources": lambda query, key, value: (key, value),
@@ -138,7 +138,7 @@ MULTI_HEAD = Component(
         "key_weight": lambda w_query, w_key: w_key,
         "value_weight": lambda w_key, w_value: w_value,
         "split_query": lambda x, n_heads, key: x.unflatten(-1, (n_heads, -1)).transpose(1, 2),
-        "split": lambda x, n_heads: x.unflatten(-1, (n_heads, -1)).transpose(1, 2),
+        "split_source": lambda x, n_heads: x.unflatten(-1, (n_heads, -1)).transpose(1, 2),
         "mask": lambda mask, query: mask,
         "merge": lambda heads: heads.transpose(1, 2).flatten(-2),
         "output": lambda x, weight: x @ weight.T,
@@ -237,7 +237,7 @@ def query_weight_for_keys(w_query: Tensor, w_key: Tensor) -> Tensor:
 
 
 @mistake(
-    "split",
+    "split_source",
     "keys and values split with view, not transposed",
     symptom="With several heads and positions, head 0 of the keys, and of the values, holds "
     "numbers of the first positions alone; the queries are split as they should be.",
@@ -245,7 +245,7 @@ def query_weight_for_keys(w_query: Tensor, w_key: Tensor) -> Tensor:
     section="Splitting",
 )
 @mistake(
-    "split",
+    "split_source",
     "several heads split with view, not transposed",
     met=("nonsense", 21),
     symptom="With several heads and positions, head 0 holds numbers of the first positions alone.",
@@ -260,7 +260,7 @@ def several_split_wrongly(x: Tensor, n_heads: int) -> Tensor:
 
 
 @mistake(
-    "split",
+    "split_source",
     "heads interleaved when split",
     met=("harmless", 16),
     symptom="Head h holds every H-th feature in place of its own stretch.",
@@ -293,7 +293,7 @@ def query_not_projected(x: Tensor, weight: Tensor, n_heads: int) -> Tensor:
 
 
 @mistake(
-    "project",
+    "project_source",
     "weights not transposed",
     met=("harmless", 17),
     symptom="Each projection uses its weight the other way round.",
@@ -345,7 +345,7 @@ def mask_inverted(mask: Tensor | None, query: Tensor) -> Tensor | None:
 
 
 @mistake(
-    "split",
+    "split_source",
     "one head only",
     met=("worse", 10),
     symptom="The number of heads does not matter.",
@@ -376,7 +376,7 @@ def _of_the_first_head(weight: Tensor, n_heads: int) -> Tensor:
 
 
 @mistake(
-    "project",
+    "project_source",
     "one projection shared by all heads",
     symptom="All heads are equal: each is the first head again.",
     cause="Head h has the rows h·K to (h + 1)·K − 1 of the weights of queries, keys and values; "
@@ -479,7 +479,7 @@ def output_not_transposed(x: Tensor, weight: Tensor) -> Tensor:
 
 
 @mistake(
-    "split",
+    "split_source",
     "one head, scaled as if there were several",
     symptom="There is one head as wide as the model, though the scores are divided by the root of "
     "D / H.",

@@ -67,7 +67,7 @@ mistake = mistakes_in(ADD_POSITIONS)
     met=("batch", 10),
     symptom="All tokens of sentence b get row b of the table, whatever their position; with more "
     "sentences than rows it mostly stops.",
-    cause="x.size(0) is the batch: take one row per position, table[:x.size(1)].",
+    cause="x.size(0) is the batch: take one row per position, x + table[:x.size(1)].",
     seen="Question about positional encoding, https://github.com/songyangco/GETNext/issues/2",
 )
 def rows_per_sentence(x: Tensor, table: Tensor) -> Tensor:
@@ -194,7 +194,7 @@ def subtracted(x: Tensor, rows: Tensor) -> Tensor:
     "as many rows as sentences",
     symptom="Where there are several sentences and another number of positions it mostly stops; in "
     "a single sentence every token gets the vector of position 0.",
-    cause="x.size(0) is the batch: take one row per position, table[:x.size(1)].",
+    cause="x.size(0) is the batch: take one row per position, x + table[:x.size(1)].",
     stops=True,
 )
 def rows_by_sentences(x: Tensor, table: Tensor) -> Tensor:
