@@ -537,6 +537,20 @@ def _slices(node: ast.Slice) -> Iterator[tuple[int, ast.expr]]:
     for lower, upper in (("", ""), ("1", ""), ("", "-1"), ("-1", ""), ("1", "-1")):
         low, high = (expression(x) if x else None for x in (lower, upper))
         yield 3 if lower or upper else 2, ast.Slice(low, high, node.step)
+    if node.lower and node.upper:
+        for more in (1, -1):
+            yield 3, ast.Slice(_plus(node.lower, more), _plus(node.upper, more), node.step)
+
+
+def _plus(node: ast.expr, more: int) -> ast.expr:
+    """A number one larger or smaller, as it would be written."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
+        undone = more if isinstance(node.op, ast.Sub) else -more
+        if isinstance(node.right, ast.Constant) and node.right.value == undone:
+            return node.left
+    if isinstance(node, ast.Constant) and isinstance(node.value, int):
+        return ast.Constant(node.value + more)
+    return ast.BinOp(node, ast.Add() if more > 0 else ast.Sub(), ast.Constant(1))
 
 
 def _variants(

@@ -219,7 +219,8 @@ def divided_by_size(loss: Tensor, parts: Sequence[Any], number: int) -> Tensor:
     "after",
     "step forgotten",
     symptom="The weights never change.",
-    cause="Call optimizer.step() after the last part.",
+    cause="Call optimizer.step() after the last part, before the gradients are set to zero: "
+    "zero_grad() comes before the first part.",
 )
 def step_forgotten(optimizer: Optimizer, scheduler: Any) -> None:
     scheduler.step()
