@@ -249,12 +249,13 @@ class Told:
         said = int(right), int(answers or right), int(of), first
         return (sum(full), sum(counts), len(counts), named) == said
 
-    @reads(r"It (?:does so|stops with \w+) on (\d+) of (\d+) inputs\.")
-    def so_often(self, times: str, of: str) -> bool:
+    @reads(r"It (does so|stops with \w+|stops in that line) on (\d+) of (\d+) inputs\.")
+    def so_often(self, how: str, times: str, of: str) -> bool:
         kind = self.verdict.sentences[0].split(":")[0]
         alike = [o for o in self.found if (o.trouble or "").split(":")[0] == kind]
         here = [o for o in alike if o.line == self.verdict.line]
-        return (len(here), len(self.found)) == (int(times), int(of))
+        counted = alike if how.startswith("stops with") else here
+        return (len(counted), len(self.found)) == (int(times), int(of))
 
     @reads(r"Of the \d+ inputs it is wrong exactly on those (.*)\.")
     def exactly(self, said: str) -> bool:

@@ -206,6 +206,9 @@ def _stops(attempt: Attempt, trouble: Trouble) -> Verdict:
         told = {attempt.found[i].trouble or "" for i in trouble.inputs}
         kind = next(iter(told)).partition(":")[0]
         does = kind if len(told) > 1 and kind.startswith("It stops with") else "It does so"
+        others = set(range(len(attempt.found))) - set(trouble.inputs)
+        if does == kind and any((attempt.found[i].trouble or "").startswith(kind) for i in others):
+            does = "It stops in that line"
         where = f"{does} on {trouble.share(attempt)} inputs."
     change = _mended(attempt) or inside.located(attempt, trouble.inputs)
     return replace(verdict, sentences=(*verdict.sentences, where, *change))
