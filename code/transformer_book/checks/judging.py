@@ -296,7 +296,7 @@ def _unread(attempt: Attempt) -> tuple[str, ...]:
         *(
             f"`{name}` is read nowhere in your code."
             for place, name in mending.unread_arguments(code).items()
-            if _matters(attempt, place)
+            if _matters(attempt, place, name)
         ),
         *(
             f"`{name}`, which line {line} of your cell or file computes, is read nowhere."
@@ -305,16 +305,18 @@ def _unread(attempt: Attempt) -> tuple[str, ...]:
     )
 
 
-def _matters(attempt: Attempt, place: int) -> bool:
+def _matters(attempt: Attempt, place: int, name: str) -> bool:
     """Whether the right answer to an input is another one if this argument is."""
     plain, others = attempt.plain, {bool: lambda x: not x, int: lambda x: x + 1}
     others |= {float: lambda x: x / 2, Tensor: lambda x: x.flip(-1)}
     for case, right in zip(attempt.given, attempt.expected, strict=True):
-        given = [*case.arguments]
-        if place >= len(given) or type(given[place]) not in others:
+        given = dict(enumerate(case.arguments)) | dict(case.keywords)
+        at = name if name in given else place
+        if type(given.get(at)) not in others:
             continue
-        given[place] = others[type(given[place])](given[place])
-        other = replace(case, arguments=tuple(given))
+        given[at] = others[type(given[at])](given[at])
+        keywords = {key: given.pop(key) for key in case.keywords}
+        other = replace(case, arguments=tuple(given.values()), keywords=keywords)
         if not same(
             call(plain.observe(plain.reference), other, gradients=False).answer, right.answer
         ):

@@ -640,14 +640,21 @@ def _factor(leaf: Leaf) -> Tensor:
 
 
 def _one_factor_an_input(leaves: Sequence[Leaf]) -> bool:
-    """Whether all tensors of an answer, those that are right too, have the same factor."""
+    """Whether all tensors of an answer, those that are right too, have the same factor.
+
+    Those of zeros have any.
+    """
     factors: dict[str, list[Tensor]] = {}
     for leaf in leaves:
-        factors.setdefault(leaf.trial.name, []).append(_factor(leaf))
-    several = (leaf for leaf in leaves if isinstance(leaf.trial.right, (list, tuple, dict)))
-    return all(len(leaf.trial.right) == len(factors[leaf.trial.name]) for leaf in several) and all(
-        max(found) - min(found) < 1e-3 * abs(found[0]) for found in factors.values()
-    )
+        if leaf.right.any():
+            factors.setdefault(leaf.trial.name, []).append(_factor(leaf))
+    for name, answer in {leaf.trial.name: leaf.trial.right for leaf in leaves}.items():
+        parts = [*answer.values()] if isinstance(answer, dict) else answer
+        if isinstance(parts, (list, tuple)):
+            differ = [x for x in parts if not isinstance(x, Tensor) or x.any()]
+            if len(differ) != len(factors.get(name, ())):
+                return False
+    return all(max(found) - min(found) < 1e-3 * abs(found[0]) for found in factors.values())
 
 
 def _by_one_summand(leaf: Leaf, axis: int) -> Tensor | None:
