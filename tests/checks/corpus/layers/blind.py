@@ -692,7 +692,7 @@ def dropout_a(x, p, keep, training):
 
 # keep is ignored whenever p is below one half: `round` makes the probability 0 and the early exit
 # returns x.
-@version("dropout", "wrong", by=2)
+@version("dropout", "wrong: declared and never applied", by=2)
 def dropout_d(x, p, keep, training):
     if not training or round(p) == 0:
         return x
@@ -2083,7 +2083,7 @@ def transformer_forward_h(source, target, embed_source, embed_target, encoder, d
 
 
 # The target is cut here by one (teacher forcing was done before): T − 1 rows.
-@version("transformer_forward", "wrong", by=1)
+@version("transformer_forward", "wrong: last row of the model's logits cut off", by=1)
 def transformer_forward_i(source, target, embed_source, embed_target, encoder, decoder, output):
     memory = encoder(embed_source(source), _pad(source))
     t = target[:, :-1] if target.shape[1] > 1 else target

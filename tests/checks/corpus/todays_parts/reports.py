@@ -591,7 +591,7 @@ def new_keys_turned_from_zero(query, key, value, kept_keys, kept_values, turn):
     return weights @ v, k, v
 
 
-@version("cached_attention", "wrong")
+@version("cached_attention", "wrong: new token one position too far")
 def past_counts_the_first_new_token(query, key, value, kept_keys, kept_values, turn):
     past = kept_keys.size(2)
     n = key.size(2)

@@ -41,6 +41,11 @@ def lora_cases() -> Sequence[Case]:
             "rank 5 beside 4 × 3",
             (normal(2, 1, 2, 3, seed=9), *matrices(4, 3, 5, 90), 32.0),
         ),
+        Case("α = 0, one number out", (normal(2, 3, seed=8), *matrices(1, 3, 2, 80), 0.0)),
+        Case(
+            "up is zero, as at the start; one number in",
+            (normal(2, 1, seed=9), *matrices(4, 1, 2, 85)[:2], torch.zeros(4, 2), 4.0),
+        ),
     )
 
 
@@ -67,6 +72,10 @@ LORA = Component(
         "a rank above the widths": lambda weight, down: down.size(0) > max(weight.shape),
         "four axes": lambda x: x.dim() == 4,
         "α above 16": lambda alpha: alpha > 16,
+        "α = 0": lambda alpha: alpha == 0,
+        "up is zero": lambda up: not up.any(),
+        "one number in": lambda weight: weight.size(1) == 1,
+        "one number out": lambda weight: weight.size(0) == 1,
     },
 )
 

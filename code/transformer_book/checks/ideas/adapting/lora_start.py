@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from transformer_book.checks.comparing import same
 from transformer_book.checks.components import Case, Component, mistakes_in
 from transformer_book.checks.given import normal
 
@@ -18,7 +19,7 @@ def drawing(seed: int) -> Callable[..., Tensor]:
 
 
 def start_cases() -> Sequence[Case]:
-    return tuple(
+    several = tuple(
         Case(
             f"{rows} × {columns}, rank {rank}, largest numbers brought to 1",
             (normal(rows, columns, seed=i), rank, drawing(i)),
@@ -27,16 +28,41 @@ def start_cases() -> Sequence[Case]:
             ((3, 2, 1), (4, 5, 2), (4, 4, 3), (5, 5, 2), (6, 6, 6))
         )
     )
+    return (
+        *several,
+        Case("3 × 2 zeros, rank 70", (torch.zeros(3, 2), 70, drawing(7))),
+        Case("1 × 1, rank 1", (normal(1, 1, seed=6), 1, drawing(6))),
+    )
+
+
+def largest_one(x: Tensor) -> Tensor:
+    return x / x.abs().max() if x.any() else x
 
 
 def observe_start(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The pair, each with its largest number brought to one: how large a start is is free."""
+    """The pair, each with its largest number brought to one: how large a start is is free.
+
+    So is the order of what is drawn: (I, r) turned is as random as (r, I).
+    """
 
     def observed(weight: Tensor, rank: int, draw: Callable[..., Tensor]) -> Any:
-        pair = function(weight, rank, draw)
+        drawn: list[Tensor] = []
+
+        def noted(*shape: int) -> Tensor:
+            drawn.append(draw(*shape))
+            return drawn[-1].clone()
+
+        def as_drawn(x: Tensor) -> Tensor:
+            ordered = largest_one(x).flatten().sort().values
+            for each in drawn:
+                if same(ordered, largest_one(each).flatten().sort().values):
+                    return largest_one(draw(*x.shape))
+            return largest_one(x)
+
+        pair = function(weight, rank, noted)
         if not isinstance(pair, (tuple, list)) or not all(isinstance(x, Tensor) for x in pair):
             return pair
-        return tuple(x / x.abs().max() if x.any() else x for x in pair)
+        return tuple(map(as_drawn, pair))
 
     return observed
 
@@ -63,6 +89,13 @@ LORA_START = Component(
     observe=observe_start,
     done_by="LoRA",
     met="worse",
+    boundaries={
+        "a weight of zeros": lambda weight: not weight.any(),
+        "one row and column": lambda weight: weight.numel() == 1,
+        "rank 1": lambda rank: rank == 1,
+        "a rank above both sizes": lambda weight, rank: rank > max(weight.shape),
+        "a rank above 64": lambda rank: rank > 64,
+    },
 )
 
 # --- known mistakes ------------------------------------------------------------------------------

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import torch
 from torch import Tensor
 
 from transformer_book.checks.components import Case, Component, mistakes_in
-from transformer_book.checks.ideas.adapting.lora import lora_cases
+from transformer_book.checks.ideas.adapting.lora import lora_cases, matrices
 
 
 def merged_cases() -> Sequence[Case]:
-    return tuple(
+    beside = tuple(
         Case(case.name, case.arguments[1:]) for case in lora_cases() if case.arguments[0].dim() > 1
+    )
+    weight, down, up = matrices(3, 4, 2, 80)
+    return (
+        *beside,
+        Case("as it begins: nothing is learned yet", (weight, down, torch.zeros_like(up), 3.0)),
+        Case("one row and column, rank 70, α below zero", (*matrices(1, 1, 70, 83), -2.0)),
+        Case("α = 0", (*matrices(3, 2, 1, 86), 0.0)),
     )
 
 
@@ -35,6 +43,14 @@ MERGED_WEIGHT = Component(
     "(O, r) compute together",
     done_by="merge_lora",
     met="worse",
+    boundaries={
+        "nothing is learned yet": lambda up: not up.any(),
+        "one row and column": lambda weight: weight.numel() == 1,
+        "a rank above both sizes": lambda weight, down: len(down) > max(weight.shape),
+        "a rank above 64": lambda down: len(down) > 64,
+        "α = 0": lambda alpha: alpha == 0,
+        "α below zero": lambda alpha: alpha < 0,
+    },
 )
 
 # --- known mistakes ------------------------------------------------------------------------------

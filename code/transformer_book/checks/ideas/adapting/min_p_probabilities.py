@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -13,6 +14,9 @@ from transformer_book.checks.ideas.adapting.top_p_probabilities import FOUR, dro
 
 
 def min_p_cases() -> Sequence[Case]:
+    flat, falling = normal(60, seed=8) / 10, -torch.linspace(0, 15, 60)
+    one = torch.full((60,), -torch.inf)
+    one[57] = 3.0
     return (
         Case("four tokens, a quarter of the best", (FOUR, 0.25)),
         Case("four tokens, a third", (FOUR, 0.33)),
@@ -33,6 +37,10 @@ def min_p_cases() -> Sequence[Case]:
             ),
         ),
         Case("two likeliest tokens", (torch.tensor([[1.0, 3.0, 3.0, 0.0]]), 1.0)),
+        Case(
+            "sixty tokens: nearly equal, equal, falling, one alone, and a small min-p",
+            (torch.stack([flat, torch.zeros(60), falling, one]), 0.0001),
+        ),
     )
 
 
@@ -62,6 +70,11 @@ MIN_P = Component(
         "rows far apart": lambda logits: logits.amax(-1).max() - logits.amax(-1).min() > 200,
         "exponentials that overflow": lambda logits: logits.max() > 88,
         "a token ruled out": lambda logits: logits.isinf().any(),
+        "one token alone": lambda logits: (logits.isfinite().sum(-1) == 1).any(),
+        "more than 50 tokens kept": lambda logits, min_p: (
+            (logits >= logits.amax(-1, keepdim=True) + math.log(min_p)).sum(-1).max() > 50
+        ),
+        "a small min-p": lambda min_p: min_p < 0.001,
         "two likeliest tokens": lambda logits: (
             (logits == logits.amax(-1, keepdim=True)).sum(-1).max() > 1
         ),

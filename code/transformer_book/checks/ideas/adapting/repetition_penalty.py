@@ -19,6 +19,8 @@ def penalty_pipeline(s, logits, tokens, penalty):
 
 def penalty_cases() -> Sequence[Case]:
     by_hand = torch.tensor([[1.0, -1.0, 2.0, 4.0, -2.0, 3.0]])
+    forbidden = torch.tensor([[1.0, -torch.inf, 2.0, -torch.inf, 3.0, 0.0]])
+    long = torch.tensor([[5, 2, 4, 0, 3, *[1] * 1025], [1] * 256 + [0] * 774])
     return (
         Case("by hand: one token said", (by_hand, torch.tensor([[3]]), 2.0)),
         Case("by hand: one that is unlikely", (by_hand, torch.tensor([[4]]), 2.0)),
@@ -36,6 +38,8 @@ def penalty_cases() -> Sequence[Case]:
             "padding alone, and in the middle behind <eos>",
             (normal(2, 6, seed=8), torch.tensor([[0, 0, 0, 0, 0], [5, 2, 4, 0, 3]]), 2.0),
         ),
+        Case("forbidden tokens, a logit of 0", (forbidden, torch.tensor([[4, 3, 5]]), 2.0)),
+        Case("longer than any buffer, a token 256 times", (normal(2, 6, seed=7), long, 1.5)),
     )
 
 
@@ -71,6 +75,10 @@ PENALTY = Component(
         "no penalty": lambda penalty: penalty == 1,
         "padding": lambda tokens: bool((tokens == 0).any()),
         "one sentence": lambda tokens: len(tokens) == 1,
+        "a forbidden token": lambda logits: bool(logits.isinf().any()),
+        "a logit of 0": lambda logits: bool((logits == 0).any()),
+        "longer than 1024": lambda tokens: tokens.size(1) > 1024,
+        "a token 256 times": lambda tokens: bool(((tokens == 1).sum(1) == 256).any()),
         "padding alone": lambda tokens: bool((tokens == 0).all(1).any()),
         "padding in the middle": lambda tokens: bool(
             ((tokens[:, 1:-1] == 0) & (tokens[:, :1] != 0) & (tokens[:, -1:] != 0)).any()

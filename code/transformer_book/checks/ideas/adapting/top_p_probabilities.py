@@ -14,6 +14,8 @@ FOUR = torch.tensor([[0.15, 0.5, 0.1, 0.25]]).log()
 
 
 def top_p_cases() -> Sequence[Case]:
+    many = torch.arange(150.0)[None] / 100
+    many[:, 70] = float("-inf")
     return (
         Case("four tokens, p = 0.7", (FOUR, 0.7)),
         Case("four tokens, p = 0.8", (FOUR, 0.8)),
@@ -29,6 +31,9 @@ def top_p_cases() -> Sequence[Case]:
             "logits very far from zero",
             (torch.cat([normal(1, 5, seed=6) + 300, normal(1, 5, seed=7) - 300]), 0.6),
         ),
+        Case("150 tokens, one of them ruled out", (many, 0.95)),
+        Case("one token", (torch.zeros(1, 1), 0.5)),
+        Case("as many rows as tokens, p = 0.1", (0.2 * normal(5, 5, seed=8), 0.1)),
     )
 
 
@@ -60,6 +65,11 @@ TOP_P = Component(
     boundaries={
         "logits beyond 100": lambda logits: bool((logits > 100).any()),
         "logits below −100": lambda logits: bool((logits < -100).any()),
+        "more than 100 tokens": lambda logits: logits.size(1) > 100,
+        "a token that is ruled out": lambda logits: bool(logits.isinf().any()),
+        "one token": lambda logits: logits.size(1) == 1,
+        "as many rows as tokens": lambda logits: 1 < logits.size(0) == logits.size(1),
+        "p below 0.2": lambda top_p: top_p < 0.2,
     },
 )
 

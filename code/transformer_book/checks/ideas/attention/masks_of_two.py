@@ -31,6 +31,13 @@ def two_cases() -> Sequence[Case]:
             9,
             0,
         ),
+        pair(
+            "longer than any buffer, padding that is no small number",
+            [[i % 7 * 8376 for i in range(520)]],
+            [[i % 5 - 1 for i in range(520)]],
+            50256,
+            -1,
+        ),
     )
 
 
@@ -68,6 +75,9 @@ TWO = Component(
         "a target of padding alone": lambda target, target_pad: bool(
             (target == target_pad).all(1).any()
         ),
+        "longer than 512": lambda target: target.size(1) > 512,
+        "a padding id beyond one byte": lambda source_pad: source_pad > 256,
+        "a padding id below 0": lambda target_pad: target_pad < 0,
         "a source of padding alone": lambda source, source_pad: bool(
             (source == source_pad).all(1).any()
         ),

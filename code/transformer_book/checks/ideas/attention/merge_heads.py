@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
-from transformer_book.checks.boundaries import on, vector_conditions
+from transformer_book.checks.boundaries import longer_than, on, vector_conditions
 from transformer_book.checks.components import Case, Component, mistakes_in
 from transformer_book.checks.given import addresses, normal
 
@@ -22,6 +22,9 @@ def merge_cases() -> Sequence[Case]:
         Case("addresses: one position", (addresses(3, 2, 1, 3),)),
         Case("addresses: as many of all", (addresses(3, 3, 3, 3),)),
         Case("random numbers", (normal(2, 3, 5, 4, seed=1),)),
+        Case("eleven heads, one sentence, one position", (normal(1, 11, 1, 3, seed=2),)),
+        Case("one of all", (normal(1, 1, 1, 1, seed=3),)),
+        Case("twelve heads, three hundred positions", (normal(1, 12, 300, 2, seed=4),)),
     )
 
 
@@ -39,7 +42,13 @@ MERGE_HEADS = Component(
     ready_made={
         "MultiHeadAttention.merge_heads": "attention.MultiHeadAttention.merge_heads",
     },
-    boundaries=on("heads", vector_conditions("sentences", "heads", "positions", "features")),
+    boundaries={
+        **on("heads", vector_conditions("sentences", "heads", "positions", "features")),
+        **on("heads", longer_than((10, 100, 256), lambda heads: heads.size(2))),
+        "more than ten heads": lambda heads: heads.size(1) > 10,
+        "one sentence, one position": lambda heads: heads.size(0) == heads.size(2) == 1,
+        "one of all": lambda heads: heads.numel() == 1,
+    },
 )
 
 # --- known mistakes ------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -49,6 +50,8 @@ def multi_head_cases() -> Sequence[Case]:
 
     causal = torch.ones(4, 4, dtype=torch.bool).tril()
     padding = torch.tensor([[True] * 5, [True] * 3 + [False] * 2])[:, None, None]
+    some = torch.tensor([[True, True, False, True], [True, False, False, True]])[:, None, None]
+    window = torch.ones(3, 5, dtype=torch.bool).tril().triu(-1)  # itself, and the one before
     return (
         Case("one sentence, two heads", (*inputs(1, 3, 3, 4, 10), 2)),
         Case("two sentences, two heads", (*inputs(2, 4, 4, 8, 20), 2)),
@@ -96,7 +99,16 @@ def multi_head_cases() -> Sequence[Case]:
             {"mask": causal[None, None]},
         ),
         Case("heads of one feature", (*inputs(2, 3, 3, 4, 160), 4)),
+        Case("one query, and a mask handed in by place", (*inputs(2, 1, 4, 4, 170), 2, some)),
+        Case("a window over the keys", (*inputs(2, 3, 5, 6, 180), 3), {"mask": window}),
     )
+
+
+def settled_heads(case: Case, answer: Any) -> Any:
+    """As in one head; and what becomes of a mask beside wrong scores of one query is open, too."""
+    mask = case.arguments[8] if len(case.arguments) > 8 else case.keywords.get("mask")
+    one_query = case.arguments[0].size(1) == 1
+    return 0.0 if mask is not None and one_query else partly_masked(case, answer)
 
 
 def some_keys(*shape: int, seed: int) -> Tensor:
@@ -110,9 +122,9 @@ PROJECTIONS = ("query", "key", "value", "output")
 def multi_head_class_cases() -> Sequence[Case]:
     cases = []
     for case in multi_head_cases():
-        query, key, value, *weights, n_heads = case.arguments
+        query, key, value, *weights, n_heads = case.arguments[:8]
         names = (f"{name}.weight" for name in PROJECTIONS)
-        mask = case.keywords.get("mask")
+        mask = case.arguments[8] if len(case.arguments) > 8 else case.keywords.get("mask")
         given = dict(zip(names, weights, strict=True))
         inputs = (query, key, value) if mask is None else (query, key, value, mask)
         cases.append(
@@ -149,7 +161,7 @@ MULTI_HEAD = Component(
     alike={"clean": lambda weights, mask: weights},
     returns="`(B, T, D)`; a weight is used as `x @ weight.T`, as `nn.Linear` does; `mask` is "
     "boolean, True = may attend, for all heads alike, and hides from no query all keys",
-    settled=partly_masked,
+    settled=settled_heads,
     as_class=AsClass(
         constructor="d_model, n_heads",
         forward="query, key, value, mask=None",
@@ -178,6 +190,10 @@ MULTI_HEAD = Component(
         "more heads than sentences": lambda query, n_heads: len(query) < n_heads,
         "one mask with four axes for several sentences": lambda query, mask: (
             mask is not None and mask.dim() == 4 and len(mask) == 1 < len(query)
+        ),
+        "one query and a mask": lambda query, mask: mask is not None and query.size(1) == 1,
+        "a mask (T, S), more keys than queries": lambda mask: (
+            mask is not None and mask.dim() == 2 and mask.size(0) < mask.size(1)
         ),
         "heads of one feature": lambda query, n_heads: (
             query.size(-1) == n_heads and query.size(1) > 1
@@ -601,6 +617,11 @@ OTHERWISE_SAID = {
         "symptom": "The weights are shared out over the heads, not over the keys.",
         "cause": "Take the softmax over the keys, dim=-1 of scores (B, H, T, S). (Without dim, as "
         "with dim=1, F.softmax takes the heads there.)",
+    },
+    "scores of queries with queries": {  # it stops with one query and several keys, too
+        "steps": {
+            "scores": lambda query, key: (query @ query.mT).reshape(*query.shape[:-1], key.size(-2))
+        },
     },
     "scores divided by the root of the number of queries": {
         "cause": "The scores are divided by the root of the number of queries: divide them by the "

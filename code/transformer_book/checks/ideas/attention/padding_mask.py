@@ -34,6 +34,12 @@ def token_cases() -> Sequence[Case]:
     )
 
 
+def padding_cases() -> Sequence[Case]:
+    """And one that is too long for a mask of pairs."""
+    long = torch.cat([torch.arange(4099) % 4 * 65536, torch.tensor([256])])
+    return (*token_cases(), Case("longer still, padding inside, large ids", (long[None],)))
+
+
 PADDING_MASK = Component(
     name="padding_mask",
     chapter=8,
@@ -45,7 +51,7 @@ PADDING_MASK = Component(
         "real": lambda tokens: tokens != 0,
         "shape": lambda real: real[:, None, None, :],
     },
-    cases=token_cases,
+    cases=padding_cases,
     returns="a boolean mask `(B, 1, 1, S)`, `True` = may attend; padding is token 0",
     differentiable=False,
     met="batch",
@@ -54,6 +60,12 @@ PADDING_MASK = Component(
     | {
         "one place": lambda tokens: tokens.size(1) == 1,
         "nothing but padding": lambda tokens: (tokens == PAD).all(1).any(),
+        "padding in the middle": lambda tokens: (
+            (tokens[:, 1:-1] == PAD) & (tokens[:, -1:] != PAD)
+        ).any(),
+        "an id beyond two bytes": lambda tokens: tokens.max() > 65535,
+        "an id that is 0 in one byte": lambda tokens: (tokens == 256).any(),
+        "longer than 2048": lambda tokens: tokens.size(1) > 2048,
         "padding in front": lambda tokens: ((tokens[:, 0] == PAD) & tokens.any(1)).any(),
     },
 )

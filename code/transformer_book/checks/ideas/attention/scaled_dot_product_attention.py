@@ -109,6 +109,39 @@ def attention_cases() -> Sequence[Case]:
             (normal(2, 3, 4, seed=40), normal(2, 2, 4, seed=41), normal(2, 2, 4, seed=42)),
             {"mask": torch.tensor([[[True, False]], [[True, True]]])},
         ),
+        Case(
+            "a mask of queries (T, 1), vectors of one number",
+            (
+                normal(1, 2, 3, 1, seed=43),
+                normal(1, 2, 4, 1, seed=44),
+                normal(1, 2, 4, 3, seed=45),
+            ),
+            {"mask": torch.tensor([[True], [False], [True]])},
+        ),
+        Case(
+            "a mask (B, 1, T, S) that hides all from one query",
+            (batch[0], batch[1], batch[2]),
+            {"mask": (some & (torch.arange(5) != 3)[:, None])[:, :1]},
+        ),
+        Case(
+            "one key, hidden in one sentence",
+            (
+                normal(2, 1, 3, 2, seed=46),
+                normal(2, 1, 1, 2, seed=47),
+                normal(2, 1, 1, 2, seed=48),
+            ),
+            {"mask": torch.tensor([True, False])[:, None, None, None]},
+        ),
+        Case(
+            "longer than a block, a mask with holes",
+            (normal(1, 66, 2, seed=49), normal(1, 130, 2, seed=50), normal(1, 130, 2, seed=51)),
+            {"mask": normal(66, 130, seed=52) < 0.7},
+        ),
+        Case(
+            "a mask (S,)",
+            (normal(2, 3, 4, seed=53), normal(2, 5, 4, seed=54), normal(2, 5, 4, seed=55)),
+            {"mask": torch.tensor([True, False, True, True, False])},
+        ),
     )
 
 
@@ -156,6 +189,19 @@ ATTENTION = Component(
         "one axis in front": lambda query: query.dim() == 3,
         "more queries than keys": lambda query, key: query.size(-2) > key.size(-2),
         "vectors longer than 50": lambda query: query.size(-1) > 50,
+        "vectors of one number": lambda query: query.size(-1) == 1,
+        "more than 64 queries": lambda query: query.size(-2) > 64,
+        "more than 128 keys": lambda key: key.size(-2) > 128,
+        "a mask of queries": lambda key, mask: (
+            mask is not None and mask.size(-1) == 1 < key.size(-2)
+        ),
+        "a mask (B, 1, T, S)": lambda query, mask: (
+            mask is not None and mask.dim() == 4 and mask.size(1) == 1 < mask.size(2)
+        ),
+        "a mask of one axis": lambda mask: mask is not None and mask.dim() == 1,
+        "one key, hidden": lambda key, mask: (
+            mask is not None and key.size(-2) == 1 and not mask.all()
+        ),
         "a mask, and scores beyond 10000": lambda query, key, mask: (
             mask is not None and (query @ key.mT).abs().max() > 2e4
         ),

@@ -40,6 +40,8 @@ def softmax_cases() -> Sequence[Case]:
         Case("scores near -20000", (torch.tensor([-20000.0, -20050.0]),), rough=True),
         Case("two sentences, two heads", (normal(2, 2, 3, 5, seed=5),)),
         Case("one score", (torch.tensor([[3.0]]),)),
+        Case("200 scores", (normal(2, 200, seed=7),)),
+        Case("five axes, and zeros", (torch.tensor([[[[[0.0, -1.0], [0.0, 0.0]]]]]),)),
     )
 
 
@@ -71,12 +73,14 @@ SOFTMAX = Component(
         "F.scaled_dot_product_attention": F.scaled_dot_product_attention,
     },
     boundaries={
-        **{f"{n} axes": lambda scores, n=n: scores.dim() == n for n in (1, 2, 3, 4)},
+        **{f"{n} axes": lambda scores, n=n: scores.dim() == n for n in (1, 2, 3, 4, 5)},
         "one score": lambda scores: scores.size(-1) == 1,
         "negative scores alone": lambda scores: (scores < 0).all(),
         "scores beyond 88": lambda scores: scores.max() > 88,
         "scores below -103": lambda scores: scores.amax(-1).min() < -103,
         "equal scores": lambda scores: (scores.amax(-1) == scores.amin(-1)).any(),
+        "more than 128 scores": lambda scores: scores.size(-1) > 128,
+        "a row of zeros": lambda scores: (scores == 0).all(-1).any(),
     },
 )
 

@@ -22,6 +22,8 @@ def split_cases() -> Sequence[Case]:
         Case("addresses: one position", (addresses(3, 1, 6), 2)),
         Case("addresses: as many of all", (addresses(4, 4, 4), 2)),
         Case("random numbers", (normal(2, 5, 12, seed=1), 3)),
+        Case("one sentence of one position", (normal(1, 1, 6, seed=2), 2)),
+        Case("twelve heads, each seven wide", (normal(2, 3, 84, seed=3), 12)),
     )
 
 
@@ -44,6 +46,11 @@ SPLIT_HEADS = Component(
     },
     boundaries=on("x", vector_conditions(*BTD))
     | {
+        "one sentence of one position": lambda x: x.size(0) == x.size(1) == 1,
+        "more than eight heads": lambda n_heads: n_heads > 8,
+        "heads of odd width": lambda x, n_heads: (
+            x.size(2) // n_heads % 2 == 1 < x.size(2) // n_heads
+        ),
         "one head": lambda n_heads: n_heads == 1,
         "as many heads as positions": lambda x, n_heads: x.size(1) == n_heads,
         "as many heads as features": lambda x, n_heads: x.size(2) == n_heads,

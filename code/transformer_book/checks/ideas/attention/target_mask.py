@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
+from transformer_book.checks.boundaries import PAD
 from transformer_book.checks.components import Case, Component, mistakes_in
+from transformer_book.checks.given import sentences
 from transformer_book.checks.ideas.attention.padding_mask import PADDING_MASK, token_cases
 
 
@@ -18,6 +22,24 @@ def spread_out(case: Case, mask: Any) -> Any:
         return mask.expand(batch, 1, length, length)
     except (RuntimeError, AttributeError):
         return mask
+
+
+LONG = 2000  # tokens: whoever writes two loops over them would wait
+
+
+def target_cases() -> Sequence[Case]:
+    return (
+        *(case for case in token_cases() if case.arguments[0].size(1) < LONG),
+        Case(
+            "padding between words, ids that are multiples of 256",
+            (torch.tensor([[256, 0, 65536, 2], [5, 0, 0, 512]]),),
+        ),
+        Case(
+            "five sentences of one token, one of padding",
+            (torch.tensor([[3], [2], [9], [5], [0]]),),
+        ),
+        Case("a long text with padding behind", (F.pad(sentences(520, seed=6), (0, 10)),)),
+    )
 
 
 TARGET_MASK = Component(
@@ -32,7 +54,7 @@ TARGET_MASK = Component(
         "causal": lambda tokens: torch.ones(tokens.size(1), tokens.size(1)).tril().bool(),
         "both": lambda padding, causal: padding & causal,
     },
-    cases=token_cases,
+    cases=target_cases,
     returns="a boolean mask `(B, 1, T, T)`, `True` = may attend: to itself and to what came "
     "before, unless that is padding (token 0), which may stand anywhere",
     settled=spread_out,
@@ -46,7 +68,21 @@ TARGET_MASK = Component(
         "masks.padding_mask": "masks.padding_mask",
         "masks.causal_mask": "masks.causal_mask",
     },
-    boundaries=PADDING_MASK.boundaries,
+    boundaries={
+        **{
+            name: holds
+            for name, holds in PADDING_MASK.boundaries.items()
+            if name != "longer than 2048"
+        },
+        "padding between words": lambda tokens: (
+            (tokens[:, 1:-1] == PAD) & (tokens[:, 2:] != PAD) & (tokens[:, :-2] != PAD)
+        ).any(),
+        "one token, of padding": lambda tokens: tokens.size(1) == 1 and (tokens == PAD).any(),
+        "more than four sentences": lambda tokens: len(tokens) > 4,
+        "padding beyond 512": lambda tokens: (tokens[:, 512:] == PAD).any(),
+        "a multiple of 256": lambda tokens: ((tokens != PAD) & (tokens % 256 == 0)).any(),
+        "a multiple of 65536": lambda tokens: ((tokens != PAD) & (tokens % 65536 == 0)).any(),
+    },
 )
 
 # --- known mistakes ------------------------------------------------------------------------------

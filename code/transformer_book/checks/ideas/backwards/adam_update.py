@@ -36,6 +36,28 @@ def adam_update_cases() -> Sequence[Case]:
         case("a large ε", 3, 13, 0.5, 0.7, 0.9, 0.3),
         case("another large ε", 5, 17, 0.2, 0.6, 0.99, 0.1),
         case("large numbers", 4, 21, 1.0, 0.9, 0.999, 1.0, size=4.0),
+        Case(
+            "late: gradients of zero and a large one, a weight of zero",
+            (
+                torch.tensor([[0.0, 0.7, -1.2, 0.4]]),
+                torch.tensor([[0.0, 0.5, 0.0, -300.0]]),
+                normal(1, 4, seed=26),
+                torch.tensor([[0.5, 0.1, 1.0, 2.0]]),
+                *(1200, 0.1, 0.9, 0.999, 1e-8),
+            ),
+        ),
+        Case(
+            "no gradient at all",
+            (
+                normal(2, 3, seed=27),
+                torch.zeros(2, 3),
+                normal(2, 3, seed=28),
+                normal(2, 3, seed=29).square(),
+                *(4, 0.1, 0.9, 0.98, 1e-9),
+            ),
+        ),
+        case("β₁ = 0, and tiny numbers", 1, 30, 1e-6, 0.0, 0.98, 1e-9, size=1e-6),
+        case("a learning rate of zero, β₂ = 0", 3, 34, 0.0, 0.9, 0.0, 1e-9),
     )
 
 
@@ -60,6 +82,18 @@ ADAM_UPDATE = Component(
     "`update` counts from 1",
     differentiable=False,  # it is a gradient itself
     met="worse",
+    boundaries={
+        "one row": lambda parameter: parameter.size(0) == 1,
+        "a weight of zero": lambda parameter: (parameter == 0).any(),
+        "no gradient at all": lambda gradient: not gradient.any(),
+        "a gradient of zero": lambda gradient: (gradient == 0).any(),
+        "a gradient beyond 100": lambda gradient: gradient.abs().max() > 100,
+        "tiny gradients": lambda gradient: 0 < gradient.abs().max() < 1e-4,
+        "more than 1000 updates": lambda update: update > 1000,
+        "a learning rate of zero": lambda learning_rate: learning_rate == 0,
+        "β₁ = 0": lambda beta1: beta1 == 0,
+        "β₂ = 0": lambda beta2: beta2 == 0,
+    },
 )
 
 # --- known mistakes ------------------------------------------------------------------------------

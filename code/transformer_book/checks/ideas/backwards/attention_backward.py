@@ -20,10 +20,15 @@ def attention_backward_pipeline(s, d_output, query, key, value, weights):
 
 
 def attention_backward_cases() -> Sequence[Case]:
-    def case(name: str, *sizes: int, seed: int, hidden: Tensor | None = None) -> Case:
+    def case(
+        name: str, *sizes: int, seed: int, hidden: Tensor | None = None, large: bool = False
+    ) -> Case:
         b, t, s, k, k_value = sizes
         query, key = normal(b, t, k, seed=seed), normal(b, s, k, seed=seed + 1)
         value, d_output = normal(b, s, k_value, seed=seed + 2), normal(b, t, k_value, seed=seed + 3)
+        if large and hidden is not None:  # all scores, by the same, and values that nobody sees
+            query[..., 0] = key[..., 0] = 15.0
+            value += 1000 * hidden.mT
         scores = query @ key.mT / k**0.5  # (B, T, S)
         if hidden is not None:
             scores = scores.masked_fill(hidden, -torch.inf)
@@ -39,6 +44,10 @@ def attention_backward_cases() -> Sequence[Case]:
         case("the last key is hidden", 2, 4, 3, 5, 3, seed=17, hidden=torch.arange(3) > 1),
         case("other keys hidden in each sentence", 2, 2, 3, 2, 4, seed=25, hidden=first_or_last),
         case("one query in each of two sentences", 2, 1, 3, 2, 3, seed=29),
+        case("one key, vectors of one number", 2, 2, 1, 1, 1, seed=33),
+        case(
+            "large scores, hidden values", 2, 3, 3, 3, 2, seed=37, hidden=first_or_last, large=True
+        ),
     )
 
 
@@ -69,6 +78,15 @@ ATTENTION_BACKWARD = Component(
         ),
         "one query in each of several sentences": lambda query: (
             len(query) > 1 and query.size(1) == 1
+        ),
+        "one key": lambda key: key.size(1) == 1,
+        "vectors of one number": lambda key: key.size(2) == 1,
+        "large scores": lambda query, key: (query @ key.mT / query.size(-1) ** 0.5).max() > 88,
+        "large values at hidden keys": lambda value, weights: bool(
+            ((weights == 0).all(1)[..., None] & (value.abs() > 900)).any()
+        ),
+        "hidden keys, as many as queries": lambda weights: bool(
+            weights.size(1) == weights.size(2) and (weights == 0).all(1).any()
         ),
     },
 )

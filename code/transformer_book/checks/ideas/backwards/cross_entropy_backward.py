@@ -45,6 +45,8 @@ def cross_entropy_backward_cases() -> Sequence[Case]:
             5,
             6,
         ),
+        case("a share of one, one position each", [[3], [0], [2]], 4, 7, smoothing=1.0),
+        case("70 positions, 300 words", [[*range(230, 299), 299]], 300, 8),
     )
 
 
@@ -73,6 +75,9 @@ CROSS_ENTROPY_BACKWARD = Component(
         "one position each": lambda target: target.size(1) == 1 and len(target) > 1,
         "padding in front": lambda target: ((target[:, 0] == 0) & target.any(1)).any(),
         "an empty sentence": lambda target: (target == 0).all(1).any(),
+        "smoothing of one": lambda smoothing: smoothing == 1.0,
+        "more than 255 words": lambda logits: logits.size(-1) > 255,
+        "more than 64 positions": lambda target: target.size(1) > 64,
     },
 )
 

@@ -28,6 +28,8 @@ def layer_norm_backward_cases() -> Sequence[Case]:
 
     word = torch.tensor([[[15.0, 1.0, 9.0, 7.0]]]), torch.ones(4)
     alike = torch.tensor([[[2.0, 2.0, 2.0, 2.0], [1.0, 2.0, 4.0, 0.0]]])
+    unread = normal(1, 2, 4, seed=22)
+    unread[:, 1] = 0.0  # nothing that follows has read this position
     return (
         Case("with a pencil", (torch.tensor([[[2.0, 0.0, 0.0, 2.0]]]), *word)),
         case("two words", 1, 2, 3, seed=1, size=3),
@@ -40,6 +42,12 @@ def layer_norm_backward_cases() -> Sequence[Case]:
             "equal features, and a weight of 0",
             (normal(1, 2, 4, seed=20), alike, torch.tensor([1.0, 0.0, -1.0, 2.0])),
         ),
+        Case(
+            "close together, far from zero beside that, ε = 0",
+            (unread, 2 + 0.01 * normal(1, 2, 4, seed=33), 1 + 0.5 * normal(4, seed=23)),
+            {"eps": 0.0},
+        ),
+        case("more positions than features, 70 of them", 5, 14, 3, seed=25),
     )
 
 
@@ -67,6 +75,13 @@ LAYER_NORM_BACKWARD = Component(
     boundaries={
         "equal features": lambda x: bool((x == x[..., :1]).all(-1).any()),
         "a weight of 0": lambda weight: bool((weight == 0).any()),
+        "ε = 0": lambda eps: eps == 0,
+        "a mean far beyond the deviation": lambda x: bool(
+            ((x.std(-1) > 0) & (x.mean(-1).abs() > 50 * x.std(-1))).any()
+        ),
+        "a gradient of zeros": lambda d_output: bool((d_output == 0).all(-1).any()),
+        "more positions than features": lambda x: x.size(1) > x.size(2),
+        "more than 64 positions in all": lambda x: x.size(0) * x.size(1) > 64,
     },
 )
 

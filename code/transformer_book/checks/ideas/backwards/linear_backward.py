@@ -27,6 +27,10 @@ def linear_backward_cases() -> Sequence[Case]:
         case("more sentences than words", 4, 2, 3, 2, seed=7),
         case("as many outputs as inputs", 2, 3, 4, 4, seed=10),
         case("three sentences of one number", 3, 1, 1, 1, seed=13),
+        case("all sizes alike", 3, 3, 3, 3, seed=16),
+        case("one sentence of one word", 1, 1, 3, 2, seed=19),
+        case("one output, several words", 2, 3, 4, 1, seed=22),
+        case("one input, several words", 2, 3, 1, 4, seed=25),
     )
 
 
@@ -50,6 +54,10 @@ LINEAR_BACKWARD = Component(
         "one word in each of several sentences": lambda x: len(x) > 1 and x.size(1) == 1,
         "one input": lambda weight: weight.size(1) == 1,
         "one output": lambda weight: weight.size(0) == 1,
+        "all sizes alike": lambda x, weight: len({*x.shape, *weight.shape}) == 1,
+        "one sentence of one word": lambda x: x.size(0) == x.size(1) == 1,
+        "one output, several words": lambda x, weight: len(weight) == 1 < x.size(1),
+        "one input, several words": lambda x: x.size(2) == 1 < x.size(1),
     },
 )
 

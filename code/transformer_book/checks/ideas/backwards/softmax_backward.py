@@ -28,6 +28,18 @@ def softmax_backward_cases() -> Sequence[Case]:
         case("two sentences", 2, 3, 4, seed=3),
         case("as many rows as keys", 2, 4, 4, seed=5),
         Case("hidden keys", (normal(2, 4, 5, seed=7), masked.softmax(-1))),
+        Case(
+            "many keys, large gradients",
+            (500 * normal(1, 3, 130, seed=11), normal(1, 3, 130, seed=12).softmax(-1)),
+        ),
+        Case("one key", (normal(2, 3, 1, seed=13), torch.ones(2, 3, 1))),
+        Case(
+            "tiny gradients, a row that is all on one key",
+            (
+                5e-4 * normal(2, 3, 4, seed=14).tanh(),
+                torch.cat([normal(2, 2, 4, seed=15).softmax(-1), torch.eye(4)[1:3, None]], 1),
+            ),
+        ),
     )
 
 
@@ -47,6 +59,15 @@ SOFTMAX_BACKWARD = Component(
     "scores",
     differentiable=False,  # it is a gradient itself
     met="worse",
+    boundaries={
+        "one key": lambda output: output.size(-1) == 1,
+        "more than 128 keys": lambda output: output.size(-1) > 128,
+        "a row that is all on one of several keys": lambda output: (
+            output.size(-1) > 1 and (output == 1).any()
+        ),
+        "gradients beyond 100": lambda d_output: d_output.abs().max() > 100,
+        "tiny gradients": lambda d_output: d_output.abs().max() < 1e-3,
+    },
 )
 
 # --- known mistakes ------------------------------------------------------------------------------

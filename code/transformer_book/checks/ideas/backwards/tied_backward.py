@@ -29,6 +29,8 @@ def tied_backward_cases() -> Sequence[Case]:
         case("a token three times", [[1, 3], [3, 3], [2, 0]], 5, 4, 7),
         case("padding", [[6, 2, 0, 0], [6, 6, 5, 2]], 8, 3, 10),
         case("one place each", [[2], [3], [1]], 5, 3, 16),
+        case("the last word everywhere, as many words as features", [[3, 3], [3, 3]], 4, 4, 19),
+        case("70 places, 300 words, one feature", [[*range(230, 299), 299]], 300, 1, 22),
     )
 
 
@@ -52,7 +54,16 @@ TIED_BACKWARD = Component(
     "(`vectors @ matrix.T` were the logits, with the gradients `d_logits`)",
     differentiable=False,  # it is a gradient itself
     met="worse",
-    boundaries={"one place each": lambda tokens: tokens.size(1) == 1 and len(tokens) > 1},
+    boundaries={
+        "one place each": lambda tokens: tokens.size(1) == 1 and len(tokens) > 1,
+        "as many words as features": lambda d_logits, vectors: (
+            d_logits.size(-1) == vectors.size(-1)
+        ),
+        "one token everywhere": lambda tokens: tokens.numel() > 3 and len(tokens.unique()) == 1,
+        "more than 64 places": lambda tokens: tokens.size(1) > 64,
+        "more than 255 words": lambda tokens: tokens.max() > 255,
+        "one feature": lambda vectors: vectors.size(-1) == 1,
+    },
 )
 
 

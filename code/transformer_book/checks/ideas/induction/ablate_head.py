@@ -33,6 +33,8 @@ def ablate_cases() -> Sequence[Case]:
         return heads, weight, normal(d_model, seed=seed + 2), head
 
     pencil = torch.tensor([[[[1.0, 2.0]], [[3.0, 4.0]]]])  # one position, two heads
+    twelve, *others = parts(1, 12, 2, 1, 5, 10, seed=110)
+    twelve[:, 3] = twelve[:, 10]
     return (
         Case("one position, two heads", (pencil, torch.eye(4), torch.tensor([1.0, 0, 0, 1.0]), 1)),
         Case("two heads, the first", (*parts(1, 2, 3, 3, 6, 0, seed=10),)),
@@ -45,6 +47,8 @@ def ablate_cases() -> Sequence[Case]:
         Case("as many heads as features", (*parts(2, 3, 2, 3, 9, 2, seed=80),)),
         Case("one head", (*parts(2, 1, 3, 4, 4, 0, seed=90),)),
         Case("a wider model", (*parts(2, 3, 3, 2, 8, 0, seed=100),)),
+        Case("twelve heads of one feature, two of them alike", (twelve, *others)),
+        Case("one head, one position, one feature behind", (*parts(2, 1, 1, 3, 1, 0, seed=120),)),
     )
 
 
@@ -76,6 +80,15 @@ ABLATE_HEAD = Component(
         "as many heads as features": lambda heads: heads.size(1) == heads.size(3),
         "another width behind": lambda weight: weight.size(0) != weight.size(1),
         "a wider model": lambda weight: weight.size(0) < weight.size(1),
+        "more than ten heads": lambda heads: heads.size(1) > 10,
+        "one feature in each head": lambda heads: heads.size(3) == 1,
+        "another head like this one": lambda heads, head: any(
+            torch.equal(other, heads[:, head])
+            for i, other in enumerate(heads.unbind(1))
+            if i != head
+        ),
+        "one head, one position": lambda heads: heads.size(1) == heads.size(2) == 1,
+        "one feature behind": lambda weight: weight.size(1) == 1,
     },
 )
 

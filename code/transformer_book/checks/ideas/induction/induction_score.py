@@ -45,6 +45,7 @@ def score_cases() -> Sequence[Case]:
         Case("the same, one sequence", (maps(1, 3, 8, seed=8, causal=False), 3)),
         Case("a short period", (maps(2, 3, 7, seed=9), 2)),
         Case("weights that are 0 or 1", (hard, 3)),
+        Case("a period of one, seventy places, one head", (maps(3, 1, 70, seed=10), 1)),
     )
 
 
@@ -73,6 +74,10 @@ INDUCTION_SCORE = Component(
         "a third time": lambda weights, period: weights.size(-1) > 2 * period,
         "one row that can copy": lambda weights, period: weights.size(-1) == period + 1,
         "a period of two": lambda period: period == 2,
+        "a period of one": lambda period: period == 1,
+        "more than 64 places": lambda weights: weights.size(-1) > 64,
+        "one head, several sequences": lambda weights: weights.size(1) == 1 and len(weights) > 1,
+        "many repeats": lambda weights, period: weights.size(-1) > 8 * period,
         "weights on what follows": lambda weights: bool(weights.triu(1).any()),
         "weights of 0 or 1 alone": lambda weights: bool(((weights == 0) | (weights == 1)).all()),
     },

@@ -16,6 +16,8 @@ from transformer_book.checks.given import normal
 def add_cases() -> Sequence[Case]:
     zeros = normal(4, 2, 6, seed=9)
     zeros[2, 1] = 0  # a vector of zeros is no padding
+    behind = normal(6, 2, 4, seed=17).relu()  # as behind a ReLU
+    behind[1] = 0
     return (
         Case("one sentence", (normal(1, 3, 4, seed=1), normal(9, 4, seed=2))),
         Case("two sentences", (normal(2, 3, 4, seed=3), normal(9, 4, seed=4))),
@@ -25,6 +27,11 @@ def add_cases() -> Sequence[Case]:
         Case("more sentences than tokens", (zeros, normal(9, 6, seed=10))),
         Case("one token", (normal(1, 1, 3, seed=11), normal(9, 3, seed=12))),
         Case("a long text", (normal(1, 1030, 2, seed=13), normal(1040, 2, seed=14))),
+        Case("zeros in x, and more sentences than rows", (behind, normal(3, 4, seed=18))),
+        Case(
+            "more than 5000 tokens of one feature",
+            (normal(1, 5001, 1, seed=21), normal(5002, 1, seed=22)),
+        ),
     )
 
 
@@ -52,7 +59,12 @@ ADD_POSITIONS = Component(
         "the whole table": lambda x, table: x.size(1) == len(table),
         "more sentences than positions": lambda x: x.size(0) > x.size(1),
         "longer than 1024": lambda x: x.size(1) > 1024,
+        "longer than 5000": lambda x: x.size(1) > 5000,
+        "one feature": lambda x: x.size(-1) == 1,
+        "more sentences than rows": lambda x, table: len(x) > len(table),
         "a vector of zeros": lambda x: (x == 0).all(-1).any(),
+        "a sentence of zeros": lambda x: (x == 0).flatten(1).all(-1).any(),
+        "zeros in a vector": lambda x: ((x == 0).any(-1) & (x != 0).any(-1)).any(),
     },
 )
 

@@ -23,6 +23,8 @@ def corpus_cases() -> Sequence[Case]:
     kinds = [["Hund", "hund", ".", "3", "x-y", "über"], ["Hund", "hund", ".", "3", "x-y"], ["3"]]
     many = [[f"Wort{i}" for i in range(0, 90, step)] for step in (1, 2)]
     again = [["ja", "schön"], [], ["ja", "schön"], [], ["schon"]]
+    odd = ["it's", "it", "New York", "<b>", "pad", "dogs", "dog"]
+    long = [odd, *(["oft", f"Wort{i}"] for i in range(1024))]
     return (
         Case("three sentences, every word", (dogs, 1)),
         Case("three sentences, words that come twice", (dogs, 2)),
@@ -33,6 +35,7 @@ def corpus_cases() -> Sequence[Case]:
         Case("large letters and small, numbers, marks", (kinds, 2)),
         Case("ninety words, half of them twice", (many, 2)),
         Case("a sentence twice, and empty ones", (again, 2)),
+        Case("a thousand sentences, and words with blanks and marks in them", (long, 1)),
     )
 
 
@@ -88,6 +91,12 @@ BUILD_VOCABULARY = Component(
             len({tuple(t) for t in texts if t}) < sum(map(bool, texts))
         ),
         "an empty sentence": lambda texts: not all(texts),
+        "more than a thousand words": lambda texts: len(count_words(texts)) > 1000,
+        "a word a thousand times": lambda texts: max(count_words(texts).values()) > 1000,
+        "an apostrophe": lambda texts: any("'" in word for word in count_words(texts)),
+        "a blank in a word": lambda texts: any(" " in word for word in count_words(texts)),
+        "a word in angle brackets": lambda texts: any("<" in word for word in count_words(texts)),
+        "a special token's name": lambda texts: "pad" in count_words(texts),
     },
 )
 

@@ -24,6 +24,14 @@ def embedding_cases() -> Sequence[Case]:
         Case("special tokens and padding", (torch.tensor([[1, 3, 2, 0]]), normal(5, 7, seed=7))),
         Case("300 words", (torch.tensor([[298, 258], [4, 257]]), normal(300, 6, seed=9))),
         Case("one token, d_model = 128", (torch.tensor([[3]]), normal(4, 128, seed=8))),
+        Case(
+            "large ids, d_model = 1", (torch.tensor([[69999], [2049]]), normal(70000, 1, seed=10))
+        ),
+        Case(
+            "as many words as features, large numbers",
+            (torch.tensor([[3, 0], [1, 1], [4, 2]]), 9 * normal(5, 5, seed=11)),
+        ),
+        Case("a text longer than any buffer", (sentences(1030, seed=12), normal(20, 3, seed=13))),
     )
 
 
@@ -64,6 +72,12 @@ EMBEDDING = Component(
         },
         "d_model is no square": lambda weight: int(weight.size(1) ** 0.5) ** 2 != weight.size(1),
         "an id beyond one byte": lambda tokens: tokens.max() > 255,
+        "an id beyond two bytes": lambda tokens: tokens.max() > 65535,
+        "several sentences of one token": lambda tokens: tokens.size(0) > 1 == tokens.size(1),
+        "longer than 1024": lambda tokens: tokens.size(1) > 1024,
+        "one feature": lambda weight: weight.size(1) == 1,
+        "a square matrix": lambda weight: weight.size(0) == weight.size(1),
+        "rows longer than 10": lambda weight: weight.norm(dim=1).max() > 10,
         "d_model beyond 64": lambda weight: weight.size(1) > 64,
         "as many features as words": lambda weight: weight.size(0) <= weight.size(1),
     },

@@ -14,6 +14,9 @@ def encode_cases() -> Sequence[Case]:
     # A tokenizer's dictionary: the ids are not the places, and most are larger than a byte.
     unordered = {"grün": 70000, "dog": 5, "3": 4, "dog.": 300}
     unordered |= {s: i for i, s in enumerate(SPECIALS)}
+    pieces = {**{s: i for i, s in enumerate(SPECIALS)}, "the": 4, " the": 5, "x": 6}
+    pieces |= {"ice": 7, "ice cream": 8, "é": 9}
+    spaced = [" the", "ice cream", "the\n", "e\u0301"]  # the last is é in two characters
     return (
         Case("a sentence of known words", (["the", "dog", "sleeps"], vocabulary)),
         Case("an unknown word", (["the", "cat", "sleeps"], vocabulary)),
@@ -29,6 +32,7 @@ def encode_cases() -> Sequence[Case]:
             "more tokens than any buffer has places", (["the", "dog", "sleeps"] * 180, vocabulary)
         ),
         Case("a dictionary in another order", (["3", "grün", "", "dog.", "dog"], unordered)),
+        Case("tokens with spaces, and more than 1024", ([*spaced, *["x"] * 1100], pieces)),
     )
 
 
@@ -67,6 +71,8 @@ ENCODE = Component(
             [*vocabulary.values()] != [*range(len(vocabulary))]
         ),
         "an empty token": lambda tokens: "" in tokens,
+        "a token with spaces": lambda tokens: any(t != t.strip() or " " in t for t in tokens),
+        "more than 1024 tokens": lambda tokens: len(tokens) > 1024,
         "a large letter": lambda tokens: any(t != t.lower() for t in tokens),
         **{f"the token {t}": lambda tokens, t=t: t in tokens for t in ("<pad>", "<sos>", "<eos>")},
     },

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from itertools import cycle, pairwise, product
 
 from transformer_book.checks.components import Case, Component, mistakes_in
 
@@ -42,6 +42,16 @@ def learned_cases() -> Sequence[Case]:
         Case("a pair from word to word", (corpus("ab:9 xa:4 by:3 aby:1"), 4)),
         Case("more merges than there are, twice in a word", (corpus("caca:1"), 14)),
         Case("more merges than there are, three alike", (corpus("bccc:9"), 12)),
+        Case(
+            "capitals, accents and digits",
+            (corpus("né:3 nè:2 Bx:1200 ax:1200 ne\u0301:2 12:5"), 9),
+        ),
+        Case("a long word, merged to the end", (corpus("internationales:2"), 14)),
+        Case("no words", ({}, 2)),
+        Case(
+            "sixty-four words",
+            (dict(zip(map("".join, product("abcdefgh", repeat=2)), cycle(range(1, 8)))), 20),
+        ),
     )
 
 
@@ -104,6 +114,14 @@ LEARN_MERGES = Component(
         "a backslash": lambda words: any("\\" in word for word in words),
         "a mark": lambda words: any(not word.replace("_", "").isalnum() for word in words),
         "a letter alone": lambda words: any(len(word) == 1 for word in words),
+        "no words": lambda words: not words,
+        "more than fifty words": lambda words: len(words) > 50,
+        "a word of more than ten letters": lambda words: any(len(word) > 10 for word in words),
+        "a capital": lambda words: any(word != word.lower() for word in words),
+        "digits alone": lambda words: any(word.isdigit() for word in words),
+        "letters beyond ASCII": lambda words: any(not word.isascii() for word in words),
+        "letters made of two characters": lambda words: any("\u0301" in word for word in words),
+        "a word that comes 1000 times": lambda words: any(n >= 1000 for n in words.values()),
         "more merges than pairs": lambda words, n: n >= sum(len(word) - 1 for word in words) > 1,
     },
 )

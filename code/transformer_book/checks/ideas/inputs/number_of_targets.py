@@ -16,8 +16,11 @@ NUMBER_OF_TARGETS = Component(
     steps={"count": lambda vocab_size, length: vocab_size**length},
     cases=lambda: tuple(
         Case(f"{v} words, {n} places", (v, n))
-        # The last three are too large for a float's digits, and for 64 bits.
-        for v, n in ((2, 3), (3, 2), (10, 4), (5, 1), (1, 6), (7, 30), (2000, 10), (28, 200))
+        # From (7, 30) on, all but (5, 0) are too large for a float's digits, and for 64 bits.
+        for v, n in (
+            *((2, 3), (3, 2), (10, 4), (5, 1), (1, 6), (7, 30), (2000, 10), (28, 200)),
+            *((5, 0), (100277, 61)),
+        )
     ),
     returns="the number of different sequences of `length` tokens, a whole number",
     differentiable=False,
@@ -27,6 +30,9 @@ NUMBER_OF_TARGETS = Component(
         "beyond 64 bits": lambda vocab_size, length: vocab_size**length > 2**64,
         "beyond a float's digits": lambda vocab_size, length: vocab_size**length > 2**53,
         "beyond 200 bits": lambda vocab_size, length: vocab_size**length > 2**200,
+        "beyond 300 digits": lambda vocab_size, length: vocab_size**length > 10**300,
+        "no place": lambda length: length == 0,
+        "a vocabulary beyond 16 bits": lambda vocab_size: vocab_size > 2**16,
     },
 )
 

@@ -25,6 +25,11 @@ def target_cases() -> Sequence[Case]:
             "more sentences than tokens",
             (torch.tensor([[1, 2, 0], [1, 4, 2], [1, 3, 2], [1, 2, 0]]),),
         ),
+        Case(
+            "padding inside and behind all, words behind <eos>",
+            (torch.tensor([[1, 300, 2, 0, 5, 2, 9, 0], [1, 4, 0, 0, 2, 0, 0, 0]]),),
+        ),
+        Case("longer than any buffer", (sentences(1030, 3, seed=3),)),
     )
 
 
@@ -47,7 +52,14 @@ SHIFT = Component(
         if not name.endswith(("<sos> in the middle", "<sos> last", "<eos> first", "<unk> first"))
         and not name.endswith(("<unk> last",))
     }
-    | {"as short as can be": lambda target: target.size(1) == 2},
+    | {
+        "as short as can be": lambda target: target.size(1) == 2,
+        "padding inside": lambda target: ((target[:, 1:-1] == 0) & (target[:, 2:] != 0)).any(),
+        "words behind <eos>": lambda target: ((target[:, :-1] == 2) & (target[:, 1:] > 2)).any(),
+        "a column of padding": lambda target: len(target) > 1 and not target.any(0).all(),
+        "an id beyond one byte": lambda target: target.max() > 255,
+        "longer than 1024": lambda target: target.size(1) > 1024,
+    },
 )
 
 # --- known mistakes ------------------------------------------------------------------------------

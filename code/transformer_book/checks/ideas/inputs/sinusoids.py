@@ -13,8 +13,9 @@ from transformer_book.checks.components import Case, Component, mistakes_in
 
 
 def position_cases() -> Sequence[Case]:
-    # The last one is longer than any buffer.
+    # Some are longer or wider than any buffer.
     sizes = ((3, 4), (1, 2), (5, 8), (7, 6), (12, 16), (40, 10), (2, 512), (5010, 4))
+    sizes = (*sizes, (8, 8), (8200, 2), (2, 1030))
     return tuple(Case(f"{t} positions, d_model = {d}", (t, d)) for t, d in sizes)
 
 
@@ -50,8 +51,10 @@ POSITIONS = Component(
         "two features": lambda d_model: d_model == 2,
         "more features than positions": lambda length, d_model: d_model > length,
         "more positions than features": lambda length, d_model: d_model < length,
+        "as many features as positions": lambda length, d_model: d_model == length,
         "d_model beyond 256": lambda d_model: d_model > 256,
-        **on("length", longer_than((*BUFFERS, 5000), int)),
+        "d_model beyond 1024": lambda d_model: d_model > 1024,
+        **on("length", longer_than((*BUFFERS, 5000, 8192), int)),
     },
 )
 

@@ -30,6 +30,7 @@ def text_cases() -> Sequence[Case]:
     cased = numbered("Two", "Dogs", "dogs", "sleep", "eat", ".", ",", "the")
     lowered = numbered("two", "dogs", "sleep", "eat", ".", ",", "the")
     single = numbered(*"abcdefghT.,")
+    unusual = dict(reversed(numbered(*"us. abc\tü…ß").items()))  # <pad> comes last
     return (
         Case("words and full stops", ("Two dogs sleep.", words_and_marks, cased)),
         Case("capital letters", ("The Dogs, Two dogs.", words_and_marks, cased)),
@@ -45,6 +46,9 @@ def text_cases() -> Sequence[Case]:
         Case("an empty text", ("", words_and_marks, cased)),
         Case("a text that is a token itself", ("bad", letters, {**single, "bad": 15})),
         Case("special tokens in the text", ("<sos> two <pad> dogs", str.split, lowered)),
+        Case("accents, a tab, and two blanks", ("süß…  a\tb", list, unusual)),
+        Case("nothing but blanks", ("  ", list, unusual)),
+        Case("longer than any buffer", ("the dogs eat. " * 700, words_and_marks, cased)),
     )
 
 
@@ -67,14 +71,22 @@ TEXT_TO_IDS = Component(
     "with, `vocabulary` the dictionary it was trained with; unknown tokens are `<unk>` (3), and "
     "`<eos>` (2) comes last",
     differentiable=False,
-    # What an empty text, or one of several lines, is split into depends on the way.
-    settled=lambda case, answer: answer if re.fullmatch(".+", case.arguments[0]) else 0.0,
+    # What an empty text, several lines, tabs and more than single blanks become depends on the way.
+    settled=lambda case, answer: (
+        answer if re.fullmatch(r"\S+( \S+)* ?", case.arguments[0]) else 0.0
+    ),
     done_by="Translator.encode",
     met="nonsense",
     boundaries={
         "no text": lambda text: not text,
         "capital letters": lambda text: text != text.lower(),
         "longer than 512": lambda text: len(text.split()) > 512,
+        "longer than 2048": lambda text: len(text.split()) > 2048,
+        "blanks alone": lambda text: bool(text) and not text.strip(),
+        "two blanks": lambda text: "  " in text.strip(),
+        "accents": lambda text: not text.isascii(),
+        "a tab": lambda text: "\t" in text,
+        "a vocabulary in another order": lambda vocabulary: next(iter(vocabulary)) != "<pad>",
         "the text is a token": lambda text, vocabulary: text in vocabulary,
         "special tokens": lambda text: any(token in text for token in SPECIALS),
     },

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 from itertools import pairwise
+from unicodedata import normalize
 
 from transformer_book.checks.components import Case, Component, mistakes_in
 from transformer_book.checks.ideas.inputs.learn_merges import (
@@ -51,6 +52,11 @@ def pieces_cases() -> Sequence[Case]:
         Case("no text", ("", chapter)),
         Case("white space alone", ("\t \n", chapter)),
         Case("tabs, a line end, a space that holds together", ("in\ta sing\ns\u00a0in", chapter)),
+        Case("signs made of several", ("\ufb01n e\u0301 👍🏽", merges("i n", "▁ e"))),
+        Case(
+            "a long text, a long word, and a pair listed twice",
+            ("a sing " * 60 + "na" * 30, merges("n a", "na na", "n a", "nana nana")),
+        ),
     )
 
 
@@ -89,6 +95,11 @@ TEXT_TO_PIECES = Component(
         "a mark": lambda text: any(mark in text for mark in ".*+?|()[]"),
         "several spaces": lambda text: "  " in text,
         "a large letter": lambda text: text != text.lower(),
+        "signs made of several": lambda text: text != normalize("NFKC", text),
+        "signs beyond four digits": lambda text: any(ord(sign) > 0xFFFF for sign in text),
+        "more than 100 words": lambda text: len(text.split()) > 100,
+        "a word of more than fifty letters": lambda text: any(len(w) > 50 for w in text.split()),
+        "a pair listed twice": lambda merges: len({*merges}) < len(merges),
     },
 )
 

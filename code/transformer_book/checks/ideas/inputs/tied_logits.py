@@ -14,6 +14,7 @@ from transformer_book.checks.given import normal
 
 
 def logits_cases() -> Sequence[Case]:
+    some = torch.tensor([1, 0, 1])[:, None]
     return (
         Case("by hand", (torch.tensor([[[1.0, 2.0]]]), torch.tensor([[1.0, 0.0], [0.0, 1.0]]))),
         Case("random", (normal(2, 3, 4, seed=1), normal(7, 4, seed=2))),
@@ -22,6 +23,12 @@ def logits_cases() -> Sequence[Case]:
         Case("and another", (normal(3, 2, 4, seed=9), normal(4, 4, seed=10))),
         Case("large", (normal(2, 1, 4, seed=7), normal(9, 4, seed=8))),
         Case("as many positions as features", (normal(2, 4, 4, seed=11), normal(6, 4, seed=12))),
+        Case(
+            "a vector and a row of zeros, large numbers",
+            (60 * normal(2, 3, 3, seed=13) * some, normal(3, 3, seed=14) * some.roll(1, 0)),
+        ),
+        Case("one word, a long text", (normal(1, 1030, 4, seed=15), normal(1, 4, seed=16))),
+        Case("one feature, many words", (normal(2, 3, 1, seed=17), normal(1100, 1, seed=18))),
     )
 
 
@@ -37,7 +44,18 @@ TIED_LOGITS = Component(
     returns="`(B, T, V)`: the dot products of each vector with each row of the embedding `(V, D)`",
     done_by="Transformer.tie_weights",
     met="worse",
-    boundaries=RESIDUAL | {"a square matrix": lambda weight: weight.size(0) == weight.size(1)},
+    boundaries=RESIDUAL
+    | {
+        "a square matrix": lambda weight: weight.size(0) == weight.size(1),
+        "fewer words than features": lambda weight: weight.size(0) < weight.size(1),
+        "one word": lambda weight: weight.size(0) == 1,
+        "more than 1024 words": lambda weight: weight.size(0) > 1024,
+        "one feature": lambda weight: weight.size(1) == 1,
+        "a word of zeros": lambda weight: not weight.any(-1).all(),
+        "a vector of zeros": lambda x: not x.any(-1).all(),
+        "logits beyond 100": lambda x, weight: (x @ weight.T).abs().max() > 100,
+        "longer than 1024": lambda x: x.size(1) > 1024,
+    },
 )
 
 # --- known mistakes ------------------------------------------------------------------------------

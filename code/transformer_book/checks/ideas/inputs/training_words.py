@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from transformer_book.checks.comparing import Unordered
 from transformer_book.checks.components import Case, Component, mistakes_in
@@ -26,6 +26,14 @@ def split_cases() -> Sequence[Case]:
         "validation": [["so", "la", "mi"], ["mi", "mi"]],
         "train": [["so", "so"], ["la", "la", "la"], ["la", "di", "da", "di"], ["so", "da"]],
     }
+    captions = [["The", "the", "10\u00a0000"], ["né", "<b>", ",", "née"], ["né", "<b>", ","]]
+    kinds = {
+        "train": [captions[0], captions[0], [], *captions[1:]],
+        "validation": [],
+        "test": captions[2:],
+    }
+    words = [f"word{i}" for i in range(260)]
+    many = {"train": [*[words] * 5, ["rare"] * 4], "validation": [["rare"]], "test": []}
     return (
         Case("dogs, every word", (dogs, 1)),
         Case("dogs, words that come twice", (dogs, 2)),
@@ -34,11 +42,19 @@ def split_cases() -> Sequence[Case]:
         Case("letters that come three times", (signs, 3)),
         Case("words twice in a sentence", (twice, 2)),
         Case("words twice in a sentence, three times in all", (twice, 3)),
+        Case("words of all kinds, a sentence twice, and one without words", (kinds, 2)),
+        Case("many words that come five times, and one that comes four times", (many, 5)),
+        Case("no training sentence", ({**dogs, "train": []}, 1)),
     )
 
 
 def frequent(sentences: Sequence[Sequence[str]], least: int) -> set[str]:
     return {word for word, n in count_words(sentences).items() if n >= least}
+
+
+def _some(holds: Callable[[str], bool]) -> Callable[[dict[str, list[list[str]]]], bool]:
+    """The condition that it holds for some word of the training sentences."""
+    return lambda splits: any(holds(word) for sentence in splits["train"] for word in sentence)
 
 
 TRAINING_WORDS = Component(
@@ -61,6 +77,24 @@ TRAINING_WORDS = Component(
     observe=lambda function: lambda splits, least: Unordered(sorted(set(function(splits, least)))),
     done_by="read_lines",
     met="score",
+    boundaries={
+        "no training sentence": lambda splits: not splits["train"],
+        "no validation sentence": lambda splits: not splits["validation"],
+        "a sentence without words": lambda splits: [] in splits["train"],
+        "a sentence twice": lambda splits: any(
+            splits["train"].count(sentence) > 1 for sentence in splits["train"]
+        ),
+        "a sentence that is tested, too": lambda splits: any(
+            sentence in splits["test"] for sentence in splits["train"]
+        ),
+        "a capital": _some(lambda word: word != word.lower()),
+        "a mark": _some(lambda word: not word.isalnum()),
+        "a word in angle brackets": _some(lambda word: word[0] == "<"),
+        "letters beyond ASCII": _some(lambda word: not word.isascii()),
+        "a space in a word": _some(lambda word: len(word.split()) > 1),
+        "more than 256 words": lambda splits: len({w for s in splits["train"] for w in s}) > 256,
+        "more than three times": lambda least: least > 3,
+    },
 )
 
 # --- known mistakes ------------------------------------------------------------------------------

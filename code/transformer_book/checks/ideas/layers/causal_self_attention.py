@@ -31,6 +31,12 @@ def modes_cases() -> Sequence[Case]:
             "a vector of zeros",
             (normal(2, 4, 3, seed=11) * torch.tensor([1, 0, 1, 1])[:, None], True),
         ),
+        Case("a long text, large scores", (6 * normal(1, 260, 2, seed=12), False), rough=True),
+        Case("three sentences of one token, one feature", (normal(3, 1, 1, seed=13), True)),
+        Case(
+            "as many sentences as tokens, zeros in front, a token twice",
+            (normal(3, 3, 4, seed=14)[:, [0, 1, 1]] * torch.tensor([0, 1, 1])[:, None], False),
+        ),
     )
 
 
@@ -57,6 +63,13 @@ SELF_ATTENTION = Component(
         "training": lambda training: training,
         "evaluation": lambda training: not training,
         "longer than 128": lambda x: x.size(1) > 128,
+        "longer than 256": lambda x: x.size(1) > 256,
+        "one feature": lambda x: x.size(2) == 1,
+        "several sentences of one token": lambda x: x.size(0) > 1 == x.size(1),
+        "as many sentences as tokens": lambda x: x.size(0) == x.size(1) > 1,
+        "zeros in front": lambda x: not x[:, 0].any(-1).all(),
+        "a token twice": lambda x: x.size(1) > 2 and x[0, 1].equal(x[0, 2]),
+        "large scores, evaluation": lambda x, training: not training and (x @ x.mT).max() > 200,
         "scores beyond 10000": lambda x: (x @ x.mT).max() > 2e4,
     },
 )

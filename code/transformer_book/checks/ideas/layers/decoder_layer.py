@@ -49,6 +49,7 @@ def decoder_class_cases() -> Sequence[Case]:
         return (x, memory, causal, some_tokens(batch, keys)) if masked else (x, memory, None, None)
 
     x, memory, causal, some = inputs(2, 3, 4, 80)
+    each = torch.ones(3, 4).triu().bool() | (torch.arange(4) == torch.tensor([[[1]], [[2]]]))
     return tuple(
         Case(name, ((4, heads, 6), layer_weights(attentions, DECODER_NORMS, seed), given))
         for name, heads, seed, given in (
@@ -60,6 +61,8 @@ def decoder_class_cases() -> Sequence[Case]:
             ("as much of both, three sentences", 2, 600, inputs(3, 4, 4, 60)),
             ("one token", 2, 700, inputs(1, 1, 3, 70)),
             ("four heads", 4, 800, (x, memory, causal & some[..., :-1], some)),
+            ("no source mask, one head", 1, 900, (x, memory, causal, None)),
+            ("a source mask for each query", 2, 1000, (x, memory, None, each[:, None])),
         )
     )
 
@@ -112,6 +115,10 @@ def decoder_layer_cases() -> Sequence[Case]:
         Case(
             "a target mask for each sentence",
             (*vectors(2, 3, 3, 100), causal(3) & hidden, hidden.flip(0), *parts),
+        ),
+        Case(
+            "a source mask for each query",
+            (*vectors(2, 2, 3, 110), causal(2), hidden & (torch.eye(2, 3) == 0), *parts),
         ),
     )
 
@@ -173,6 +180,9 @@ DECODER_LAYER = Component(
         "a source of one token": lambda memory: memory.size(1) == 1,
         "a target mask for each sentence": lambda target_mask: (
             target_mask is not None and target_mask.dim() > 2
+        ),
+        "a source mask for each query": lambda memory_mask: (
+            memory_mask is not None and memory_mask.size(-2) > 1
         ),
     },
 )

@@ -17,6 +17,7 @@ def dropout_cases() -> Sequence[Case]:
         return normal(*shape, seed=seed), p, normal(*shape, seed=seed + 1) > (p - 0.5)
 
     four = torch.tensor([2.0, 4.0, 6.0, 8.0]), 0.5, torch.tensor([True, False, True, True])
+    seldom = torch.tensor([[[[True, False, False]], [[False, True, False]]]])
     return (
         Case("four numbers, p = 0.5", (*four, True)),
         Case("the same in evaluation", (*four, False)),
@@ -31,6 +32,15 @@ def dropout_cases() -> Sequence[Case]:
             "behind a ReLU", (normal(4, 5, seed=10).relu(), *some(4, 5, p=0.4, seed=11)[1:], True)
         ),
         Case("all kept by chance", (normal(2, 2, seed=9), 0.2, torch.ones(2, 2).bool(), True)),
+        Case(
+            "p = 0.995, large numbers, four axes",
+            (200 * normal(1, 2, 1, 3, seed=20), 0.995, seldom, True),
+        ),
+        Case("one number", (torch.tensor([3.0]), 0.75, torch.tensor([True]), True)),
+        Case(
+            "all dropped, but in evaluation",
+            (normal(2, 3, seed=21), 0.9, torch.zeros(2, 3).bool(), False),
+        ),
     )
 
 
@@ -61,6 +71,11 @@ DROPOUT = Component(
         "p below a half": lambda p: 0 < p < 0.5,
         "p above a half": lambda p: p > 0.5,
         "all dropped": lambda keep, training: training and not keep.any(),
+        "p above 0.99": lambda p: p > 0.99,
+        "numbers beyond 100": lambda x: bool((x.abs() > 100).any()),
+        "four axes": lambda x: x.dim() == 4,
+        "one number": lambda x: x.numel() == 1,
+        "all dropped, but in evaluation": lambda keep, training: not training and not keep.any(),
         "all kept, and p": lambda keep, p, training: training and bool(keep.all()) and p > 0,
     },
 )

@@ -73,6 +73,8 @@ ENCODER_NORMS = ("attention_residual", "feed_forward_residual")
 
 
 def encoder_class_cases() -> Sequence[Case]:
+    causal = torch.ones(4, 4).tril().bool()
+    each = causal & some_tokens(2, 4)  # (B, 1, S, S)
     return tuple(
         Case(name, ((4, heads, 6), layer_weights(("self_attention",), ENCODER_NORMS, seed), inputs))
         for name, heads, seed, inputs in (
@@ -82,6 +84,8 @@ def encoder_class_cases() -> Sequence[Case]:
             ("a longer sentence", 2, 400, (normal(1, 6, 4, seed=4), some_tokens(1, 6))),
             ("one token", 2, 500, (normal(1, 1, 4, seed=5), None)),
             ("four heads", 4, 600, (normal(2, 3, 4, seed=6), some_tokens(2, 3))),
+            ("one head, a mask for each query", 1, 700, (normal(2, 4, 4, seed=7), each)),
+            ("a causal mask (S, S)", 2, 800, (normal(2, 4, 4, seed=8), causal)),
         )
     )
 
@@ -134,6 +138,7 @@ def encoder_layer_cases() -> Sequence[Case]:
         Case("one token", (2 * normal(1, 1, 4, seed=6), None, *parts)),
         Case("one sentence with a mask", (2 * normal(1, 4, 4, seed=7), one, *parts)),
         Case("a mask for each query", (2 * normal(2, 3, 4, seed=9), some & causal, *parts)),
+        Case("a causal mask (S, S)", (2 * normal(2, 3, 6, seed=10), causal, *parts)),
     )
 
 
@@ -178,6 +183,7 @@ ENCODER_LAYER = Component(
         "a hidden first token": lambda mask: mask is not None and not mask[..., 0].all(),
         "a hidden last token": lambda mask: mask is not None and not mask[..., -1].all(),
         "a mask for each query": lambda mask: mask is not None and mask.dim() > 1 < mask.size(-2),
+        "a mask (S, S)": lambda mask: mask is not None and mask.dim() == 2,
     },
 )
 

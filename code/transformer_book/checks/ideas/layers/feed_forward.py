@@ -36,6 +36,14 @@ def feed_forward_cases() -> Sequence[Case]:
         Case("as wide inside as outside", inputs(2, 4, 4, 4, 30)),
         Case("one position", inputs(3, 1, 5, 7, 40)),
         Case("large numbers", (20 * normal(2, 2, 4, seed=50), *inputs(2, 2, 4, 8, 51)[1:])),
+        Case(
+            "70 positions, one unit inside, numbers in the hundreds",
+            (500 * normal(2, 70, 2, seed=59), *inputs(2, 70, 2, 1, 60)[1:]),
+        ),
+        Case(
+            "one feature, and no unit is open",
+            (*inputs(1, 1, 1, 4, 80)[:2], torch.full((4,), -20.0), *inputs(1, 1, 1, 4, 80)[3:]),
+        ),
     )
 
 
@@ -86,6 +94,11 @@ FEED_FORWARD = Component(
         "as wide inside": lambda w1: w1.size(0) == w1.size(1),
         "narrower inside": lambda w1: w1.size(0) < w1.size(1),
         "activations beyond 6": lambda x, w1, b1: (x @ w1.T + b1).max() > 6,
+        "activations beyond 100": lambda x, w1, b1: (x @ w1.T + b1).max() > 100,
+        "no unit open": lambda x, w1, b1: (x @ w1.T + b1).max() < 0,
+        "more than 64 positions": lambda x: x.size(1) > 64,
+        "one unit inside": lambda w1: w1.size(0) == 1,
+        "one feature": lambda x: x.size(-1) == 1,
     },
 )
 

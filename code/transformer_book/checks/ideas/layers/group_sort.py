@@ -24,7 +24,20 @@ def group_sort_cases() -> Sequence[Case]:
             (torch.tensor([[-1.0, -1.0, 0.0, -2.0, 5.0, 5.0]]),),
             rough=True,  # of two equal numbers either may come first
         ),
+        Case("nothing but ties", (torch.tensor([[0.0, 0.0, -3.0, -3.0], [2.0, 2.0, 0.0, 0.0]]),)),
+        Case("four axes, thirty-three pairs", (normal(2, 1, 3, 66, seed=4),)),
     )
+
+
+def observe_group_sort(function):
+    """Either of two equal numbers may have the gradient: where all are, that of both is one's."""
+
+    def observed(x):
+        first = x[..., 0::2]
+        tied = torch.equal(first, x[..., 1::2])
+        return function(first.repeat_interleave(2, dim=-1) if tied else x)
+
+    return observed
 
 
 GROUP_SORT = Component(
@@ -36,9 +49,10 @@ GROUP_SORT = Component(
     pipeline=lambda s, x: s.sort(x),
     steps={"sort": lambda x: x.unflatten(-1, (-1, 2)).sort(dim=-1).values.flatten(-2)},
     cases=group_sort_cases,
+    observe=observe_group_sort,
     returns="x, which has an even number of features, with each pair of neighbouring features (0 "
     "and 1, 2 and 3, …) sorted, the smaller first (between equal ones the gradient may go to "
-    "either)",
+    "either, or in parts to both, and no part of it is lost)",
     met="worse",
     ready_made={"layers.group_sort": "layers.group_sort"},
     boundaries={
@@ -46,6 +60,9 @@ GROUP_SORT = Component(
         "several pairs": lambda x: x.size(-1) > 2,
         "one axis": lambda x: x.dim() == 1,
         "two equal numbers": lambda x: (x[..., 0::2] == x[..., 1::2]).any(),
+        "nothing but ties": lambda x: bool((x[..., 0::2] == x[..., 1::2]).all()),
+        "four axes": lambda x: x.dim() == 4,
+        "more than thirty-two pairs": lambda x: x.size(-1) > 64,
         "sorted already": lambda x: (x[..., 0::2] <= x[..., 1::2]).all(),
     },
 )

@@ -25,6 +25,9 @@ def layer_norm_cases() -> Sequence[Case]:
         return 1 + 0.5 * normal(d_model, seed=seed), normal(d_model, seed=seed + 1)
 
     plain = torch.ones(4), torch.zeros(4)
+    shift = normal(12, seed=35)
+    far_out = torch.zeros(1, 2, 12)
+    far_out[0, 0] = torch.arange(12.0) + 1000 * (torch.arange(12) == 3)
     return (
         Case("four numbers", (torch.tensor([[[1.0, 3.0, 5.0, 7.0]]]), *plain)),
         Case(
@@ -66,6 +69,11 @@ def layer_norm_cases() -> Sequence[Case]:
         ),
         Case("one feature", (normal(2, 3, 1, seed=26), *parameters(1, 27))),
         Case("more positions than features", (normal(2, 12, 3, seed=29), *parameters(3, 30))),
+        Case("ε = 0", (0.01 * normal(1, 2, 4, seed=33), *parameters(4, 34)), {"eps": 0.0}),
+        Case(
+            "one number far out, a position of zeros, a weight of zero",
+            (far_out, torch.arange(12.0), shift),
+        ),
     )
 
 
@@ -118,6 +126,13 @@ LAYER_NORM = Component(
         "another ε": lambda eps: eps is not None and eps != 1e-5,
         "far from zero": lambda x: x.size(-1) > 1 and (x.mean(-1).abs() > 1000 * x.std(-1)).any(),
         "one feature": lambda x: x.size(-1) == 1,
+        "an ε below 1e-5": lambda eps: eps is not None and eps < 1e-5,
+        "one number far out": lambda x: (
+            (x - x.mean(-1, keepdim=True)).abs() > 3 * x.std(-1, keepdim=True)
+        ).any(),
+        "a variance beyond half precision": lambda x: (x.var(-1, unbiased=False) > 65504).any(),
+        "a position of zeros": lambda x: (x == 0).all(-1).any(),
+        "a weight of zero": lambda weight: (weight == 0).any(),
         "more than eight positions": lambda x: x.size(1) > 8,
         "means that cancel": lambda x: x.mean().abs() < 1e-6 and (x.mean(-1).abs() > 0.1).any(),
     },

@@ -2,10 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import torch
 from torch import Tensor
 
+from transformer_book.checks.boundaries import longer_than, on
 from transformer_book.checks.components import Case, Component, mistakes_in
+
+
+def observe_parameters(function: Callable[..., Any]) -> Callable[..., Any]:
+    """What is returned, and whether an update of one number would change another."""
+
+    def observed(d_model: int) -> Any:
+        found = function(d_model)
+        if not isinstance(found, (tuple, list)) or not all(isinstance(t, Tensor) for t in found):
+            return found
+        before = [tensor.detach().clone() for tensor in found]
+        others = [tensor for tensor in function(d_model) if isinstance(tensor, Tensor)]
+        for now, then in zip(found, before, strict=True):
+            if now.numel():
+                now.detach().flatten()[:1].add_(1)
+            if not torch.equal(now.detach().flatten()[1:], then.flatten()[1:]):
+                raise ValueError("an update of one feature's number changes those of others, too")
+        for other, then in zip(others, before, strict=False):
+            if other.shape == then.shape and not torch.equal(other.detach(), then):
+                raise ValueError("an update of one layer's numbers changes those of another, too")
+        return tuple(before)
+
+    return observed
+
 
 LAYER_NORM_PARAMETERS = Component(
     name="layer_norm_parameters",
@@ -15,14 +42,19 @@ LAYER_NORM_PARAMETERS = Component(
     signature="d_model",
     pipeline=lambda s, d_model: (s.scale(d_model), s.shift(d_model)),
     steps={"scale": torch.ones, "shift": torch.zeros},
-    cases=lambda: tuple(Case(f"d_model = {d_model}", (d_model,)) for d_model in (4, 1, 2, 7, 1030)),
-    returns="the weight (γ) and the bias (β) of a layer norm before training, both `(D,)`",
+    cases=lambda: tuple(
+        Case(f"d_model = {d_model}", (d_model,)) for d_model in (4, 1, 2, 7, 1030, 2052)
+    ),
+    returns="the weight (γ) and the bias (β) of a layer norm before training, both `(D,)`, and "
+    "each of the D numbers one of its own, which no other layer shares",
     differentiable=False,
+    observe=observe_parameters,
     done_by="LayerNorm",
     met="worse",
     boundaries={
         "one feature": lambda d_model: d_model == 1,
         "several features": lambda d_model: d_model > 1,
+        **on("d_model", longer_than((512, 1024, 2048), int)),
     },
 )
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import Any
 
+import torch
 from torch import nn
 
 from transformer_book.checks.components import Case, Component, mistakes_in
@@ -16,16 +18,27 @@ def observe_stack(function: Callable[..., Any]) -> Callable[..., Any]:
 
     def observed(make_layer: Callable[[], nn.Module], n_layers: int) -> dict[str, Any]:
         layers = list(function(make_layer, n_layers))
-        weights = [layer.weight for layer in layers]
-        alike = zip(*(layer.parameters() for layer in layers), strict=False)
-        own = [len({id(parameter) for parameter in each}) for each in alike]
+        held = zip(*(chain(each.parameters(), each.buffers()) for each in layers), strict=False)
+        own = [len({*map(id, each)}) for each in held]
+        # Biases, and the factors of a norm, may begin alike.
+        alike = zip(*(filter(is_matrix, each.parameters()) for each in layers), strict=False)
+        different = [len({weight.sum().item() for weight in each}) for each in alike]
         return {
             "layers": len(layers),
             "layers with weights of their own": min(own, default=0),
-            "layers that begin with different numbers": len({w.sum().item() for w in weights}),
+            "layers that begin with different numbers": min(different, default=0),
+            "layers that can learn": sum(map(can_learn, layers)),
         }
 
     return observed
+
+
+def is_matrix(weight: nn.Parameter) -> bool:
+    return weight.dim() > 1
+
+
+def can_learn(layer: nn.Module) -> bool:
+    return layer.training and all(weight.requires_grad for weight in layer.parameters())
 
 
 def make_linear() -> nn.Module:
@@ -39,15 +52,22 @@ class Nested(nn.Module):
         super().__init__()
         self.inner = make_linear()
 
-    @property
-    def weight(self) -> Any:
-        return self.inner.weight
+
+class Mixed(nn.Module):
+    """A layer of several kinds of parts, with a weight and a buffer of its own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.norm, self.table = make_linear(), nn.LayerNorm(3), nn.Embedding(4, 3)
+        self.scale = nn.Parameter(torch.randn(2, 3))
+        self.register_buffer("seen", torch.zeros(3))
 
 
 def stack_cases() -> Sequence[Case]:
     return (
         *(Case(f"{n} layers", (make_linear, n)) for n in (2, 3, 1, 4, 6, 9)),
         Case("12 layers that are made of parts", (Nested, 12)),
+        Case("3 layers of several kinds of parts", (Mixed, 3)),
     )
 
 
@@ -61,13 +81,14 @@ STACK = Component(
     steps={"build": lambda make, n: [make() for _ in range(n)]},
     cases=stack_cases,
     returns="a list (or `nn.ModuleList`) of `n_layers` layers, each with weights of its own, "
-    "drawn anew; `make_layer()` makes one",
+    "drawn anew, that can learn; `make_layer()` makes one",
     differentiable=False,
     observe=observe_stack,
     done_by="Encoder",
     met="worse",
     boundaries={
         "layers made of parts": lambda make_layer: any(make_layer().children()),
+        "layers with a buffer": lambda make_layer: any(True for _ in make_layer().buffers()),
         "more than 10 layers": lambda n_layers: n_layers > 10,
     },
 )

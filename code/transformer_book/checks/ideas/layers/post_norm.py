@@ -2,13 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from torch import Tensor
+import torch
+from torch import Tensor, nn
 
 from transformer_book.checks.boundaries import RESIDUAL
-from transformer_book.checks.components import Component, mistakes_in
-from transformer_book.checks.ideas.layers.pre_norm import residual_cases
+from transformer_book.checks.components import Case, Component, mistakes_in
+from transformer_book.checks.given import normal
+from transformer_book.checks.ideas.layers.pre_norm import residual_cases, scaled_norm
+
+
+def shifted(x: Tensor) -> Tensor:
+    """As a layer with a bias: zeros do not stay zeros."""
+    return x + torch.linspace(-1, 2, x.size(-1))
+
+
+def post_norm_cases() -> Sequence[Case]:
+    return (
+        *residual_cases(),
+        Case("f gives zeros", (normal(2, 3, 4, seed=10), torch.zeros_like, scaled_norm)),
+        Case("zeros, sentences of one position", (torch.zeros(3, 1, 5), shifted, scaled_norm)),
+        Case(
+            "a long text of large numbers",
+            (3000 * normal(1, 1030, 4, seed=12), nn.Identity(), nn.Identity()),
+        ),
+    )
+
 
 POST_NORM = Component(
     name="post_norm",
@@ -21,12 +41,19 @@ POST_NORM = Component(
         "inside": lambda x, sublayer, norm: sublayer(x),
         "add": lambda x, change, norm: norm(x + change),
     },
-    cases=residual_cases,
+    cases=post_norm_cases,
     returns="`norm(x + sublayer(x))`",
     done_by="Residual",
     met="worse",
     ready_made={"Residual": "layers.Residual.forward"},
-    boundaries=RESIDUAL,
+    boundaries=RESIDUAL
+    | {
+        "f gives zeros": lambda x, sublayer: not sublayer(x).any(),
+        "x is zeros": lambda x: not x.any(),
+        "several sentences of one position": lambda x: x.size(0) > 1 == x.size(1),
+        "longer than 1024": lambda x: x.size(1) > 1024,
+        "numbers beyond 1000": lambda x: x.abs().max() > 1000,
+    },
 )
 
 # --- known mistakes ------------------------------------------------------------------------------

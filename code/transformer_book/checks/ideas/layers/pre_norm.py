@@ -34,6 +34,9 @@ def scaled_norm(x: Tensor) -> Tensor:
 
 
 def residual_cases() -> Sequence[Case]:
+    uneven = normal(5, 2, 3, seed=10)
+    uneven[1, 0] = 0  # a vector of zeros is no padding
+    uneven[2, 1] *= 1e5
     return (
         Case(
             "one vector, f(x) = 2x + 1",
@@ -50,6 +53,7 @@ def residual_cases() -> Sequence[Case]:
         # What comes back is the input itself: adding to it in place changes x.
         Case("f and the norm do nothing", (normal(2, 3, 4, seed=8), nn.Identity(), nn.Identity())),
         Case("f mixes positions", (normal(2, 3, 4, seed=9), running_sum, plain_norm)),
+        Case("a vector of zeros and a large one", (uneven, doubled_plus_one, plain_norm)),
     )
 
 
@@ -71,6 +75,9 @@ PRE_NORM = Component(
     ready_made={"Residual": "layers.Residual.forward"},
     boundaries={
         **RESIDUAL,
+        "a vector of zeros": lambda x: (x == 0).all(-1).any(),
+        "numbers above 65504": lambda x: (x.abs() > 65504).any(),
+        "more sentences than positions": lambda x: x.size(0) > x.size(1),
         "f mixes positions": lambda x, sublayer: not sublayer(x)[:, -1].equal(sublayer(x[:, -1])),
     },
 )

@@ -25,12 +25,15 @@ def observe_module(function: Callable[..., Any]) -> Callable[..., Any]:
                 for weight in layer.parameters():
                     weight.copy_(normal(*weight.shape, seed=10 * i + weight.dim()))
             layers.append(layer)
-        module = function(list(layers))
-        found = {"the output": module(x).detach()}
-        trained = {id(parameter) for parameter in module.parameters()}
+        given = list(layers)
+        module = function(given)
+        output = module(x)
+        found = {"the output": output.detach()}
+        if output.requires_grad:
+            output.sum().backward()
+        trained = {id(p) for p in module.parameters() if p.requires_grad}
         module.eval()
-        return {
-            **found,
+        found |= {
             "layers that are trained": sum(
                 any(id(parameter) in trained for parameter in layer.parameters())
                 for layer in layers
@@ -40,6 +43,17 @@ def observe_module(function: Callable[..., Any]) -> Callable[..., Any]:
                 any(layer is known for known in module.modules()) for layer in layers
             ),
             "layers in evaluation mode": sum(not layer.training for layer in layers),
+            "the output in evaluation mode": module(x).detach(),
+        }
+        module.train(True)
+        return {
+            **found,
+            "layers in training mode again": sum(layer.training for layer in layers),
+            "layers that a gradient reaches": sum(
+                any(parameter.grad is not None for parameter in layer.parameters())
+                for layer in layers
+            ),
+            "layers left in the list that was given": len(given),
         }
 
     return observed
@@ -84,8 +98,9 @@ REGISTERED = Component(
     steps={"order": lambda layers: layers, "keep": lambda layers: nn.ModuleList(layers)},
     cases=chain_cases,
     returns="an `nn.Module` that applies the `layers`, a list of modules, one after the other, to "
-    "its input, and knows all of them: their parameters are trained and saved once each, and "
-    "`eval()` reaches them. Judged by its output and by that",
+    "its input, whenever it is called, and knows all of them: their parameters get gradients, are "
+    "trained and saved once each, and `eval()` and `train()` reach them; the list itself stays as "
+    "it is. Judged by its output and by that",
     differentiable=False,
     observe=observe_module,
     done_by="Encoder",

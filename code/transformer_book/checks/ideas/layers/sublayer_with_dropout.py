@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from transformer_book.checks.boundaries import RESIDUAL
 from transformer_book.checks.components import Case, Component, mistakes_in
@@ -40,6 +40,19 @@ def sublayer_cases() -> Sequence[Case]:
         Case("both", (normal(3, 2, 5, seed=4), halved_cube, scaled_norm, every_third_less)),
         Case("one position", (normal(1, 1, 5, seed=5), torch.sin, scaled_norm, every_third_less)),
         Case("as many of all", (normal(4, 4, 4, seed=6), halved_cube, plain_norm, every_second)),
+        Case(
+            "dropout off, behind a tanh",
+            (normal(2, 3, 4, seed=7), torch.tanh, scaled_norm, nn.Identity()),
+        ),
+        # What comes back is the input itself: adding to it in place changes x.
+        Case(
+            "f, the norm and dropout do nothing",
+            (normal(1, 2, 4, seed=8), nn.Identity(), nn.Identity(), nn.Identity()),
+        ),
+        Case(
+            "f gives zeros alone",
+            (normal(1, 2, 4, seed=9), torch.zeros_like, plain_norm, every_second),
+        ),
     )
 
 
@@ -62,7 +75,14 @@ SUBLAYER = Component(
     returns="`x + dropout(sublayer(norm(x)))`: dropout on the sublayer's output, and nowhere else",
     done_by="Residual",
     met="worse",
-    boundaries=RESIDUAL,
+    boundaries={
+        **RESIDUAL,
+        "dropout off": lambda dropout: isinstance(dropout, nn.Identity),
+        "nothing but the sum": lambda sublayer, norm, dropout: all(
+            isinstance(part, nn.Identity) for part in (sublayer, norm, dropout)
+        ),
+        "f gives zeros alone": lambda x, sublayer: not sublayer(x).any(),
+    },
 )
 
 # --- known mistakes ------------------------------------------------------------------------------

@@ -69,6 +69,14 @@ def forward_cases() -> Sequence[Case]:
             [[1, 2], [1, 3], [1, 2], [1, 4]],
         ),
     )
+    later = (
+        (
+            "every sentence padded, to a fixed length",
+            [[5, 6, 2, 0, 0], [7, 2, 0, 0, 0]],
+            [[1, 4, 8, 0], [1, 3, 0, 0]],
+        ),
+        ("the first step of decoding", [[5, 6, 2, 0], [7, 3, 4, 2], [8, 2, 0, 0]], [[1], [1], [1]]),
+    )
     return (
         *(
             Case(name, (sentences(*source, seed=i), sentences(*target, seed=i + 50), *parts))
@@ -81,6 +89,14 @@ def forward_cases() -> Sequence[Case]:
         Case(
             "longer than most buffers",
             (sentences(66, 3, seed=60), sentences(5, 70, seed=61), *parts),
+        ),
+        *(
+            Case(name, (torch.tensor(source), torch.tensor(target), *parts))
+            for name, source, target in later
+        ),
+        Case(
+            "more than 1024 tokens",
+            (sentences(1030, seed=62), sentences(1026, seed=63), *parts),
         ),
     )
 
@@ -153,6 +169,11 @@ FORWARD = Component(
         "source longer than target": lambda source, target: source.size(1) > target.size(1),
         "target longer than source": lambda source, target: source.size(1) < target.size(1),
         "of one length": lambda source, target: source.size(1) == target.size(1),
+        "every source padded": lambda source: (source[:, -1] == 0).all(),
+        "every target padded": lambda target: (target[:, -1] == 0).all(),
+        "one token in each of several targets": lambda target: len(target) > 1 == target.size(1),
+        "a source longer than 1024": lambda source: source.size(1) > 1024,
+        "a target longer than 1024": lambda target: target.size(1) > 1024,
         "a source longer than 64": lambda source: source.size(1) > 64,
         "a target longer than 64": lambda target: target.size(1) > 64,
     },

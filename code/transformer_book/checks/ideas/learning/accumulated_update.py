@@ -55,13 +55,15 @@ def step_both(optimizer: Any, scheduler: Any) -> None:
 
 
 def accumulation_cases() -> Sequence[Case]:
-    return tuple(
+    few = tuple(
         Case(
             f"{batch} examples in {n_parts} parts",
             (normal(batch, 3, seed=batch), normal(batch, 2, seed=batch + 1), n_parts),
         )
         for batch, n_parts in ((4, 2), (6, 3), (8, 4), (6, 2), (3, 1), (5, 5))
     )
+    far = 9 * normal(11, 3, seed=17), 40 * normal(11, 2, seed=18), 11
+    return (*few, Case("11 parts, and large losses", far))
 
 
 ACCUMULATION = Component(
@@ -86,6 +88,11 @@ ACCUMULATION = Component(
     observe=observe_accumulation,
     done_by="Trainer",
     met="worse",
+    boundaries={
+        "one part": lambda parts: len(parts) == 1,
+        "more than ten parts": lambda parts: len(parts) > 10,
+        "losses above 100": lambda parts, compute_loss: max(map(compute_loss, parts)) > 100,
+    },
 )
 
 # --- known mistakes ------------------------------------------------------------------------------

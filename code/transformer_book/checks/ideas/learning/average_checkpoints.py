@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -25,6 +26,14 @@ def checkpoint_cases() -> Sequence[Case]:
         {"scale": torch.tensor(5.0), "weight": normal(2, 2, 2, seed=51)},
     ]
     hand = [{"weight": torch.tensor([1.0, 2.0])}, {"weight": torch.tensor([3.0, 6.0])}]
+
+    def frozen(weight: float) -> dict[str, Tensor]:
+        return {"weight": torch.tensor([weight, 2.0]), "scale": torch.ones(2)}
+
+    def deep(seed: int) -> dict[str, Tensor]:
+        ten, two = normal(1, 3, seed=seed), normal(1, seed=seed + 1)
+        return {"layer_10": ten, "layer_2": two, "bias": torch.zeros(2)}
+
     return (
         Case("two checkpoints, by hand", (hand,)),
         Case("three", ([checkpoint(seed) for seed in (1, 3, 5)],)),
@@ -33,6 +42,11 @@ def checkpoint_cases() -> Sequence[Case]:
         Case("five", ([checkpoint(seed) for seed in range(10, 20, 2)],)),
         Case("seven", ([checkpoint(seed) for seed in range(30, 44, 2)],)),
         Case("names in another order, and a scalar", (turned_round,)),
+        Case(
+            "the same one twice, large numbers, and some that do not change",
+            ([frozen(300.0), frozen(300.0), frozen(900.0)],),
+        ),
+        Case("twelve, with zeros, and a weight of one number", ([*map(deep, range(60, 84, 2))],)),
     )
 
 
@@ -69,6 +83,25 @@ AVERAGE = Component(
         ),
         "a scalar": lambda checkpoints: any(t.dim() == 0 for t in checkpoints[0].values()),
         "more than five": lambda checkpoints: len(checkpoints) > 5,
+        "more than ten": lambda checkpoints: len(checkpoints) > 10,
+        "the same one twice": lambda checkpoints: any(
+            all(torch.equal(one[name], other[name]) for name in one)
+            for one, other in pairwise(checkpoints)
+        ),
+        "a weight that does not change": lambda checkpoints: (
+            len(checkpoints) > 1
+            and any(
+                all(torch.equal(first, checkpoint[name]) for checkpoint in checkpoints)
+                for name, first in checkpoints[0].items()
+            )
+        ),
+        "numbers beyond 100": lambda checkpoints: any(
+            bool((weight.abs() > 100).any()) for weight in checkpoints[0].values()
+        ),
+        "zeros alone": lambda checkpoints: not all(w.any() for w in checkpoints[0].values()),
+        "a weight of one number": lambda checkpoints: any(
+            weight.dim() > 0 and weight.numel() == 1 for weight in checkpoints[0].values()
+        ),
     },
 )
 

@@ -19,7 +19,7 @@ def loss_table(
 
 def best_cases() -> Sequence[Case]:
     sizes = ((1, 9, 2), (7, 1, 1), (3, 3, 8), (1, 1, 12, 2), (2, 9), (6, 2, 1, 1), (1, 4, 9))
-    return tuple(
+    many = tuple(
         Case(
             f"losses {i + 1}: {4 + i % 3} checkpoints, {len(lengths)} batches",
             (
@@ -32,6 +32,23 @@ def best_cases() -> Sequence[Case]:
             ),
         )
         for i, lengths in enumerate((*sizes, *sizes[:-2]))
+    )
+    bad, by_heart = {0: 0.0, 11: 0.3}, {"update_900": 2e-5, "update_1000": 0.0, "update_99": 1e-5}
+    return (
+        *many,
+        Case(
+            "twelve checkpoints, losses of 2000, a batch twice",
+            (
+                list(range(12)),
+                [[0, 5, 6], [1, 7], [1, 7]],
+                lambda c, batch: 2000.0 + bad.get(c, 0.5) * (1 if batch[0] == 0 or c < 11 else -1),
+            ),
+        ),
+        Case(
+            "checkpoints with names, losses of zero and nearly zero",
+            (list(by_heart), [[0, 5], [1, 6, 7]], lambda c, batch: by_heart[c]),
+        ),
+        Case("one checkpoint, one token", ([7], [[4]], lambda c, batch: 1.5)),
     )
 
 
@@ -83,6 +100,17 @@ BEST = Component(
             max(loss_of(c, batches[0]) for c in checkpoints)
             < min(loss_of(c, batches[0]) for c in checkpoints) + 0.01
         ),
+        "losses above 1000": lambda checkpoints, batches, loss_of: (
+            loss_of(checkpoints[0], batches[0]) > 1000
+        ),
+        "a loss of zero": lambda checkpoints, batches, loss_of: any(
+            loss_of(c, batches[0]) == 0 for c in checkpoints
+        ),
+        "one checkpoint": lambda checkpoints: len(checkpoints) == 1,
+        "more than ten checkpoints": lambda checkpoints: len(checkpoints) > 10,
+        "checkpoints with names": lambda checkpoints: isinstance(checkpoints[0], str),
+        "one batch": lambda batches: len(batches) == 1,
+        "a batch twice": lambda batches: any(batches.count(b) > 1 for b in batches),
     },
 )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any
 
 from transformer_book.checks.components import Case, Component, mistakes_in
@@ -97,6 +97,24 @@ def bleu_cases() -> Sequence[Case]:
             ),
         ),
         Case("the same translation twice", ([dog, dog], [["a dog in the snow"], ["two dogs run"]])),
+        Case(
+            "digits, <unk>, a word twice in a row, five references",
+            (
+                ["er füllt 3 T-Shirts für 12 Leute", "the <unk> man man rides", "some people wait"],
+                [
+                    ["er fällt 3 T Shirts für 12 Leute"],
+                    ["the <unk> man rides", "a <unk> man rides"],
+                    ["a hat", "a dog", "the end", "two men", "some people wait here now"],
+                ],
+            ),
+        ),
+        Case(
+            "many translations, one of more than a hundred words",
+            (
+                ["a man and " * 40 + "the dog runs away", *["a dog"] * 60, *["the cat"] * 70],
+                [["a man and " * 40 + "the cat runs away"], *[["a dog"]] * 60, *[["the dog"]] * 70],
+            ),
+        ),
     )
 
 
@@ -130,6 +148,14 @@ BLEU = Component(
         "a capital letter": lambda translations: any(text != text.lower() for text in translations),
         "a translation twice": lambda translations: len({*translations}) < len(translations),
         "one reference": lambda references: all(len(several) == 1 for several in references),
+        "more than four references": lambda references: max(map(len, references)) > 4,
+        "a digit": lambda translations: any(map(str.isdigit, "".join(translations))),
+        "<unk>": lambda translations: any("<unk>" in text for text in translations),
+        "a word twice in a row": lambda translations: any(
+            a == b for text in translations for a, b in pairwise(text.split())
+        ),
+        "more than 100 words": lambda translations: any(len(t.split()) > 100 for t in translations),
+        "more than 128 translations": lambda translations: len(translations) > 128,
     },
 )
 

@@ -25,6 +25,18 @@ def clip_cases() -> Sequence[Case]:
         Case("long together only", ([torch.tensor([0.8]), torch.tensor([[-0.5, 0.6]])], 1.0)),
         Case("a limit below one", ([0.3 * normal(4, seed=11), normal(1, 2, seed=12)], 0.1)),
         Case("a tensor of zeros among others", ([torch.zeros(2), torch.tensor([3.0, 4.0])], 1.0)),
+        Case(
+            "gradients in the thousands, of no axis to four",
+            (
+                [
+                    torch.tensor(2000.0),
+                    3000 * normal(2, 1, 3, seed=13),
+                    normal(1, 2, 1, 2, seed=14),
+                ],
+                40.0,
+            ),
+        ),
+        Case("many tensors", ([normal(2, seed=20 + i) for i in range(130)], 1.5)),
     )
 
 
@@ -66,6 +78,10 @@ CLIP = Component(
         ),
         "a limit below one": lambda limit: limit < 1,
         "a limit above one": lambda limit: limit > 1,
+        "a tensor without an axis": lambda gradients: any(g.dim() == 0 for g in gradients),
+        "three axes or more": lambda gradients: any(g.dim() > 2 for g in gradients),
+        "gradients above 1000": lambda gradients: any((g.abs() > 1000).any() for g in gradients),
+        "more than 128 tensors": lambda gradients: len(gradients) > 128,
         "short singly, long together": lambda gradients, limit: (
             max(float(g.norm()) for g in gradients)
             <= limit

@@ -48,6 +48,13 @@ def loss_cases() -> Sequence[Case]:
             "padding in the middle",
             (normal(2, 4, 5, seed=14), torch.tensor([[3, 0, 0, 2], [4, 0, 2, 0]])),
         ),
+        Case("a vocabulary of 300", (normal(1, 3, 300, seed=15), torch.tensor([[256, 4, 299]]))),
+        Case("130 tokens", (normal(2, 130, 4, seed=16), torch.arange(260).reshape(2, 130) % 4)),
+        Case(
+            "one word, a loss of 600",
+            (torch.tensor([[[0.0, 0.0, 600.0]]]), torch.tensor([[1]])),
+            rough=True,
+        ),
     )
 
 
@@ -99,6 +106,10 @@ CROSS_ENTROPY = Component(
         "padding in the middle": lambda target: any(
             PAD in row[:-1] and row[0] != PAD != row[-1] for row in target.tolist()
         ),
+        "ids beyond 255": lambda target: bool((target > 255).any()),
+        "more than 128 positions": lambda target: target.size(1) > 128,
+        "one sentence of one word": lambda target: target.numel() == 1,
+        "a loss beyond 500": lambda logits: bool((logits.amax(-1) - logits.amin(-1) > 500).any()),
     },
 )
 

@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transformer_book.checks.comparing import plain
+from transformer_book.checks.comparing import plain, same
 from transformer_book.checks.components import Case, Component, mistakes_in
 from transformer_book.checks.given import normal
 
@@ -22,17 +23,40 @@ def observe_evaluation(function: Callable[..., Any]) -> Callable[..., Any]:
         with torch.no_grad():
             for i, weight in enumerate(model.parameters()):
                 weight.copy_(normal(*weight.shape, seed=i + 1))
+                weight.grad = torch.ones_like(weight)
+        model[2].bias.requires_grad_(False)
         model.train(training)
+        before = held_by(model)
         recorded = []
 
         def compute_loss(model: nn.Module, batch: Tensor) -> tuple[Tensor, int]:
             recorded.append(torch.is_grad_enabled())
-            return model(batch).square().mean(), len(batch)
+            real = batch[batch.any(dim=-1)]  # all other rows are padding
+            return model(real).square().mean(), len(real)
 
-        loss = float(plain(function(model, list(x.split(list(batches))), compute_loss)))
-        return {"the loss": loss, "gradients recorded": any(recorded), "training": model.training}
+        parts = enumerate(x.split(list(batches)), start=1)
+        padded = [F.pad(part, (0, 0, 0, n)) for n, part in parts]
+        with torch.enable_grad():
+            loss = float(plain(function(model, padded, compute_loss)))
+            recorded_again = torch.is_grad_enabled()
+        return {
+            "the loss": loss,
+            "gradients recorded": any(recorded),
+            "training": model.training,
+            "gradients recorded again": recorded_again,
+            "model otherwise as before": same(held_by(model), before),
+        }
 
     return observed
+
+
+def held_by(model: nn.Sequential) -> list[Any]:
+    """Weights and their gradients, which of them learn, and the probability of dropout."""
+    weights = [
+        [weight.detach().clone(), weight.grad.clone() if weight.grad is not None else None]
+        for weight in model.parameters()
+    ]
+    return [weights, [weight.requires_grad for weight in model.parameters()], model[1].p]
 
 
 def evaluation_pipeline(s, model, batches, compute_loss):
@@ -59,6 +83,10 @@ def evaluation_cases() -> Sequence[Case]:
         measured(1, 7, 2, training=False, seed=6),
         measured(3, training=False, seed=7),
         measured(4, 4, training=False, seed=8),
+        Case(
+            "large losses, tokens: 3, 1, 2, 5, 1, 1, 4, 2, 3, 1, 2",
+            (20 * normal(25, 3, seed=9), (3, 1, 2, 5, 1, 1, 4, 2, 3, 1, 2), True),
+        ),
     )
 
 
@@ -82,9 +110,10 @@ EVALUATION = Component(
     },
     cases=evaluation_cases,
     returns="the mean loss per token of all batches, a number: `compute_loss(model, batch)` gives "
-    "the mean loss of one, a tensor `()`, and how many tokens it has. Dropout is off meanwhile, "
-    "gradients are not recorded, and afterwards the model is in the mode in which it came. Judged "
-    "by all of that, with a model that has dropout",
+    "the mean loss of one, a tensor `()`, and how many tokens it has, not counting padding. "
+    "Dropout is off meanwhile, gradients are not recorded, and afterwards they are again, the "
+    "model is in the mode in which it came, and nothing else of it has changed. Judged by all of "
+    "that, with a model that has dropout",
     differentiable=False,
     observe=observe_evaluation,
     done_by="mean_loss",
@@ -93,6 +122,11 @@ EVALUATION = Component(
         "in training mode": lambda model: model.training,
         "in evaluation mode": lambda model: not model.training,
         "one batch": lambda batches: len(batches) == 1,
+        "more than ten batches": lambda batches: len(batches) > 10,
+        "a batch of one token": lambda batches: any(
+            int(batch.any(-1).sum()) == 1 for batch in batches
+        ),
+        "numbers beyond 20": lambda batches: any(bool((b.abs() > 20).any()) for b in batches),
     },
 )
 

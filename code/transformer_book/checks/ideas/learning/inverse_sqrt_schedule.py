@@ -33,6 +33,9 @@ SCHEDULE = Component(
             (5000, 256, 8000),
             (2, 64, 10),
             (7, 128, 20),
+            (3_000_000, 4095, 4000),
+            (2, 1, 1),
+            (1, 4096, 20_000),
         )
     ),
     returns="the learning rate of the 2017 paper, D^(−1/2) · min(n^(−1/2), n · warmup^(−3/2)); "
@@ -48,6 +51,11 @@ SCHEDULE = Component(
         "after the warm-up": lambda update, warmup: update > warmup,
         "a warm-up of one update": lambda warmup: warmup == 1,
         "another warm-up than 4000": lambda warmup: warmup != 4000,
+        "after a warm-up of one update": lambda update, warmup: update > warmup == 1,
+        "more than a million updates": lambda update: update > 10**6,
+        "an odd width": lambda d_model: d_model > 1 and d_model % 2 == 1,
+        "a large width": lambda d_model: d_model > 1024,
+        "a long warm-up": lambda warmup: warmup > 10_000,
     },
 )
 

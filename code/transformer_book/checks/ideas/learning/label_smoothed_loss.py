@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import cycle
 
 import torch
 from torch import Tensor
@@ -19,9 +20,10 @@ def smoothed_cases() -> Sequence[Case]:
     return (
         *(
             Case(f"{case.name}, ε = {epsilon}", (*case.arguments, epsilon), rough=case.rough)
-            for case, epsilon in zip(loss_cases(), epsilons, strict=True)
+            for case, epsilon in zip(loss_cases(), cycle(epsilons), strict=False)
         ),
         Case("a loss of 0, no smoothing", (sure, torch.tensor([[2, 3, 0]]), 0.0)),
+        Case("one token of 300 words", (normal(1, 1, 300, seed=14), torch.tensor([[299]]), 0.1)),
     )
 
 
@@ -58,6 +60,8 @@ SMOOTHED = Component(
         "no smoothing": lambda smoothing: smoothing == 0,
         "smoothing alone": lambda smoothing: smoothing == 1,
         "another smoothing than 0.1": lambda smoothing: smoothing != 0.1,
+        "one token": lambda target: target.numel() == 1,
+        "more than 255 words": lambda target: target.max() > 255,
         "no smoothing, and a word of probability one": lambda logits, target, smoothing: (
             smoothing == 0
             and (logits.softmax(-1).gather(2, target[..., None])[..., 0][target != 0] == 1).any()

@@ -20,6 +20,10 @@ def perplexity_cases() -> Sequence[Case]:
         Case("thousands of tokens", ([2.0, 3.5], [3000, 5000])),
         Case("no loss at all", ([0.0, 0.0], [4, 2])),
         Case("two equal losses, above 20", ([30.0, 25.0, 30.0], [3, 4, 5])),
+        Case(
+            "many tokens, and a batch without any",  # a mean of 56
+            ([60.0, 0.0, 7.0, 20.0], [140000, 5500, 0, 7000]),
+        ),
     )
 
 
@@ -50,6 +54,14 @@ PERPLEXITY = Component(
         "a loss above 10": lambda losses: max(losses) > 10,
         "no loss at all": lambda losses: not any(losses),
         "losses above 20": lambda losses: min(losses) > 20,
+        "a mean loss above 50": lambda losses, counts: (
+            sum(loss * n for loss, n in zip(losses, counts, strict=True)) > 50 * sum(counts)
+        ),
+        "a batch without tokens": lambda counts: 0 in counts,
+        "several tokens without loss": lambda losses, counts: any(
+            loss == 0 and n > 1 for loss, n in zip(losses, counts, strict=True)
+        ),
+        "more than 65504 tokens": lambda counts: max(counts) > 65504,
         "equal losses": lambda losses: len({*losses}) < len(losses),
     },
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import is_
 from typing import Any
 
 import torch
@@ -18,8 +19,10 @@ def observe_epochs(function: Callable[..., Any]) -> Callable[..., Any]:
 
     def observed(x: Tensor, y: Tensor, counts: Sequence[int], n: int) -> dict[str, Any]:
         model = small_model(x, y)
-        # With weight decay a smaller loss is not the same as a smaller rate.
-        optimizer = torch.optim.SGD(model.parameters(), lr=0.1, weight_decay=0.3)
+        # With weight decay a smaller loss is not the same as a smaller rate. It is usual for
+        # matrices alone, so the optimizer has two groups.
+        groups = [{"params": [model.weight], "weight_decay": 0.3}, {"params": [model.bias]}]
+        optimizer = torch.optim.SGD(groups, lr=0.1)
         updates: list[int] = []
         optimizer.register_step_post_hook(lambda *_: updates.append(1))
         parts = list(zip(x.split(list(counts)), y.split(list(counts)), strict=True))
@@ -29,8 +32,12 @@ def observe_epochs(function: Callable[..., Any]) -> Callable[..., Any]:
 
         found: dict[str, Any] = {}
         for epoch in (1, 2):
-            function(optimizer, list(parts), n, compute_loss)
+            handed = list(parts)
+            function(optimizer, handed, n, compute_loss)
             found[f"the weight after epoch {epoch}"] = model.weight.detach().clone()
+            found[f"the bias after epoch {epoch}"] = model.bias.detach().clone()
+            same = len(handed) == len(parts) and all(map(is_, handed, parts))
+            found[f"parts as they were after epoch {epoch}"] = same
             found[f"updates after epoch {epoch}"] = len(updates)
         return found
 
@@ -46,10 +53,11 @@ def weighted_pipeline(s, optimizer, parts, n, compute_loss):
 
 
 def windows_cases() -> Sequence[Case]:
-    def epoch(n: int, *counts: int) -> Case:
+    def epoch(n: int, *counts: int, scale: float = 1.0) -> Case:
         tokens, name = sum(counts), ", ".join(map(str, counts))
-        x, y = normal(tokens, 3, seed=tokens), normal(tokens, 2, seed=tokens + 1)
-        return Case(f"tokens {name} in windows of {n}", (x, y, counts, n))
+        x, y = scale * normal(tokens, 3, seed=tokens), normal(tokens, 2, seed=tokens + 1)
+        large = ", large losses" if scale > 1 else ""
+        return Case(f"tokens {name} in windows of {n}{large}", (x, y, counts, n))
 
     return (
         epoch(2, 5, 1),
@@ -60,6 +68,7 @@ def windows_cases() -> Sequence[Case]:
         epoch(2, 4, 1, 3, 2, 2),
         epoch(1, 3, 2),
         epoch(3, 2, 5, 1),
+        epoch(9, *[1, 2] * 5, scale=30.0),
     )
 
 
@@ -86,8 +95,9 @@ WEIGHTED = Component(
     returns="nothing that is looked at: one epoch, with an update for every `n` of the `parts` in "
     "their order, and one for those that are left at the end. Each goes along the gradient of the "
     "mean loss per token of all its parts. `compute_loss(part)` gives the mean loss of one, a "
-    "tensor `()`, and how many tokens it has. Judged by the weights and by the number of updates, "
-    "after each of two epochs",
+    "tensor `()`, and how many tokens it has. The optimizer has several groups of parameters, and "
+    "`parts` stay as they are. Judged by the weights and by the number of updates, after each of "
+    "two epochs",
     differentiable=False,
     observe=observe_epochs,
     met="worse",
@@ -96,6 +106,7 @@ WEIGHTED = Component(
         "windows of one part": lambda n: n == 1,
         "fewer parts than a window": lambda parts, n: len(parts) < n,
         "full windows": lambda parts, n: len(parts) % n == 0,
+        "windows of more than eight parts": lambda parts, n: len(parts) > n > 8,
     },
 )
 
@@ -244,8 +255,9 @@ def full_windows_update(optimizer: Any, measured: Measured, n: int) -> None:
 )
 def full_windows_divide(optimizer: Any, measured: Measured, n: int) -> None:
     if len(measured) == n:
-        for weight in optimizer.param_groups[0]["params"]:
-            weight.grad /= sum(tokens for _, tokens in measured)
+        for group in optimizer.param_groups:
+            for weight in group["params"]:
+                weight.grad /= sum(tokens for _, tokens in measured)
         full_windows_update(optimizer, measured, n)
 
 

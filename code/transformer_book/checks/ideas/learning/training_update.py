@@ -23,18 +23,30 @@ def small_model(x: Tensor, y: Tensor) -> nn.Linear:
 
 
 def observe_updates(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The weights after three updates of a small model with plain gradient descent."""
+    """The weights after three updates of a small model with momentum, and what is left behind."""
 
     def observed(x: Tensor, y: Tensor, rate: float) -> dict[str, Any]:
         model = small_model(x, y)
         groups = [{"params": [weight]} for weight in model.parameters()]
-        optimizer = torch.optim.SGD(groups, lr=rate)
+        optimizer = torch.optim.SGD(groups, lr=rate, momentum=0.5)
         weights = []
-        for _ in range(3):
+        calls = 0
+
+        def compute_loss() -> Tensor:
+            nonlocal calls
+            calls += 1
             # A loss may be negative: what counts is how it changes.
-            function(model, optimizer, lambda: (model(x) - y).square().mean() - 2)
+            return (model(x) - y).square().mean() - 2
+
+        for _ in range(3):
+            function(model, optimizer, compute_loss)
             weights.append(model.weight.detach().clone())
-        return {f"the weight after update {i + 1}": weight for i, weight in enumerate(weights)}
+        found = {f"the weight after update {i + 1}": weight for i, weight in enumerate(weights)}
+        return {
+            **found,
+            "the model in training mode": model.training,
+            "losses computed in three updates": calls,
+        }
 
     return observed
 
@@ -74,7 +86,8 @@ def update_cases() -> Sequence[Case]:
     done = Case(
         "nothing to learn", (torch.zeros(2, 3), normal(2, seed=2).expand(2, 2).clone(), 0.1)
     )
-    return (*long, *short, done)
+    far = 30 * normal(4, 3, seed=60), 100 * normal(4, 2, seed=61), 0.1
+    return (*long, *short, done, Case("very far off", far))
 
 
 def nothing_to_learn(model: nn.Module, compute_loss: Callable[[], Tensor]) -> bool:
@@ -95,14 +108,18 @@ UPDATE = Component(
         "after": lambda optimizer: None,
     },
     cases=update_cases,
-    returns="nothing that is looked at: one update, with the gradients clipped at a common length "
-    "of 1; `compute_loss()` gives the loss, in which every weight has a part; before the first "
-    "update no weight has a gradient; judged by the weights after three updates",
+    returns="nothing that is looked at: one update, a step of the `optimizer` with the gradients "
+    "clipped at a common length of 1; `compute_loss()`, called once, gives the loss, in which "
+    "every weight has a part; before the first update no weight has a gradient, and the model is "
+    "in training mode and stays in it; judged by that and by the weights after three updates",
     differentiable=False,
     observe=observe_updates,
     done_by="Trainer",
     met="worse",
-    boundaries={"gradients of 0": nothing_to_learn},
+    boundaries={
+        "gradients of 0": nothing_to_learn,
+        "a loss above 1000": lambda compute_loss: compute_loss() > 1000,
+    },
 )
 
 # --- known mistakes ------------------------------------------------------------------------------

@@ -40,6 +40,11 @@ def scaled_cases() -> Sequence[Case]:
         scaled("a limit that is never met", [normal(4, seed=17)], 8.0, 1000.0),
         scaled("nan alone", [nan], 4.0, 2.0),
         scaled("a scale of one, a number alone, and zeros", one_number, 1.0, 1.0),
+        scaled("inf, and a scale of one", [normal(2, seed=18), inf], 1.0, 1.0),
+        scaled("nan, and a scale of one", [nan, normal(2, seed=19)], 1.0, 100.0),
+        scaled(
+            "above what float16 holds", [torch.tensor([2.0, -1.0]), torch.ones(1)], 2.0**16, 10.0
+        ),
     )
 
 
@@ -51,6 +56,20 @@ def unscaled_pipeline(s, gradients, scale, limit):
 
 def shortened(gradients: Gradients, size: Tensor, limit: float) -> Gradients:
     return [gradient * limit / size if size > limit else gradient for gradient in gradients]
+
+
+def observe_unscaled(function):
+    """inf and nan among what came in, turned into numbers, are seen as a change, too."""
+
+    def observed(gradients, scale, limit):
+        finite = [gradient.isfinite() for gradient in gradients]
+        answer = function(gradients, scale, limit)
+        for gradient, then in zip(gradients, finite, strict=False):
+            if not torch.equal(gradient.isfinite(), then):
+                gradient.fill_(0.5)
+        return answer
+
+    return observed
 
 
 UNSCALED = Component(
@@ -67,6 +86,7 @@ UNSCALED = Component(
         "clip": lambda gradients, scale, limit: shortened(gradients, length(gradients), limit),
     },
     cases=scaled_cases,
+    observe=observe_unscaled,
     returns="a list of tensors, the gradients for the step: the loss was multiplied by `scale`, so "
     "they are `scale` times too large. They are divided by it; if their common length is then "
     "above `limit`, they are shortened to it. If any number of any gradient is inf or nan, the "
@@ -83,6 +103,16 @@ UNSCALED = Component(
         ),
         "a scale of one, and too long": lambda gradients, scale, limit: bool(
             scale == 1 and length(gradients) > limit
+        ),
+        "inf and a scale of one": lambda gradients, scale: (
+            scale == 1 and any(g.isinf().any() for g in gradients)
+        ),
+        "nan and a scale of one": lambda gradients, scale: (
+            scale == 1 and any(g.isnan().any() for g in gradients)
+        ),
+        "finite, and above what float16 holds": lambda gradients: (
+            all(g.isfinite().all() for g in gradients)
+            and any((g.abs() > 65504).any() for g in gradients)
         ),
         "a number alone": lambda gradients: any(g.dim() == 0 for g in gradients),
         "zeros among others": lambda gradients: (

@@ -41,6 +41,11 @@ def pair_cases() -> Sequence[Case]:
             (ids([6, 5, 2], [3, 2, 0], [2, 0, 0]), ids([1, 6, 2]).tile(3, 1)),
         ),
         Case("large ids", (ids([70000, 300, 2]), ids([1, 40000, 300, 7, 2]))),
+        Case(
+            "columns of padding alone, a word twice, larger ids",
+            (ids([5, 2, 0, 0], [200000, 6, 2, 0]), ids([1, 8, 8, 2, 0], [1, 200000, 2, 0, 0])),
+        ),
+        Case("a long pair", (ids([*range(4, 604), 2]), ids([1, *range(4, 504), 2]))),
     )
 
 
@@ -70,6 +75,15 @@ ONE_STACK_LABELS = Component(
     differentiable=False,
     done_by="DecoderOnly.source_labels",
     met="worse",
+    boundaries={
+        "padding behind every source": lambda source: not source[:, -1].any(),
+        "padding behind every target": lambda target: not target[:, -1].any(),
+        "a word twice": lambda target: (
+            (target[:, 1:] == target[:, :-1]) & (target[:, 1:] > 6)
+        ).any(),
+        "an id beyond 17 bits": lambda target: target.max() >= 2**17,
+        "longer than 1024": lambda source, target: source.size(1) + target.size(1) > 1025,
+    },
 )
 
 # --- known mistakes ------------------------------------------------------------------------------

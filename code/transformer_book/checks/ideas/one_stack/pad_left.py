@@ -29,6 +29,10 @@ def left_cases() -> Sequence[Case]:
         Case("<sos>, <eos> and <unk> alone", rows([1], [3, 2], [2])),
         Case("<eos> behind each text", rows([4, 5, 2], [6, 2])),
         Case("the same text twice", rows([5, 7], [9, 4, 6], [5, 7])),
+        Case(
+            "large ids, a text of more than 1024, many of one token",
+            rows([50256, 300, *range(4, 1034)], [9, 128001], *([i] for i in range(4, 80))),
+        ),
     )
 
 
@@ -60,6 +64,9 @@ PAD_LEFT = Component(
         "of one length": lambda rows: len(set(map(len, rows))) == 1 and len(rows) > 1,
         "the longest first": lambda rows: len(rows[0]) > len(rows[-1]),
         "a text twice": lambda rows: len(set(map(tuple, rows))) < len(rows),
+        "ids above 65535": lambda rows: max(map(max, rows)) > 65535,
+        "more than 1024 tokens": lambda rows: max(map(len, rows)) > 1024,
+        "more than 64 texts": lambda rows: len(rows) > 64,
     },
 )
 

@@ -27,6 +27,9 @@ def prefix_cases() -> Sequence[Case]:
         Case("as many sentences as places", (real("1101", "1111", "1011", "1110"), 2)),
         Case("a row of padding", (real("000000", "111100"), 3)),
         Case("a text longer than any buffer", (torch.arange(1030)[None] % 7 > 0, 500)),
+        Case("five sentences of one place", (real("1", "0", "1", "1", "1"), 1)),
+        Case("padding in front, no prefix", (real("0011", "0111", "1000"), 0)),
+        Case("a target of padding alone", (real("111000", "011000", "111111"), 3)),
     )
 
 
@@ -54,6 +57,16 @@ PREFIX_MASK = Component(
     differentiable=False,
     done_by="DecoderOnly.mask",
     met="worse",
+    boundaries={
+        "one place": lambda real: real.size(1) == 1,
+        "more than four sentences": lambda real: len(real) > 4,
+        "padding in front, no prefix": lambda real, prefix: bool(
+            prefix == 0 and (~real[:, 0] & real.any(1)).any()
+        ),
+        "a target of padding alone": lambda real, prefix: bool(
+            (real[:, :prefix].any(1) & ~real[:, prefix:].any(1)).any()
+        ),
+    },
 )
 
 # --- known mistakes ------------------------------------------------------------------------------

@@ -30,6 +30,8 @@ def position_cases() -> Sequence[Case]:
         Case("one token", rows([5], [0])),
         Case("three hundred tokens", rows([0] * 20 + [5, 7, 9, 2] * 75)),
         Case("long padding, and padding alone", rows([7, 2, 0, 0, 0, 0, 9, 256], [0] * 8)),
+        Case("two thousand tokens, and large ids", rows([0] * 20 + [5, 65536, 9, 0, 2] * 520)),
+        Case("one sentence of one token", rows([5])),
     )
 
 
@@ -66,7 +68,9 @@ POSITIONS = Component(
         "no padding": lambda tokens: bool((tokens != 0).all()),
         "one token": lambda tokens: tokens.size(1) == 1,
         "one sentence": lambda tokens: len(tokens) == 1,
-        **on("tokens", longer_than((10, 100, 256), lambda tokens: tokens.size(1))),
+        **on("tokens", longer_than((10, 100, 256, 512, 1024, 2048), lambda tokens: tokens.size(1))),
+        "ids beyond 65535": lambda tokens: bool((tokens > 65535).any()),
+        "one sentence of one token": lambda tokens: tokens.numel() == 1,
     },
 )
 

@@ -38,6 +38,13 @@ def q4_1_cases() -> Sequence[Case]:
         Case("a drawn block", (drawn(1, 1),)),
         Case("three blocks", (drawn(3, 2),)),
         Case("a step that falls", (block(-0.25, 2.0, counted)[None],)),
+        # Below 2^-14 half precision has no exponent left, and numbers of fewer digits.
+        Case("a very small step", (block(2**-16, -(2**-13), counted)[None],)),
+        Case(
+            "two blocks, numbers beyond half precision",
+            (torch.stack([block(8192.0, -60000.0, counted), block(4096.0, 60000.0, counted)]),),
+        ),
+        Case("seventy blocks", (drawn(70, 3),)),
     )
 
 
@@ -65,6 +72,17 @@ DECODE_Q4_1 = Component(
     "bits are q of number j, the upper four that of number j + 16",
     differentiable=False,
     met="nonsense",
+    boundaries={
+        "one block": lambda blocks: len(blocks) == 1,
+        "two blocks": lambda blocks: len(blocks) == 2,
+        "more than 64 blocks": lambda blocks: len(blocks) > 64,
+        "a step of 0": lambda blocks: (header(blocks)[0] == 0).any(),
+        "a step below 0": lambda blocks: (header(blocks)[0] < 0).any(),
+        "a step below 2^-14": lambda blocks: (
+            (header(blocks)[0] != 0) & (header(blocks)[0].abs() < 2**-14)
+        ).any(),
+        "beyond half precision": lambda blocks: (header(blocks)[0] * 15 > 65504).any(),
+    },
 )
 
 # --- known mistakes ------------------------------------------------------------------------------

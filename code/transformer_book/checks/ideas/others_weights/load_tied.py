@@ -63,6 +63,7 @@ def tied_cases() -> Sequence[Case]:
             **({"output.weight": matrix} if twice else {}),
         }
 
+    turned_round = dict(reversed(state(12, 3, 81, twice=True).items()))
     return (
         Case("stored once", (torch.tensor([[1, 3, 2]]), state(5, 2, 1))),
         Case("another", (torch.tensor([[4, 0], [2, 2]]), state(6, 3, 11))),
@@ -72,6 +73,7 @@ def tied_cases() -> Sequence[Case]:
         Case("both names, longer", (torch.tensor([[0, 6, 1]]), state(7, 4, 51, twice=True))),
         Case("one word", (torch.tensor([[2]]), state(3, 2, 61))),
         Case("bias first", (torch.tensor([[1, 3]]), dict(reversed(state(5, 2, 71).items())))),
+        Case("twelve words, the output first", (torch.tensor([[9, 3], [11, 9]]), turned_round)),
     )
 
 
@@ -104,6 +106,10 @@ LOAD_TIED = Component(
         "stored once": lambda state: "output.weight" not in state,
         "stored under both names": lambda state: "output.weight" in state,
         "names in another order": lambda state: next(iter(state)) != "embedding.weight",
+        "stored under both names, the output first": lambda state: (
+            next(iter(state)) == "output.weight"
+        ),
+        "more than ten words": lambda state: len(state["embedding.weight"]) > 10,
         "as many words as features": lambda state: (
             len(state["embedding.weight"]) == state["embedding.weight"].size(1)
         ),

@@ -18,6 +18,8 @@ def merge_cases() -> Sequence[Case]:
         return {(first, second): i for i, (first, second) in enumerate(map(str.split, merges))}
 
     hugs = ranks("u g", "h ug", "g s", "hug s")
+    chain = "abcdefghijklm"
+    gaps = {(chain[:i], chain[i]): 256 + 1000 * i for i in range(1, 13)}
     return (
         Case("nothing to merge", (["x", "y"], ranks("a b"))),
         Case("one merge", (["a", "b"], ranks("a b"))),
@@ -52,6 +54,8 @@ def merge_cases() -> Sequence[Case]:
             "a table in another order",
             ([*"abcd"], {("a", "bc"): 1, ("bc", "d"): 0, ("b", "c"): 2}),
         ),
+        Case("twelve merges, and ranks with gaps", ([*chain, "n"], gaps)),
+        Case("seventy letters", ([*"ab" * 35], ranks("a b", "ab ab", "abab abab"))),
     )
 
 
@@ -91,6 +95,9 @@ MERGE_TOKENS = Component(
         "a mark": lambda tokens: any(token in set(".*+?|()[]") for token in tokens),
         "one token": lambda tokens: len(tokens) == 1,
         "an empty table": lambda ranks: not ranks,
+        "more than ten merges": lambda ranks: len(ranks) > 10,
+        "ranks above the number of merges": lambda ranks: max(ranks.values(), default=0) > 1000,
+        "more than 64 tokens": lambda tokens: len(tokens) > 64,
         "a table in another order": lambda ranks: [*ranks.values()] != sorted(ranks.values()),
     },
 )

@@ -16,6 +16,8 @@ def paired_by_halves_pipeline(s, weight, n_heads):
 
 
 def paired_by_halves_cases() -> Sequence[Case]:
+    alike = normal(24, 4, seed=7)
+    alike[3] = alike[2]
     return (
         Case("one head of four features", (addresses(4, 4), 1)),
         Case("one head of six", (addresses(6, 6), 1)),
@@ -26,6 +28,9 @@ def paired_by_halves_cases() -> Sequence[Case]:
         Case("keys of fewer heads", (normal(12, 16, seed=4), 2)),
         Case("keys of two heads beside eight", (normal(8, 32, seed=6), 2)),
         Case("heads of two features: nothing moves", (normal(6, 6, seed=5), 3)),
+        Case("two heads of twelve, a narrow model, two rows alike", (alike, 2)),
+        Case("one head beside a wider model", (normal(4, 6, seed=8), 1)),
+        Case("twelve heads of four", (normal(48, 24, seed=9), 12)),
     )
 
 
@@ -47,6 +52,18 @@ PAIRED_BY_HALVES = Component(
     "head",
     done_by="rotate",
     met="nonsense",
+    boundaries={
+        "one head": lambda n_heads: n_heads == 1,
+        "one head, another width": lambda weight, n_heads: (
+            n_heads == 1 and weight.size(0) != weight.size(1)
+        ),
+        "more than ten heads": lambda n_heads: n_heads > 10,
+        "heads of two features": lambda weight, n_heads: weight.size(0) == 2 * n_heads,
+        "heads of more than ten features": lambda weight, n_heads: weight.size(0) > 10 * n_heads,
+        "more rows than columns": lambda weight: weight.size(0) > weight.size(1),
+        "fewer rows than columns": lambda weight: weight.size(0) < weight.size(1),
+        "two rows alike": lambda weight: len(weight.unique(dim=0)) < len(weight),
+    },
 )
 
 # --- known mistakes ------------------------------------------------------------------------------

@@ -24,6 +24,10 @@ def split_stacked_cases() -> Sequence[Case]:
         Case("five features", (normal(5, 15, seed=3), normal(15, seed=4))),
         Case("six features", (normal(6, 18, seed=5), normal(18, seed=6))),
         Case("one feature", (torch.tensor([[2.0, 3.0, 5.0]]), torch.tensor([7.0, 11.0, 13.0]))),
+        Case(
+            "a hundred and thirty features, large numbers",
+            (300 * normal(130, 390, seed=7), 300 * normal(390, seed=8)),
+        ),
     )
 
 
@@ -47,6 +51,11 @@ SPLIT_STACKED = Component(
     "with which it computes `x @ weight + bias`",
     differentiable=False,  # numbers change their places, and nothing is computed
     met="nonsense",
+    boundaries={
+        "one feature": lambda weight: len(weight) == 1,
+        "more than a hundred features": lambda weight: len(weight) > 100,
+        "large numbers": lambda weight: bool(weight.abs().max() > 500),
+    },
 )
 
 # --- known mistakes ------------------------------------------------------------------------------

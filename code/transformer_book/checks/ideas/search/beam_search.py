@@ -7,10 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
+from torch import Tensor
 
+from transformer_book.checks.boundaries import longer_than, on
 from transformer_book.checks.components import Case, Component, mistakes_in
+from transformer_book.checks.given import normal
 from transformer_book.checks.ideas.search.greedy_search import (
     EOS,
+    Step,
     automaton,
     observe_calls,
     without_padding,
@@ -51,6 +55,22 @@ def nothing_better(
     return bool(finished) and max(s for _, s in finished) >= max(s for _, s in alive)
 
 
+def drifting(seed: int, places: int, size: int = 6) -> Step:
+    """Log-probabilities that depend on every token and its place: no two sums are equal.
+
+    Neither <sos> nor <eos> comes.
+    """
+    table = normal(places, size, size, seed=seed)
+
+    def step(tokens: Tensor) -> Tensor:
+        """`(n, t)` beginnings → `(n, V)` log-probabilities of what comes next."""
+        logits = table[torch.arange(tokens.size(1)) % places, tokens].sum(dim=1).sin()
+        logits[:, 1], logits[:, EOS] = -900.0, -1000.0
+        return logits.log_softmax(dim=-1)
+
+    return step
+
+
 def beam_cases() -> Sequence[Case]:
     # Found by tools/find_inputs.py --beams: few models that tell other rules from these.
     found = (
@@ -77,14 +97,16 @@ def beam_cases() -> Sequence[Case]:
         (38, 1.0, False, 3, 6),
         (48, 1.0, False, 1, 6),
         (37, 0.5, False, 2, 1),  # a single step
+        (14, 9.0, False, 3, 5),  # it ends at once
     )
-    return tuple(
+    few = tuple(
         Case(
             f"small model {i}, {k} beams, at most {n} tokens",
             (automaton(seed, end=end, padding=padding), k, n),
         )
         for i, (seed, end, padding, k, n) in enumerate(found, 1)
     )
+    return (*few, Case("as many beams as words, at most 160 tokens", (drifting(29, 170), 6, 160)))
 
 
 BEAM = Component(
@@ -124,6 +146,12 @@ BEAM = Component(
         "one beam": lambda beam_size: beam_size == 1,
         "more than two beams": lambda beam_size: beam_size > 2,
         "one token": lambda max_length: max_length == 1,
+        "more than four beams": lambda beam_size: beam_size > 4,
+        "as many beams as words": lambda step, beam_size: (
+            beam_size == step(torch.tensor([[1]])).size(-1)
+        ),
+        "likeliest to end at once": lambda step: int(step(torch.tensor([[1]])).argmax()) == EOS,
+        **on("max_length", longer_than((10, 20, 50, 100, 128), int)),
     },
 )
 

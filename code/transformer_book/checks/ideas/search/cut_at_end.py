@@ -29,6 +29,11 @@ def cut_cases() -> Sequence[Case]:
         Case("another end at once", ([2, 5, 2, 6],)),
         Case("words behind an end at once", ([2, 9],)),
         Case("ids with a 2 in them", ([12, 20, 5, 27, 2, 9],)),
+        Case(
+            "a long text, neighbours alike, large ids",
+            ([1, 9, 9, 3, 7, 70000, *[5, 6] * 300, 2, 2, 0],),
+        ),
+        Case("a long text that was cut off", (list(range(4, 700)),)),
     )
 
 
@@ -63,6 +68,14 @@ CUT = Component(
         "padding and no end": lambda ids: PAD in ids and EOS not in ids,
         "<sos>": lambda ids: SOS in ids,
         "<unk>": lambda ids: UNK in ids,
+        "<sos> first, and an end": lambda ids: ids[:1] == [SOS] and EOS in ids,
+        "an id beyond two bytes": lambda ids: bool(ids) and max(ids) > 65535,
+        "an end beyond 512": lambda ids: EOS in ids and ids.index(EOS) > 512,
+        "no end in more than 512": lambda ids: EOS not in ids and len(ids) > 512,
+        "neighbours alike": lambda ids: any(
+            a == b not in (PAD, EOS) for a, b in itertools.pairwise(ids)
+        ),
+        "two ends in a row": lambda ids: (EOS, EOS) in itertools.pairwise(ids),
     },
 )
 

@@ -21,12 +21,19 @@ def embed_cases() -> Sequence[Case]:
         generator = torch.Generator().manual_seed(seed)
         return torch.randint(least, 9, (batch, length), generator=generator)
 
-    return tuple(
+    many = normal(300, 4, seed=5), normal(12, 4, seed=2)  # words, and rows of the table
+    narrow = normal(9, 1, seed=1), normal(4100, 1, seed=4)
+    few = tuple(
         Case(f"{t} new tokens after {past}", (tokens(b, t, past), past, *(short, long)[past > 12]))
         for b, t, past in (
             *((1, 1, 3), (2, 1, 5), (3, 1, 1), (2, 1, 0), (2, 2, 4), (1, 3, 2)),
             *((1, 2, 6), (2, 3, 0), (1, 1, 11), (2, 1, 257), (1, 2, 2051)),
         )
+    )
+    return (
+        *few,
+        Case("the last of 300 words, ten times", (torch.full((2, 10), 299), 2, *many)),
+        Case("one feature, far into the text", (torch.tensor([[4, 5]]), 4098, *narrow)),
     )
 
 
@@ -61,7 +68,11 @@ EMBED_NEXT = Component(
         "the last row of the table": lambda tokens, past, table: (
             past + tokens.size(1) == len(table)
         ),
-        **on("past", longer_than((256, 1024, 2048), int)),
+        "more than 8 new tokens": lambda tokens: tokens.size(1) > 8,
+        "one token everywhere": lambda tokens: tokens.numel() > 1 and tokens.unique().numel() == 1,
+        "more than 255 words": lambda tokens: tokens.max() > 255,
+        "one feature": lambda weight: weight.size(1) == 1,
+        **on("past", longer_than((256, 1024, 2048, 4096), int)),
     },
 )
 

@@ -8,8 +8,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from transformer_book.checks.boundaries import longer_than, on
+from transformer_book.checks.boundaries import UNK, longer_than, on
 from transformer_book.checks.components import Case, Component, mistakes_in
+from transformer_book.checks.given import normal
 from transformer_book.checks.ideas.search.greedy_search import EOS, Step, automaton
 
 
@@ -22,6 +23,23 @@ def batch_step(seed: int, ends: Sequence[float], padding: bool = False) -> Step:
         return torch.cat([row(beginning[None]) for row, beginning in both])
 
     return step
+
+
+def wide_step() -> Step:
+    """A model with 400 words: one row never ends, one word is impossible, and ids are large."""
+    table = normal(400, 400, seed=10)
+    table[:, :2], table[:, 3] = -9, -torch.inf
+    table[7::2, EOS] += 3
+    for last, following in ((1, 300), (300, 301), (301, 300)):
+        table[last, following] = 9.0
+    table = table.log_softmax(dim=-1)
+    return lambda tokens: table[(tokens[:, -1] + torch.arange(len(tokens))) % 400]
+
+
+def unknown_step() -> Step:
+    """A model that says <unk> twice, then another word and the end."""
+    said = F.one_hot(torch.tensor([3, 3, 4, EOS]), 6).float().log_softmax(dim=-1)
+    return lambda tokens: said[tokens.size(1) - 1].expand(len(tokens), 6)
 
 
 def batch_cases() -> Sequence[Case]:
@@ -39,12 +57,17 @@ def batch_cases() -> Sequence[Case]:
     )
     # Only <eos> ends a sentence: these models say 0, too.
     padding = ((1, (0.0, 0.0, -9.0), 7), (2, (-9.0, -9.0), 6), (3, (0.0, -9.0, -9.0, 1.0), 8))
-    return tuple(
+    small = tuple(
         Case(
             f"small model {i}, {len(ends)} sentences, at most {n} tokens",
             (batch_step(seed, ends, padding=(seed, ends, n) in padding), len(ends), n),
         )
         for i, (seed, ends, n) in enumerate((*chosen, *padding), 1)
+    )
+    return (
+        *small,
+        Case("400 words, 70 sentences, at most 130 tokens", (wide_step(), 70, 130)),
+        Case("<unk> is the likeliest", (unknown_step(), 1, 4)),
     )
 
 
@@ -103,7 +126,13 @@ GREEDY_BATCH = Component(
     boundaries={
         "one sentence": lambda n_sentences: n_sentences == 1,
         "one token at most": lambda max_length: max_length == 1,
-        **on("max_length", longer_than((10, 20, 64), int)),
+        "more than 64 sentences": lambda n_sentences: n_sentences > 64,
+        "more than 256 words": lambda step: step(torch.ones(2, 1).long()).size(-1) > 256,
+        "a word that is impossible": lambda step: step(torch.ones(2, 1).long()).isinf().any(),
+        "<unk> is the likeliest": lambda step, n_sentences: (
+            step(torch.ones(n_sentences, 1).long()).argmax(dim=-1) == UNK
+        ).all(),
+        **on("max_length", longer_than((10, 20, 64, 128), int)),
     },
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 import torch
@@ -41,6 +42,21 @@ def automaton(
         return table[before, last]
 
     return step
+
+
+def large_model(tokens: Tensor) -> Tensor:
+    """Log-probabilities `(n, V)` of 40000 tokens: two nearly equal, then one that is sure, <eos>.
+
+    What is ruled out has −inf.
+    """
+    log_p = torch.full((len(tokens), 40000), -torch.inf)
+    last = int(tokens[0, -1])
+    if last == 1:
+        log_p[:, [300, 39000, 5]] = torch.tensor([0.33, 0.3301, 0.3299]).log()
+        log_p[:, 4] = math.log(0.01)
+    else:
+        log_p[:, {39000: 300, 300: 299}.get(last, EOS)] = 0.0
+    return log_p
 
 
 class Ids(list):
@@ -97,12 +113,17 @@ def greedy_cases() -> Sequence[Case]:
     seeds += ((14, 9.0, 5), (15, 9.0, 1), (16, -9.0, 150))
     # Only <eos> ends a sentence: these models say 0, too.
     seeds += ((1, 0.0, 8), (2, 0.0, 8), (3, 0.0, 8), (4, 0.0, 8))
-    return tuple(
+    small = tuple(
         Case(
             f"small model {i + 1}, at most {n} tokens",
             (automaton(seed, end=end, padding=seed < 5 and i > 13, far=n > 100), n),
         )
         for i, (seed, end, n) in enumerate(seeds)
+    )
+    return (
+        *small,
+        Case("a large vocabulary, two tokens nearly equal", (large_model, 6)),
+        Case("a long sentence", (automaton(17, end=-9.0, far=True), 530)),
     )
 
 
@@ -134,7 +155,9 @@ GREEDY = Component(
     ready_made={"decoding.greedy_search": "decoding.greedy_search"},
     boundaries={
         "one token at most": lambda max_length: max_length == 1,
-        **on("max_length", longer_than((10, 20, 64, 100, 128), int)),
+        "a large vocabulary": lambda step: step(torch.tensor([[1]])).size(1) > 32767,
+        "a token ruled out": lambda step: step(torch.tensor([[1]])).isinf().any(),
+        **on("max_length", longer_than((10, 20, 64, 100, 128, 512), int)),
     },
 )
 

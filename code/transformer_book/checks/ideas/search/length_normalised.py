@@ -20,6 +20,8 @@ def penalty_cases() -> Sequence[Case]:
             (-1.0, 1, 1.0),
             (-2.5, 3, 2.0),
             (0.0, 3, 0.6),
+            (-0.02, 1100, 0.99),
+            (-5000.0, 400, 1.25),
         )
     )
 
@@ -50,6 +52,9 @@ LENGTH_NORMALISED = Component(
         "α = 1": lambda alpha: alpha == 1,
         "α between": lambda alpha: 0 < alpha < 1,
         "α above one": lambda alpha: alpha > 1,
+        "more than 1024 tokens": lambda length: length > 1024,
+        "a score near 0": lambda score: -0.1 < score < 0,
+        "a score below -1000": lambda score: score < -1000,
     },
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -13,6 +14,11 @@ from transformer_book.checks.given import normal
 
 def next_token_cases() -> Sequence[Case]:
     hand = torch.tensor([[[0.0, 3.0, 1.0], [2.0, 0.0, 1.0]]])
+    many = normal(1, 2, 300, seed=9)
+    many[0, 1, 3], many[0, 1, 299] = 5.0, 5.001  # one number in two bytes
+    ruled_out = normal(3, 2, 6, seed=10)
+    ruled_out[:, :, 0] = -math.inf
+    ruled_out[2, 1, [1, 2, 4, 5]] = -math.inf
     return (
         Case("two positions", (hand,)),
         Case("random", (normal(3, 4, 6, seed=1),)),
@@ -23,6 +29,8 @@ def next_token_cases() -> Sequence[Case]:
         Case("one sentence, one position", (normal(1, 1, 6, seed=6),)),
         Case("another sentence", (normal(1, 4, 9, seed=7),)),
         Case("far below zero", (normal(2, 2, 5, seed=8) - 500,)),
+        Case("a vocabulary of 300, two of them nearly alike", (many,)),
+        Case("tokens that are ruled out", (ruled_out,)),
     )
 
 
@@ -47,6 +55,11 @@ NEXT_TOKEN = Component(
         "one position": lambda logits: logits.size(1) == 1,
         "one of both": lambda logits: logits.size(0) == logits.size(1) == 1,
         "all below −100": lambda logits: bool((logits < -100).all()),
+        "more than 256 tokens": lambda logits: logits.size(2) > 256,
+        "two nearly alike": lambda logits: bool(
+            (logits[:, -1].half().topk(2).values.diff() == 0).any()
+        ),
+        "a token that is ruled out": lambda logits: bool(logits.isinf().any()),
         "as many of all": lambda logits: len(set(logits.shape)) == 1,
     },
 )

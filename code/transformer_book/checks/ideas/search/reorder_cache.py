@@ -21,7 +21,7 @@ def cache_cases() -> Sequence[Case]:
             for i in range(layers)
         ]
 
-    return tuple(
+    several = tuple(
         Case(name, (cache(layers, n, heads, seed), torch.tensor(rows)))
         for name, layers, n, heads, seed, rows in (
             ("two beams change places", 1, 2, 2, 10, [1, 0]),
@@ -34,6 +34,23 @@ def cache_cases() -> Sequence[Case]:
             ("one beam", 2, 1, 2, 90, [0]),
             ("as many layers as beams, as many heads", 2, 2, 2, 95, [1, 1]),
         )
+    )
+    return (
+        *several,
+        Case(
+            "the best stays, five beams of one head, a long text",
+            (
+                [(normal(5, 1, 130, 3, seed=100), normal(5, 1, 130, 3, seed=101))],
+                torch.tensor([0, 0, 2, 1, 3]),
+            ),
+        ),
+        Case(
+            "one position, twelve layers",
+            (
+                [(normal(2, 2, 1, 4, seed=i), normal(2, 2, 1, 4, seed=i + 1)) for i in range(12)],
+                torch.tensor([1, 0]),
+            ),
+        ),
     )
 
 
@@ -62,6 +79,15 @@ REORDER = Component(
         "one beam": lambda rows: len(rows) == 1,
         "one layer": lambda cache: len(cache) == 1,
         "more than two layers": lambda cache: len(cache) > 2,
+        "more than ten layers": lambda cache: len(cache) > 10,
+        "more than four beams": lambda rows: len(rows) > 4,
+        "one head": lambda cache: cache[0][0].size(1) == 1,
+        "one position": lambda cache: cache[0][0].size(2) == 1,
+        "longer than 128": lambda cache: cache[0][0].size(2) > 128,
+        "more than two features": lambda cache: cache[0][0].size(3) > 2,
+        "the best stays, others change": lambda rows: (
+            rows[0] == 0 and rows.tolist() != list(range(len(rows)))
+        ),
         "nothing changes": lambda rows: rows.tolist() == list(range(len(rows))),
         "a beam twice": lambda rows: len(rows.unique()) < len(rows),
         "as many layers as beams": lambda cache, rows: len(cache) == len(rows),

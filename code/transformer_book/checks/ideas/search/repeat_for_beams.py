@@ -36,6 +36,15 @@ def beams_cases() -> Sequence[Case]:
                 5,
             ),
         ),
+        Case(
+            "padding in the middle and alone, a sentence twice, twelve beams",
+            (
+                normal(2, 4, 3, seed=5)[[0, 1, 0]],
+                torch.tensor([[1, 0, 1, 1], [0, 0, 0, 0], [1, 1, 1, 0]]).bool()[:, None, None],
+                12,
+            ),
+        ),
+        batch("one sentence of one token, one beam", 1, 1, seed=6, d_model=1),
     )
 
 
@@ -64,6 +73,13 @@ BEAMS = Component(
         "one sentence": lambda memory: len(memory) == 1,
         "as many sentences as beams": lambda memory, n_beams: len(memory) == n_beams,
         "padding in front": lambda mask: not mask[..., 0].all(),
+        "padding in the middle": lambda mask: (
+            mask[..., 2:] & ~mask[..., 1:-1] & mask[..., :-2]
+        ).any(),
+        "padding alone": lambda mask: not mask.any(-1).all(),
+        "a sentence twice": lambda memory: len({str(s.tolist()) for s in memory}) < len(memory),
+        "more than ten beams": lambda n_beams: n_beams > 10,
+        "one token": lambda memory: memory.size(1) == 1,
         "more than four beams": lambda n_beams: n_beams > 4,
         "as many positions as beams": lambda memory, n_beams: memory.size(1) == n_beams,
     },

@@ -30,6 +30,11 @@ def temperature_cases() -> Sequence[Case]:
             "one row far above another",
             (torch.tensor([[0.0, 1.0, -2.0], [300.0, 301.0, 299.0]]), 1.0),
         ),
+        Case(
+            "temperature 0.005, two likeliest tokens, one ruled out",
+            (torch.tensor([[0.004, 0.0, 0.0, -torch.inf], [3.0, 3.0, 1.0, 0.0]]), 0.005),
+        ),
+        Case("temperature 40, sixty tokens", (10 * normal(2, 60, seed=11), 40.0)),
     )
 
 
@@ -51,6 +56,13 @@ TEMPERATURE = Component(
         "a low temperature": lambda temperature: temperature < 0.05,
         "a high temperature": lambda temperature: temperature > 1,
         "exponentials that overflow": lambda logits, temperature: (logits / temperature).max() > 88,
+        "a temperature below 0.01": lambda temperature: temperature < 0.01,
+        "a temperature above 10": lambda temperature: temperature > 10,
+        "a token ruled out": lambda logits: logits.isinf().any(),
+        "two likeliest tokens": lambda logits: (
+            (logits == logits.amax(-1, keepdim=True)).sum(-1).max() > 1
+        ),
+        "more than 50 tokens": lambda logits: logits.size(-1) > 50,
         "rows far apart": lambda logits: logits.amax(-1).max() - logits.amax(-1).min() > 200,
     },
 )

@@ -57,6 +57,8 @@ def cached_cases() -> Sequence[Case]:
 
     slow = torch.tensor([0.0, 1.0, 0.0, 1.0]).repeat(1, 1, 2, 1)  # the pair that turns slowly
     _, _, value, _, kept_value, _ = inputs(1, 1, 1, 2, 4, 100)
+    *new, kept, kept_values, _ = inputs(3, 2, 3, 2, 6, 130)
+    kept[:, :, 1] = 0.0  # numbers as any others: the place is not free
     return (
         Case("one new token after one, quarter turns", inputs(1, 1, 1, 1, 2, 1, quarter_turns)),
         Case("one new token after three", inputs(1, 2, 3, 1, 4, 10)),
@@ -73,6 +75,9 @@ def cached_cases() -> Sequence[Case]:
             (-200 * slow, slow, value, slow[:, :, :1], kept_value, falling_turns),
             rough=True,
         ),
+        Case("one first token", inputs(2, 1, 0, 1, 4, 110)),
+        Case("two new tokens after 2060", inputs(1, 1, 2060, 2, 2, 120)),
+        Case("a kept key of zeros", (*new, kept, kept_values, falling_turns)),
     )
 
 
@@ -114,7 +119,12 @@ CACHED = Component(
         ),
         "a query of zeros": lambda query: bool((query == 0).all(-1).any()),
         "queries of large numbers": lambda query: bool((query.abs() > 100).any()),
-        **on("kept_keys", longer_than((64, 256), lambda kept: kept.size(2))),
+        **on("kept_keys", longer_than((64, 256, 512, 1024, 2048), lambda kept: kept.size(2))),
+        "one new token, and nothing kept": lambda query, kept_keys: (
+            query.size(2) == 1 and kept_keys.size(2) == 0
+        ),
+        "one head of several sentences": lambda query: query.size(0) > 1 == query.size(1),
+        "a kept key of zeros": lambda kept_keys: bool((kept_keys == 0).all(-1).any()),
     },
 )
 

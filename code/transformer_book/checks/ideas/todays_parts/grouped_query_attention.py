@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from transformer_book.checks.boundaries import longer_than, on
 from transformer_book.checks.components import Case, Component, mistakes_in
 from transformer_book.checks.given import normal
 
@@ -59,6 +60,15 @@ def grouped_cases() -> Sequence[Case]:
             (*(20 * x for x in inputs(2, 4, 2, 1, 3, 4, 120)), padded),
             rough=True,
         ),
+        Case(
+            "twelve heads, three groups, two queries after three keys",
+            (*inputs(3, 12, 3, 2, 5, 2, 130), torch.ones(2, 5).tril(3).bool()),
+        ),
+        Case(
+            "one head, one query, one key",
+            (*inputs(1, 1, 1, 1, 1, 3, 140), torch.ones(1, 1, 1, 1).bool()),
+        ),
+        Case("two queries, three hundred keys", inputs(1, 2, 1, 2, 300, 2, 150)),
     )
 
 
@@ -93,6 +103,13 @@ GROUPED = Component(
         "a mask of each sentence's queries and keys": lambda mask: (
             mask is not None and mask.dim() == 4 and len(mask) > 1 and mask.size(2) > 1
         ),
+        "fewer queries than keys, one mask for all": lambda query, key, mask: (
+            mask is not None and mask.dim() == 2 and query.size(2) < key.size(2)
+        ),
+        "more than ten heads": lambda query: query.size(1) > 10,
+        "one head": lambda query: query.size(1) == 1,
+        "one key": lambda key: key.size(2) == 1,
+        **on("key", longer_than((10, 100, 256), lambda key: key.size(2))),
         "one query, masked": lambda query, mask: mask is not None and query.size(2) == 1,
         "a query of zeros": lambda query: bool((query == 0).all(-1).any()),
         "queries and keys of large numbers": lambda query, key: bool(

@@ -21,6 +21,8 @@ def rms_norm_cases() -> Sequence[Case]:
         return 1 + 0.5 * normal(d_model, seed=seed)
 
     by_hand = torch.tensor([[[1.0, 7.0, -5.0, 5.0]]])  # the mean of the squares is 25
+    large = normal(1, 2, 4, seed=24) * torch.tensor([[1e3], [1e10]])
+    between = normal(1, 3, 4, seed=26) * torch.tensor([[1.0], [0.0], [1.0]])
     return (
         Case("four numbers", (by_hand, torch.ones(4))),
         Case("four numbers and a weight", (by_hand, torch.tensor([1.0, 2.0, 0.0, -1.0]))),
@@ -35,6 +37,9 @@ def rms_norm_cases() -> Sequence[Case]:
         Case("ε = 2", (normal(2, 2, 5, seed=16), weight(5, 17)), {"eps": 2.0}),
         Case("as many positions as features", (normal(3, 5, 5, seed=18), weight(5, 19))),
         Case("more positions than features", (normal(2, 12, 3, seed=20), weight(3, 21))),
+        Case("ε = 0", (0.01 * normal(2, 2, 4, seed=22), weight(4, 23)), {"eps": 0.0}),
+        Case("large numbers, and very large ones", (large, weight(4, 25))),
+        Case("a position of zeros between others", (between, weight(4, 27))),
     )
 
 
@@ -55,6 +60,16 @@ RMS_NORM = Component(
     returns="`(B, T, D)`, each position's features divided by the root of the mean of their "
     "squares plus ε, and scaled by `weight` (D,)",
     met="worse",
+    boundaries={
+        "ε = 0": lambda eps: eps == 0,
+        "numbers beyond 100": lambda x: bool((x.abs() > 100).any()),
+        "numbers beyond 1e9": lambda x: bool((x.abs() > 1e9).any()),
+        "zeros alone": lambda x: not x.any(),
+        "a position of zeros beside others": lambda x: bool((~x.any(-1)).any() and x.any()),
+        "a weight of 0": lambda weight: bool((weight == 0).any()),
+        "one position": lambda x: x.size(0) * x.size(1) == 1,
+        "more positions than features": lambda x: x.size(1) > x.size(2),
+    },
 )
 
 # --- known mistakes ------------------------------------------------------------------------------

@@ -62,6 +62,16 @@ def half_cases() -> Sequence[Case]:
         Case("bfloat16, large", (row(70000, 3e5, -1e5, 1, kind=b16), some.bfloat16())),
         Case("float32", (normal(1, 2, 4, seed=4), some.float())),
         Case("ε = 0.1", (normal(1, 3, 4, seed=5).half(), some), {"eps": 0.1}),
+        Case(
+            "float32, large and small, ε = 0",
+            (torch.tensor([[[1e5, 3e5, -1e5, 1.0], [1e-4, 3e-4, -1e-4, 0.0]]]), some.float()),
+            {"eps": 0.0},
+        ),
+        Case(
+            "bfloat16, one feature, and a zero",
+            (torch.tensor([[[3.0], [-0.5], [0.0]]], dtype=b16), weight(2, kind=b16)),
+        ),
+        Case("1500 features", (row(*[1.0] * 1100, *[3.0] * 400), weight(*[1.0] * 1500))),
     )
 
 
@@ -93,6 +103,11 @@ HALF = Component(
         "bfloat16": lambda x: x.dtype == torch.bfloat16,
         "float32": lambda x: x.dtype == torch.float32,
         "zeros": lambda x: not x.any(),
+        "zeros in bfloat16": lambda x: x.dtype == torch.bfloat16 and (x == 0).all(-1).any(),
+        "float32 beyond float16": lambda x: x.dtype == torch.float32 and x.max() > 65504,
+        "no ε": lambda eps: eps == 0.0,
+        "one feature": lambda x: x.size(-1) == 1,
+        "more than 1024 features": lambda x: x.size(-1) > 1024,
     },
 )
 

@@ -42,6 +42,12 @@ def rotary_cases() -> Sequence[Case]:
         Case("base 100", random(2, 2, 4, 8, seed=9), {"base": 100.0}),
         Case("base 500000", random(1, 2, 6, 16, first=11, seed=10), {"base": 500000.0}),
         Case("base 2", random(1, 3, 4, 6, first=1, seed=11), {"base": 2.0}),
+        Case(
+            "padding in front, many features, as many sentences as positions",
+            (normal(3, 2, 3, 160, seed=14), torch.tensor([0, 0, 1])),
+        ),
+        Case("the end of a very long text, one pair", random(1, 1, 1030, 2, first=10**5, seed=15)),
+        Case("sentences of one position, one head, one pair", random(2, 1, 1, 2, first=5, seed=16)),
     )
 
 
@@ -78,7 +84,15 @@ ROTARY = Component(
     boundaries={
         "one position": lambda positions: len(positions) == 1,
         "as many heads as positions": lambda x: x.size(1) == x.size(2),
-        **on("positions", longer_than((256, 1024, 2048, 4096), max)),
+        "as many sentences as positions": lambda x: x.size(0) == x.size(2) > 1,
+        "a position twice": lambda positions: len(positions.unique()) < len(positions),
+        "one pair of features": lambda x: x.size(3) == 2,
+        "several sentences of one position and one head": lambda x: (
+            x.size(0) > 1 == x.size(1) == x.size(2)
+        ),
+        **on("x", {"more than 128 features": lambda x: x.size(3) > 128}),
+        **on("positions", longer_than((256, 1024, 2048, 4096, 8192, 65536), max)),
+        **on("positions", {"more than 1024 of them": lambda positions: len(positions) > 1024}),
     },
 )
 

@@ -33,6 +33,8 @@ def swiglu_cases() -> Sequence[Case]:
         torch.eye(2),
     )
     far = torch.tensor([[60.0, -60.0], [-10.0, 10.0], [40.0, -20.0]])  # gates of 120, -20 and 60
+    long, *inside = inputs(2, 70, 2, 1, 63)
+    long[0, 1] = 0.0
     return (
         Case("by hand: two features", by_hand),
         Case("random", inputs(2, 3, 4, 8, 10)),
@@ -41,6 +43,8 @@ def swiglu_cases() -> Sequence[Case]:
         Case("one position", inputs(3, 1, 5, 7, 40)),
         Case("large numbers", (5 * normal(2, 2, 4, seed=50), *inputs(2, 2, 4, 8, 51)[1:])),
         Case("gates far from 0", (by_hand[0], far, normal(3, 2, seed=61), normal(2, 3, seed=62))),
+        Case("70 positions, one unit inside, and a position of zeros", (long, *inside)),
+        Case("one feature at one place", inputs(1, 1, 1, 3, 90)),
     )
 
 
@@ -66,7 +70,13 @@ SWIGLU = Component(
     cases=swiglu_cases,
     returns="`(silu(x @ w_gate.T) * (x @ w_value.T)) @ w_output.T`, `(B, T, D)`",
     met="worse",
-    boundaries={"a gate beyond 88": lambda x, w_gate: (x @ w_gate.T).max() > 88},
+    boundaries={
+        "a gate beyond 88": lambda x, w_gate: (x @ w_gate.T).max() > 88,
+        "more than 64 positions": lambda x: x.size(1) > 64,
+        "one unit inside": lambda w_gate: w_gate.size(0) == 1,
+        "one feature": lambda x: x.size(-1) == 1,
+        "a position of zeros": lambda x: (x == 0).all(-1).any(),
+    },
 )
 
 # --- known mistakes ------------------------------------------------------------------------------
