@@ -47,6 +47,14 @@ def cross_entropy_backward_cases() -> Sequence[Case]:
         ),
         case("a share of one, one position each", [[3], [0], [2]], 4, 7, smoothing=1.0),
         case("70 positions, 300 words", [[*range(230, 299), 299]], 300, 8),
+        Case(
+            "very unlikely tokens",
+            (
+                torch.tensor([[[0.0, 20.0, 1.0, 2.0], [30.0, 0.0, -1.0, 1.0]]]),
+                torch.tensor([[2, 3]]),
+            ),
+            {"smoothing": 0.1},
+        ),
     )
 
 
@@ -75,6 +83,9 @@ CROSS_ENTROPY_BACKWARD = Component(
         "one position each": lambda target: target.size(1) == 1 and len(target) > 1,
         "padding in front": lambda target: ((target[:, 0] == 0) & target.any(1)).any(),
         "an empty sentence": lambda target: (target == 0).all(1).any(),
+        "a right token less likely than 1e-7": lambda logits, target: (
+            logits.softmax(-1).gather(-1, target[..., None])[target != 0] < 1e-7
+        ).any(),
         "smoothing of one": lambda smoothing: smoothing == 1.0,
         "more than 255 words": lambda logits: logits.size(-1) > 255,
         "more than 64 positions": lambda target: target.size(1) > 64,

@@ -22,11 +22,22 @@ def small_model(x: Tensor, y: Tensor) -> nn.Linear:
     return model
 
 
+class Moved(nn.Module):
+    """A second part of a model: it adds a learned vector, at first zeros."""
+
+    def __init__(self, features: int) -> None:
+        super().__init__()
+        self.by = nn.Parameter(torch.zeros(features))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.by
+
+
 def observe_updates(function: Callable[..., Any]) -> Callable[..., Any]:
     """The weights after three updates of a small model with momentum, and what is left behind."""
 
     def observed(x: Tensor, y: Tensor, rate: float) -> dict[str, Any]:
-        model = small_model(x, y)
+        model = nn.Sequential(small_model(x, y), Moved(y.size(-1)))
         groups = [{"params": [weight]} for weight in model.parameters()]
         optimizer = torch.optim.SGD(groups, lr=rate, momentum=0.5)
         weights = []
@@ -40,7 +51,7 @@ def observe_updates(function: Callable[..., Any]) -> Callable[..., Any]:
 
         for _ in range(3):
             function(model, optimizer, compute_loss)
-            weights.append(model.weight.detach().clone())
+            weights.append(model[0].weight.detach().clone())
         found = {f"the weight after update {i + 1}": weight for i, weight in enumerate(weights)}
         return {
             **found,
@@ -235,6 +246,20 @@ def parameters_clipped_singly(loss: Tensor, optimizer: Optimizer, model: nn.Modu
     loss.backward()
     for parameter in model.parameters():
         nn.utils.clip_grad_norm_([parameter], 1.0)
+    optimizer.step()
+
+
+@mistake(
+    "steps",
+    "each part of the model clipped on its own",
+    symptom="The direction of the step may change.",
+    cause="Hand the parameters of all parts to clip_grad_norm_ at once, model.parameters(): their "
+    "gradients are to have a common length of 1 at most.",
+)
+def parts_clipped_singly(loss: Tensor, optimizer: Optimizer, model: nn.Module) -> None:
+    loss.backward()
+    for part in model.children():
+        nn.utils.clip_grad_norm_(part.parameters(), 1.0)
     optimizer.step()
 
 

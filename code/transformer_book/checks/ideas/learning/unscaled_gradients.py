@@ -43,6 +43,9 @@ def scaled_cases() -> Sequence[Case]:
         scaled("inf, and a scale of one", [normal(2, seed=18), inf], 1.0, 1.0),
         scaled("nan, and a scale of one", [nan, normal(2, seed=19)], 1.0, 100.0),
         scaled(
+            "a number, and four axes", [torch.tensor(3.0), normal(1, 1, 2, 2, seed=20)], 8.0, 2.0
+        ),
+        scaled(
             "above what float16 holds", [torch.tensor([2.0, -1.0]), torch.ones(1)], 2.0**16, 10.0
         ),
     )
@@ -56,20 +59,6 @@ def unscaled_pipeline(s, gradients, scale, limit):
 
 def shortened(gradients: Gradients, size: Tensor, limit: float) -> Gradients:
     return [gradient * limit / size if size > limit else gradient for gradient in gradients]
-
-
-def observe_unscaled(function):
-    """inf and nan among what came in, turned into numbers, are seen as a change, too."""
-
-    def observed(gradients, scale, limit):
-        finite = [gradient.isfinite() for gradient in gradients]
-        answer = function(gradients, scale, limit)
-        for gradient, then in zip(gradients, finite, strict=False):
-            if not torch.equal(gradient.isfinite(), then):
-                gradient.fill_(0.5)
-        return answer
-
-    return observed
 
 
 UNSCALED = Component(
@@ -86,7 +75,6 @@ UNSCALED = Component(
         "clip": lambda gradients, scale, limit: shortened(gradients, length(gradients), limit),
     },
     cases=scaled_cases,
-    observe=observe_unscaled,
     returns="a list of tensors, the gradients for the step: the loss was multiplied by `scale`, so "
     "they are `scale` times too large. They are divided by it; if their common length is then "
     "above `limit`, they are shortened to it. If any number of any gradient is inf or nan, the "
@@ -115,6 +103,9 @@ UNSCALED = Component(
             and any((g.abs() > 65504).any() for g in gradients)
         ),
         "a number alone": lambda gradients: any(g.dim() == 0 for g in gradients),
+        "a number, and another scale than one": lambda gradients, scale: (
+            scale != 1 and any(g.dim() == 0 for g in gradients)
+        ),
         "zeros among others": lambda gradients: (
             len(gradients) > 1 and any((g == 0).all() for g in gradients)
         ),
