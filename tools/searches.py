@@ -194,11 +194,9 @@ def asked(step: Callable[..., Any]) -> Model:
     answers: dict[tuple[int, ...], Row] = {}
 
     def model(tokens: tuple[int, ...]) -> Row:
-        # All that an `automaton` looks at: the last two tokens, and of ten or more the third, too.
-        seen = tokens[-2:] if len(tokens) < 10 else (tokens[2], *tokens[-2:])
-        if seen not in answers:
-            answers[seen] = step(torch.tensor([tokens]))[0].tolist()
-        return answers[seen]
+        if tokens not in answers:
+            answers[tokens] = step(torch.tensor([tokens]))[0].tolist()
+        return answers[tokens]
 
     return model
 
