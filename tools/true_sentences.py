@@ -35,7 +35,7 @@ THERE = rf"On (?:the input {QUOTED}|all (\d+) inputs (?:that differ|on which it 
 STEP = r"(comes out of|goes first into) the step “(.*?)”(?: \([\w, ]+\))?(?:, the (\w+) time)?"
 MENDED = (
     r"(?:With that, l|L)ine (\d+) of your cell or file: (.*) yours would be (?:right on "
-    r"(?:all (\d+) inputs|(\d+) of \d+ inputs, not (\d+); the cause may be another)|"
+    r"(?:all (\d+) inputs|(\d+) of \d+ inputs, not (\d+))(?:; the cause may be another)?|"
     r"the convention “(.*)”)\."
 )
 SECONDS = 5.0  # of processor time, for one input
@@ -587,16 +587,18 @@ class Told:
 
     def _fact(self, text: str, trials: list[Any]) -> bool:
         diagnosis = self.checks.diagnosis
-        text = text.replace("What differs is", "Yours is", 1)  # of several parts of an answer
         if not trials:
             return False
+        parts = r"(?i)\b(what|each item that) differs|\beach item of yours"
+        told = re.sub(parts, "yours", text)
+        told = f"{told[0].upper()}{told[1:]}"
         leaves = [leaf for trial in trials for leaf in trial.leaves()]
-        of_trials = (diagnosis.unmoved, diagnosis.parts)
         of_leaves = (diagnosis.shaped, diagnosis._kinds, diagnosis._nowhere, diagnosis._sums)
-        for find, of in (*((f, trials) for f in of_trials), *((f, leaves) for f in of_leaves)):
-            if text == diagnosis.tried(find, of):
-                return True
-        return self._relation(text, leaves) or self._place(text, leaves) or self._side(text, leaves)
+        if told in (diagnosis.tried(f, leaves) for f in of_leaves) or self._relation(told, leaves):
+            return diagnosis.of_parts(told, trials) == text  # the whole answer, or parts of it
+        if text in (diagnosis.tried(f, trials) for f in (diagnosis.unmoved, diagnosis.parts)):
+            return True
+        return self._place(text, leaves) or self._side(text, leaves)
 
     def _relation(self, text: str, leaves: list[Any]) -> bool:
         relations = self.checks.diagnosis.relations

@@ -49,11 +49,13 @@ def test_what_is_nearly_a_known_mistake_is_told_as_that() -> None:
 
     found = verdict("rms_norm_in_half", in_two_bytes)
     assert [mistake.name for mistake in found.mistakes] == ["RMSNorm computed in two bytes"]
-    share = (
-        "Yours gives what a known mistake gives, exactly on 7 of 13 inputs, and in part on the "
-        "rest; the cause may be another."
+    share, rule, *_ = found.sentences
+    assert re.fullmatch(
+        r"Yours gives what a known mistake gives, exactly on \d+ of \d+ inputs, and in part on "
+        r"the rest; the cause may be another\.",
+        share,
     )
-    assert found.sentences[:2] == (share, checks.verdicts.as_a_rule(found.mistakes[0]))
+    assert rule == checks.verdicts.as_a_rule(found.mistakes[0])
 
 
 def test_an_input_on_which_only_the_known_mistake_gives_nan_is_not_told_as_near() -> None:

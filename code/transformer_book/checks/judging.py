@@ -21,7 +21,7 @@ from transformer_book.checks.comparing import apart, difference, same
 from transformer_book.checks.components import Case, Component, Mistake
 from transformer_book.checks.explaining import explain, known_outcomes
 from transformer_book.checks.learners_code import code_of, is_untouched, last_line, must_be_callable
-from transformer_book.checks.running import SECONDS, Bounded, Outcome, call
+from transformer_book.checks.running import SECONDS, Bounded, Outcome, call, leaves_of
 from transformer_book.checks.troubles import (
     CHANGES,
     DIFFERS,
@@ -326,8 +326,8 @@ def _matters(attempt: Attempt, place: int, name: str) -> bool:
 
 def _changes(attempt: Attempt, trouble: Trouble) -> Verdict:
     """The verdict on a function whose numbers are right on most inputs, and who changes them."""
-    first = trouble.inputs[0]
-    numbers = f"On {trouble.share(attempt)} inputs the numbers are right"
+    first, of = trouble.inputs[0], len(attempt.found)
+    numbers = f"On {of - len(attempt.wrong)} of {of} inputs the numbers are right"
     verdict = _changed(attempt, numbers, first)
     return replace(verdict, sentences=(*verdict.sentences, *_mended(attempt)))
 
@@ -440,8 +440,7 @@ def _flaw(attempt: Attempt, expected: Sequence[Outcome], what: str = "right") ->
     numbers = f"On all {len(cases)} inputs the numbers are {what}"
     for i, mine in enumerate(found):
         if mine.changed:
-            these = _some(sum(bool(outcome.changed) for outcome in found), attempt)
-            return _changed(attempt, numbers, i, these)
+            return _changed(attempt, numbers, i)
     for case, mine, right in zip(cases, found, expected, strict=True):
         if mine.trouble or right.trouble:
             continue  # where nothing can be computed, two versions of a convention may differ
@@ -453,7 +452,8 @@ def _flaw(attempt: Attempt, expected: Sequence[Outcome], what: str = "right") ->
                     own.gradients[i : i + 1] == (None,) and _due(other, i)
                     for own, other in zip(found, expected, strict=True)
                 )
-                to = _to_one(case, mine, i)
+                others = any(slope is not None for slope in mine.gradients)
+                to = f" to {_of_tensor(attempt, case, i)}" if others else ""
                 no = f"{_some(lost, attempt)}no gradient comes back{to}"
                 return Verdict(
                     "wrong",
@@ -461,8 +461,8 @@ def _flaw(attempt: Attempt, expected: Sequence[Outcome], what: str = "right") ->
                     (
                         f"{numbers}, but {no}: {'it' if to else 'nothing'} would "
                         f"{'learn nothing' if to else 'be learned'} through this. `.item()`, "
-                        "`.detach()`, `.data`, NumPy, or a new `torch.tensor(...)` of old numbers "
-                        "cut the connection.",
+                        "`.detach()`, `.data`, NumPy, a new `torch.tensor(...)` of old numbers, "
+                        "and `torch.no_grad()` cut the connection.",
                     ),
                 )
             if case.rough and slope.isfinite().all():
@@ -473,14 +473,15 @@ def _flaw(attempt: Attempt, expected: Sequence[Outcome], what: str = "right") ->
                     for own, other in zip(found, expected, strict=True)
                     if _slopes_differ(own, other, i)
                 ]
+                told = diagnosis.slopes(pairs)
                 return Verdict(
                     "wrong",
                     component.name,
                     (
                         f"{numbers}, but {_some(len(pairs), attempt)}the gradients are not "
-                        f"(tensor {i + 1} of the input {case.name!r}): is part of the computation "
-                        "cut off from them?",
-                        diagnosis.slopes(pairs),
+                        f"({_of_tensor(attempt, case, i)}): is part of the computation cut off "
+                        "from them?",
+                        f"Of that tensor: {told[:1].lower()}{told[1:]}" if told else "",
                     ),
                     example=(difference(slope, target) or "").capitalize() + ".",
                 )
@@ -497,18 +498,27 @@ def _some(number: int, attempt: Attempt) -> str:
     return f"on {number} of them " if number < len(attempt.found) else ""
 
 
-def _to_one(case: Case, mine: Outcome, i: int) -> str:
-    """To which tensor no gradient comes back, if one does to others."""
-    others = any(slope is not None for slope in mine.gradients)
-    return f" to tensor {i + 1} of the input {case.name!r}" if others else ""
+def _of_tensor(attempt: Attempt, case: Case, i: int) -> str:
+    """The tensor of an input that gets the i-th gradient, by its name or that of what it is in."""
+    names = [name.split("=")[0] for name in attempt.component.signature.split(", ")]
+    given = [*zip(names, case.arguments, strict=False), *case.keywords.items()]
+    for name, value in given:
+        inside = [*leaves_of(value)]
+        if i < len(inside):
+            keys = [f"`{key}`" for key in value] if isinstance(value, dict) else []
+            which = keys[i] if len(keys) == len(inside) else f"tensor {i + 1} of `{name}`"
+            which = f"`{name}`" if isinstance(value, Tensor) else which
+            return f"{which} of the input {case.name!r}"
+        i -= len(inside)
+    raise IndexError(i)
 
 
-def _changed(attempt: Attempt, numbers: str, i: int, these: str = "") -> Verdict:
-    """The verdict on a function that changes its arguments on this input, and on `these`.
-
-    `numbers` says what is right.
-    """
+def _changed(attempt: Attempt, numbers: str, i: int) -> Verdict:
+    """The verdict on what changes its arguments on this input; `numbers` says what is right."""
     case, mine = attempt.cases[i], attempt.found[i]
+    right = [x for j, x in enumerate(attempt.found) if j not in attempt.wrong] or attempt.found
+    many = sum(mine.changed[0] in outcome.changed for outcome in right)
+    these = f"on {many} of them " if many < len(right) else ""
     copy = "Work on a copy, and avoid `+=` and methods that change what they are called on."
     first = mine.changed[0]
     given = case.keywords if isinstance(first, str) else case.arguments

@@ -13,6 +13,7 @@ import functools
 import inspect
 import itertools
 import linecache
+import operator
 import re
 import time
 import warnings
@@ -37,9 +38,10 @@ SECONDS = 3.0  # of processor time, in all
 LONG = 0.5  # seconds of processor time for what does not end
 LIKELY = 3  # the rank of a change that may be told where it does not mend everything
 ADDED = 4  # the rank from which a change adds something to the code
-FURTHER = 400  # changes that are tried behind one that adds: another may be shorter
+FURTHER = 2000  # changes that are tried behind one that adds: another may be shorter
 ENDLESS = 40  # changes that do not end: then no more are tried
 BRIEF, MANY = 0.02, 10  # seconds that each change has on an input, and how often its own time
+FEW = 2  # wrong inputs that many a change fits by chance
 FIRST = 6  # changes that help a little: for so many, a second one is looked for
 MEMORY = 2 * 2**30  # bytes beyond what the process holds
 WIDE = 70  # letters of code that are told in full
@@ -387,6 +389,11 @@ class Edit:
         old = self.holder[self.key]
         both = isinstance(self.new, ast.Constant) and isinstance(old, ast.Constant)
         return self.rank <= LIKELY and not both
+
+    def meets(self, node: ast.AST) -> bool:
+        """Whether it is made inside an expression, or around it."""
+        old = self.holder[self.key]
+        return node in self.above or (isinstance(old, ast.expr) and node in ast.walk(old))
 
     def scales(self) -> bool:
         """Whether it multiplies or divides what stood there, or adds a number to it."""
@@ -885,6 +892,8 @@ def mended(attempt: Attempt) -> tuple[str, ...]:
     with bounded_memory(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what is tried here may be odd
         tries = Tries(attempt)
+        if not tries.faithful(code):
+            return ()
         some: list[Found] = []
         best = tries.one(code, attempt, wrong_of(attempt), some)
         if best and not best[1]:
@@ -895,6 +904,11 @@ def mended(attempt: Attempt) -> tuple[str, ...]:
             if one and not one[1]:
                 return (f"{one[0].sentence('yours would be')} the convention “{name}”.",)
         return _told(attempt, tries.two(code, attempt, best, some))
+
+
+def _probes(wrong: Sequence[int]) -> list[int]:
+    """The first of these inputs, the last, and one between."""
+    return list(dict.fromkeys((wrong[0], wrong[-1], wrong[len(wrong) // 2])))
 
 
 def conventions(attempt: Attempt) -> Iterator[tuple[str, Attempt]]:
@@ -926,6 +940,7 @@ def _told(attempt: Attempt, found: Sequence[Found]) -> tuple[str, ...]:
             f"{of - len(left)} of {of} inputs, not {of - before}; the cause may be another"
             if left
             else f"all {of} inputs"
+            + "; the cause may be another" * (before <= FEW and edit.rank > 1)
         )
         start = f"{'With that, l' if told else 'L'}{edit.sentence('yours would be')[1:]}"
         told.append(f"{start} right on {number}.")
@@ -951,44 +966,75 @@ class Tries:
         long = time.process_time() - self.start > SECONDS
         return self.number >= MOST or self.endless >= ENDLESS or long
 
+    def faithful(self, code: Code) -> bool:
+        """Whether the code, built again, is still wrong where it was: else it is another version.
+
+        Its decorators are lost, its names have the last value that they had, and what it keeps from
+        one call to the next is gone.
+        """
+        wrong = wrong_of(self.attempt)
+        component = self.attempt.component
+        for i in _probes(wrong):
+            try:
+                tried = component.observe(code.build())
+            except Exception:
+                return False
+            given = self.attempt.cases[i]
+            mine = call(tried, given, gradients=component.differentiable, seconds=4 * LONG)
+            if right(self.attempt, i, mine):
+                return False
+        return True
+
     def two(
         self, code: Code, goal: Attempt, best: Found | None, some: Sequence[Found]
     ) -> list[Found]:
         """Two changes after which it is right on all inputs, or one or two that help most."""
         # Behind a factor that fits some inputs, another change may fit the rest.
         likely = [each for each in some if each[0].likely() or not each[0].scales()]
+        pairs: list[tuple[int, list[Found]]] = []
         for first in sorted(likely, key=lambda each: (len(each[1]), each[0].rank))[:FIRST]:
             second = self._with(code, goal, first)
             if second and not second[1]:
-                return [first, second]
+                first[0].swap()
+                pairs.append((_length(code, second[0]), [first, second]))
+                first[0].swap()
+        if pairs:
+            return min(pairs, key=operator.itemgetter(0))[1]
         second = self._with(code, goal, best) if best else None
         return [each for each in (best, second) if each]
 
     def _with(self, code: Code, goal: Attempt, first: Found) -> Found | None:
         """Another change behind the first one."""
         first[0].swap()
-        second = self.one(code, goal, first[1])
+        second = self.one(code, goal, first[1], beside=first[0].holder[first[0].key])
         first[0].swap()
         return second
 
     def one(
-        self, code: Code, goal: Attempt, wrong: Sequence[int], some: list[Found] | None = None
+        self,
+        code: Code,
+        goal: Attempt,
+        wrong: Sequence[int],
+        some: list[Found] | None = None,
+        beside: ast.AST | None = None,
     ) -> Found | None:
         """The first change after which it is right on all inputs, or else on most.
 
         Those that help at all are put into `some`, if it is given: a second one may do the rest.
+        It stands `beside` what was changed before, and does not change that again.
         """
         best, least = None, len(wrong) // 3 + 1
-        probes = dict.fromkeys((wrong[0], wrong[-1], wrong[len(wrong) // 2]))
         nan = any(holds_nan(mine.answer) for mine in self.attempt.found)
         until = 0
-        for probe in list(probes)[: 1 if some is None else None]:
+        for probe in _probes(wrong)[: 1 if some is None else None]:
             whole: list[Edit] = []
             for number, edit in enumerate(edits(code, values_of(code, self.attempt, probe))):
                 if self.over or (whole and number > until):
                     break
                 if nan and edit.scales():
                     continue  # it hides what was rounded to 0, and does not mend it
+                if beside is not None and edit.meets(beside):
+                    continue
                 edit.swap()
                 left = self.left(code, goal, wrong, probe, least if some is None else len(wrong))
                 edit.swap()

@@ -39,7 +39,7 @@ def troubles_of(attempt: Attempt) -> list[Trouble]:
         elif i in attempt.wrong:
             groups.setdefault((DIFFERS,), []).append(i)
         elif mine.changed:
-            groups.setdefault((CHANGES,), []).append(i)
+            groups.setdefault((CHANGES, mine.changed[0]), []).append(i)
     found = [Trouble(str(key[0]), tuple(inputs)) for key, inputs in groups.items()]
 
     def rank(trouble: Trouble) -> tuple[bool, int]:
