@@ -22,7 +22,7 @@ def test_a_change_of_most_inputs_is_told_before_the_one_that_autograd_refuses() 
     found = verdict("rms_norm", scaled_in_place)
     text = found.text()
     of = len(checks.COMPONENTS["rms_norm"].cases())
-    changes = f"On {of} of {of} inputs the numbers are right, but on {of - 1} of them your function"
+    changes = f"On {of - 1} of {of} inputs the numbers are right, but your function changes"
     assert text.startswith(changes), text
     assert "its argument `x`" in text and f"On 1 of {of} inputs, 'zeros': no gradient" in text
     assert text.endswith("expected version 0 instead.") and "Hi" not in text

@@ -151,12 +151,11 @@ def _named(attempt: Attempt, mistakes: Sequence[Mistake]) -> Verdict | None:
         return replace(named, sentences=(*_mended(attempt, whole=True), *named.sentences))
     told = tuple(filter(None, (explained.before, *named.sentences, beside)))
     named = replace(named, sentences=told)
-    if beside or named.status != "convention":
-        return named
+    if beside or explained.before or named.status != "convention":
+        return named  # of numbers that are only nearly those, gradients say nothing
     other = known_outcomes(component, groups[0]).version
     theirs = [call(other, case, gradients=component.differentiable) for case in cases]
-    nearly = "nearly " if explained.before else ""
-    flaw = _flaw(attempt, theirs, f"{nearly}those of another convention")
+    flaw = _flaw(attempt, theirs, "those of another convention")
     if flaw is None:
         return named
     return replace(flaw, sentences=(*flaw.sentences, *named.sentences), mistakes=named.mistakes)

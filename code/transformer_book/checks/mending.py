@@ -525,10 +525,13 @@ def expression(text: str) -> ast.expr:
 
 class _Filled(ast.NodeTransformer):
     def __init__(self, e: ast.expr) -> None:
-        self.e = e
+        self.e, self.once = e, False
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
-        return self.e if node.id == "e" else node
+        if node.id != "e":
+            return node
+        again, self.once = self.once, True
+        return copy.deepcopy(self.e) if again else self.e  # no node stands twice in a tree
 
 
 def filled(text: str, e: ast.expr, a: str = "") -> ast.expr:
