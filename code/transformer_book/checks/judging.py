@@ -147,8 +147,10 @@ def _named(attempt: Attempt, mistakes: Sequence[Mistake]) -> Verdict | None:
     if named.together:
         if diagnosis.simpler(attempt.plain, attempt.given, found, expected):
             return None
-        # One change of the code may be simpler than two mistakes, too.
-        return replace(named, sentences=(*_mended(attempt, whole=True), *named.sentences))
+        if change := _mended(attempt, whole=True):  # it is simpler than two mistakes
+            also = "The numbers are also those of two mistakes together."
+            return replace(named, sentences=(*change, also, *named.sentences[1:]))
+        return named
     told = tuple(filter(None, (explained.before, *named.sentences, beside)))
     named = replace(named, sentences=told)
     if beside or explained.before or named.status != "convention":

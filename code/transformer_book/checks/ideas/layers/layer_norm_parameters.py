@@ -20,15 +20,15 @@ def observe_parameters(function: Callable[..., Any]) -> Callable[..., Any]:
         if not isinstance(found, (tuple, list)) or not all(isinstance(t, Tensor) for t in found):
             return found
         before = [tensor.detach().clone() for tensor in found]
-        others = [tensor for tensor in function(d_model) if isinstance(tensor, Tensor)]
+        others = [tensor.detach() for tensor in function(d_model) if isinstance(tensor, Tensor)]
+        apart = [tensor.clone() for tensor in others]
         for now, then in zip(found, before, strict=True):
             if now.numel():
                 now.detach().flatten()[:1].add_(1)
             if not torch.equal(now.detach().flatten()[1:], then.flatten()[1:]):
                 raise ValueError("an update of one feature's number changes those of others, too")
-        for other, then in zip(others, before, strict=False):
-            if other.shape == then.shape and not torch.equal(other.detach(), then):
-                raise ValueError("an update of one layer's numbers changes those of another, too")
+        if not all(map(torch.equal, others, apart)):
+            raise ValueError("an update of one layer's numbers changes those of another, too")
         return tuple(before)
 
     return observed
