@@ -348,7 +348,7 @@ class Told:
         built = self.made(*ast.literal_eval(sizes))
         return str(tuple(built.get_parameter(name).shape)) == own != right
 
-    @reads(r"It returns nothing \(None\): is the `return` missing\?")
+    @reads(r"It returns nothing \(None\): (?:is the `return` missing\?|no `return` is .*\.)")
     def nothing(self) -> bool:
         return all(o.answer is None and not o.trouble for o in self.found)
 
@@ -509,7 +509,7 @@ class Told:
 
     @reads(
         rf"{THERE} line (\d+) of your cell or file has what {STEP} of the right version; "
-        rf"(?:up to there it is right|no tensor of yours is what {STEP})\."
+        rf"(?:that value is right: look at .*|no tensor of yours is what {STEP})\."
     )
     def comes_up(self, name: str | None, many: str | None, line: str, *said: str | None) -> bool:
         inside = self.checks.inside

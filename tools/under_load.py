@@ -88,7 +88,7 @@ def slow(x: Any) -> Any:
 HONEST: dict[Callable[[Any], Any], str | None] = {
     endless: "An endless loop",
     asleep: "It waits and does not go on",
-    without_end: "It calls itself without end",
+    without_end: "It calls itself too often",
     slow: None,
 }
 

@@ -33,7 +33,8 @@ def test_a_line_up_to_which_all_is_right_is_told() -> None:
     differ = len(checks.COMPONENTS["softmax"].cases())
     assert found == (
         f"On all {differ} inputs that differ, l{line(one_too_many_in_the_sum, 1)}has what "
-        "comes out of the step “exponentials” of the right version; up to there it is right."
+        "comes out of the step “exponentials” of the right version; that value is right: look at "
+        "what is done with it, in that line and behind it."
     )
 
 
@@ -120,6 +121,44 @@ def test_what_does_not_end_is_located_by_its_calls() -> None:
     attempt = checks.attempt.Attempt.of(checks.COMPONENTS["greedy_search"], endless, 0.2)
     (found,) = checks.inside.located(attempt, attempt.wrong)
     assert found.endswith("to `step`, which the right version never does.") or "hands it" in found
+
+
+def test_sentences_that_are_handed_over_one_by_one_are_not_called_odd() -> None:
+    def one_by_one(x, mask, attention, feed_forward, norm1, norm2):
+        outs = []
+        for i in range(x.size(0)):
+            h = norm1(x[i : i + 1])
+            own = mask is not None and mask.dim() > 2 and mask.size(0) > 1
+            y = x[i : i + 1] + attention(h, h, h, mask[i : i + 1] if own else mask)
+            outs.append(y + feed_forward(norm2(y)).cumsum(-1).flip(1).sin())
+        return torch.cat(outs)
+
+    assert told("encoder_layer", one_by_one) == ""
+
+
+def test_rows_behind_the_end_of_the_right_search_are_not_called_odd() -> None:
+    def searched(ends, right=((1, 5),), mine=((1, 5), (1, 5, 6))):
+        calls = ([("step", [torch.tensor([row])], None) for row in rows] for rows in (mine, right))
+        return checks.inside._odd({}, *calls, ends=ends)
+
+    assert searched(ends=True) == ""
+    assert searched(ends=False) == (
+        "your second call of `step` hands it the row [1, 5, 6], which the right version never does."
+    )
+    assert "the row [1, 6], which" in searched(ends=True, mine=((1, 5), (1, 6)))
+
+
+def test_the_line_that_changes_is_that_of_the_argument_that_is_named() -> None:
+    def in_place(x, weight, bias, eps=1e-5):
+        bias += 1
+        x *= 1.0
+        x -= x.mean(-1, keepdim=True)
+        return x
+
+    attempt = checks.attempt.Attempt.of(checks.COMPONENTS["layer_norm"], in_place, 5.0)
+    assert attempt.found[0].changed == (0, 2)
+    line_of = checks.inside.changing_line(attempt, 0)
+    assert line_of == in_place.__code__.co_firstlineno + 3
 
 
 def test_an_attempt_without_a_right_value_is_not_located() -> None:

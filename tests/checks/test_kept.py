@@ -116,6 +116,39 @@ def test_a_table_that_is_kept_for_later_calls_is_right() -> None:
     assert verdict("multi_head_attention", Attention).status == "right"
 
 
+def test_of_what_is_kept_only_what_spoils_a_later_call_is_named() -> None:
+    class Shown(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.shown = self._mask = None
+
+        def forward(self, mask, cache={}):  # noqa: B006
+            self._mask = mask if self._mask is None else self._mask
+            self.shown, self.calls = mask, 1
+            return self._mask + len(cache)
+
+    made = Shown()
+    held = checks.kept.attributes(made)
+    assert made(1) == made(2) == 1
+    assert sorted(checks.kept.changed(made, held)) == ["_mask", "calls", "shown"]
+    assert checks.kept.changed(made, held, lambda: made(2) == 2) == ["_mask"]
+    assert checks.kept.changed(made, held, lambda: False) == []
+    assert (made._mask, made.shown, made.calls) == (1, 2, 1)  # as it was
+
+
+def test_a_default_value_is_named_only_if_a_call_has_changed_it() -> None:
+    def counted(word, seen=[], axes=[-1]):  # noqa: B006
+        seen.append(word)
+        return len(seen)
+
+    held = checks.kept.attributes(counted)
+    assert (counted("a"), counted("b")) == (1, 2)
+    names = checks.kept.changed(counted, held, lambda: counted("b") == 1)
+    assert names == ["seen"]
+    assert "default value of `seen` is made once" in checks.kept.cause(counted, names)
+    assert "It keeps something" in checks.kept.cause(counted, ())
+
+
 def test_what_cannot_be_copied_is_judged_all_the_same() -> None:
     class Locked:
         def __init__(self):

@@ -63,7 +63,34 @@ def test_endless_recursion_is_reported() -> None:
     def again(scores):
         return again(scores)
 
-    assert "calls itself without end" in verdict("softmax", again).text()
+    assert "calls itself too often (without end, or more" in verdict("softmax", again).text()
+
+
+def test_none_is_told_by_whether_something_stands_behind_a_return() -> None:
+    def reversed_in_place(ids):
+        return list(ids).reverse()
+
+    def forgotten(ids):
+        list(ids).reverse()
+
+    told = [checks.verdicts.unsaid(each) for each in (reversed_in_place, forgotten)]
+    assert ["`return` missing" in each for each in told] == [False, True]
+
+
+def test_the_shapes_of_an_input_are_those_in_lists_and_keywords_too() -> None:
+    x, *cache = (torch.ones(n) for n in (1, 2, 3))
+    case = checks.components.Case("", ([tuple(cache)], {"a": x}), {"mask": x})
+    assert checks.verdicts._shapes(case) == "Its tensors have the shapes (2,), (3,), (1,), (1,)."
+    of_class = checks.components.Case("", ((4, 2), {"weight": cache[0]}, (x,)))
+    assert checks.verdicts._shapes(of_class) == "Its tensor has the shape (1,)."
+
+
+def test_of_several_mistakes_that_give_the_numbers_none_may_be_the_cause() -> None:
+    component, outcomes = checks.COMPONENTS["softmax"], [checks.running.Outcome(0.0)] * 2
+    known = [(mistake,) for mistake in checks.MISTAKES if mistake.kind == "wrong"][:2]
+    case = component.cases()[:1]
+    found = checks.verdicts.of_mistakes(component, case, *([each] for each in outcomes), [0], known)
+    assert found.sentences[0].endswith("cannot tell them apart, and the cause may be another.")
 
 
 def test_endless_printing_does_not_fill_the_memory() -> None:
@@ -146,7 +173,7 @@ def test_a_lost_gradient_is_reported(cut) -> None:
 
 def test_the_tensor_that_gets_no_gradient_is_named() -> None:
     text = verdict("tied_logits", lambda x, weight: x @ weight.detach().T).text()
-    assert "but no gradient comes back to tensor 2 of the input" in text
+    assert "but no gradient comes back to `weight` of the input" in text
 
 
 def test_a_gradient_that_is_partly_lost_is_reported() -> None:

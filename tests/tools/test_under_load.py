@@ -49,7 +49,7 @@ def test_a_right_version_that_is_rejected_is_a_false_verdict(
     wrong = replace(right, label="wrong", made=lambda scores: scores)
     monkeypatch.setattr(corpus, "right_versions", lambda: [right, wrong])
     # Of the functions whose verdict is known, those that are quick; and one that is told wrongly.
-    quick = {under_load.without_end: "It calls itself without end", under_load.endless: None}
+    quick = {under_load.without_end: "It calls itself too often", under_load.endless: None}
     monkeypatch.setattr(under_load, "HONEST", quick)
     found = under_load.Found()
     under_load.judge_all(found)

@@ -30,7 +30,7 @@ from transformer_book.checks.diagnosis.places import placed
 from transformer_book.checks.diagnosis.relations import related
 from transformer_book.checks.diagnosis.trials import Leaf, Trial, ordinal
 from transformer_book.checks.learners_code import code_of
-from transformer_book.checks.running import Outcome, call, leaves_of
+from transformer_book.checks.running import Outcome, call, leaves_of, tensors_of, unchanged
 from transformer_book.checks.verdicts import first_difference
 
 MOST, LARGE = 400, 30_000  # values or calls, and entries of a value: more are not looked at
@@ -230,7 +230,7 @@ def _up_to(attempt: Attempt, inputs: Sequence[int]) -> str | None:
     if reached is None:
         return None
     (last, line), after = reached
-    behind = "up to there it is right"
+    behind = "that value is right: look at what is done with it, in that line and behind it"
     if after:
         behind = f"no tensor of yours is {_value_of(attempt, *after)}"
     there = f"{_there(attempt, inputs)} {_line(line)}"
@@ -307,32 +307,35 @@ def _there(attempt: Attempt, inputs: Sequence[int]) -> str:
 
 
 class _Changing(_Watched):
-    """Notes the line behind which one of these tensors is no longer what it was."""
+    """Notes the line behind which one of these tensors has other numbers than it had."""
 
     def __init__(self, file: str) -> None:
         super().__init__(file)
-        self.given: list[tuple[Tensor, int]] = []
+        self.given: list[tuple[Tensor, int, Tensor]] = []
         self.line: int | None = None
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         found = func(*args, **(kwargs or {}))
-        if self.line is None and any(x._version != before for x, before in self.given):
+        if self.line is None and any(
+            x._version != version and not unchanged(x, then) for x, version, then in self.given
+        ):
             self.line = self._line()
         return found
 
 
 def changing_line(attempt: Attempt, i: int) -> int | None:
-    """The learner's line that changes an argument on this input, if an operation on it does."""
+    """The learner's line that changes the first changed argument of an input, if torch does."""
     code, component = code_of(attempt.function), attempt.component
     if code is None or component.form != "function":
         return None
     with _Changing(code.co_filename) as watched:
 
         def noted(*given: Any, **more: Any) -> Any:
-            watched.given = [(x, x._version) for x in leaves_of((given, more))]
-            return attempt.function(*given, **more)
+            named = (dict(enumerate(given)) | more)[attempt.found[i].changed[0]]
+            watched.given = [(x, x._version, x.clone()) for x in tensors_of(named)]
+            return attempt.tried(*given, **more)
 
-        call(component.observe(noted), attempt.cases[i], gradients=False, seconds=LONG)
+        call(noted, attempt.cases[i], gradients=False, seconds=LONG)
     return watched.line
 
 
@@ -351,9 +354,10 @@ def _calls(attempt: Attempt, inputs: Sequence[int]) -> str | None:
         _, right = _called(attempt, i, attempt.component.reference)
         if not right:
             return None
-        if told := _odd(known, mine, right) or _numbers(mine, right):
+        odd = _odd(known, mine, right, ends=not attempt.found[i].trouble)
+        if told := odd or (odd is None and _numbers(mine, right)):
             return f"On the input {attempt.cases[i].name!r} {told}"
-        if attempt.found[i].trouble:
+        if odd is not None or attempt.found[i].trouble:
             return None
         names |= {name: None for name, *_ in mine}
         if end := _end(attempt, i, known, mine, right):
@@ -407,14 +411,24 @@ def _names(attempt: Attempt) -> list[str]:
     return [name.partition("=")[0] for name in attempt.plain.signature.split(", ")]
 
 
-def _odd(known: Mapping[str, Any], mine: Sequence[Call], right: Sequence[Call]) -> str | None:
-    """The first thing that is handed to a function and should not be, in words."""
+def _odd(
+    known: Mapping[str, Any], mine: Sequence[Call], right: Sequence[Call], *, ends: bool
+) -> str | None:
+    """The first thing that is handed to a function and should not be, in words.
+
+    "" if there are no words for it, or if what differs may do no harm: parts of a batch, or rows
+    behind the end of the right version's search in one that `ends`.
+    """
+    harmless = False
     for number, (name, given, _) in enumerate(mine):
         should = [theirs for other, theirs, _ in right if other == name]
         before = sum(other == name for other, *_ in mine[:number])
         for place, value in enumerate(given):
             expected = [theirs[place] for theirs in should if place < len(theirs)]
             if not expected or not (odd := _never(value, expected)):
+                continue
+            if _part(value, expected) or (ends and _beyond(value, expected)):
+                harmless = True
                 continue
             own = odd[0] or _described(known, value, mine[:number])
             at = f" as its {ordinal(place)} argument" if len(given) > 1 else ""
@@ -426,8 +440,26 @@ def _odd(known: Mapping[str, Any], mine: Sequence[Call], right: Sequence[Call]) 
                     theirs = f"the row {expected[before][0].tolist()}"
                 if theirs and theirs != own:
                     return f"{told}, where it should get {theirs}."
-            return f"{told}, which the right version never does." if own else None
-    return None
+            return f"{told}, which the right version never does." if own else ""
+    return "" if harmless else None
+
+
+def _part(value: Any, expected: Sequence[Any]) -> bool:
+    """Whether a value is one of the expected batches with some of its rows, or a single row."""
+    if not isinstance(value, Tensor):
+        return False
+    batches = [x for x in expected if isinstance(x, Tensor) and x.dim() > 2]
+    return any(
+        all(any(map(functools.partial(_equal, row), x)) for row in value.reshape(-1, *x.shape[1:]))
+        for x in batches
+        if value.shape[-x.dim() + 1 :] == x.shape[1:] and value.dim() <= x.dim()
+    )
+
+
+def _beyond(value: Any, expected: Sequence[Any]) -> bool:
+    """Whether rows of ids are longer than all expected ones: the right version has ended."""
+    of_ids = isinstance(value, Tensor) and value.dim() == 2 and not value.is_floating_point()
+    return of_ids and all(value.size(1) > x.size(-1) for x in expected if isinstance(x, Tensor))
 
 
 def _never(value: Any, expected: Sequence[Any]) -> list[str]:

@@ -12,21 +12,26 @@ import torch
 from torch import Tensor
 
 from transformer_book.checks.comparing import same
+from transformer_book.checks.running import copied
 
 MUTABLE = (list, dict, set, bytearray, Tensor)
+OF_TORCH = frozenset(vars(torch.nn.Module()))
+ABSENT = type(None)  # a name that was not there: a class is copied as itself
 
 
 def mutable_defaults(function: Any) -> list[str]:
     """The arguments whose default value is made once, and which a call may change."""
-    function = _function(function)
+    return [name for name, x in _defaults(_function(function)).items() if isinstance(x, MUTABLE)]
+
+
+def _defaults(function: types.FunctionType | None) -> dict[str, Any]:
+    """The default values of a function, by the names of its arguments."""
     if function is None:
-        return []
-    code = function.__code__
-    positional = code.co_varnames[: code.co_argcount]
-    defaults = function.__defaults__ or ()
-    pairs = [*zip(positional[len(positional) - len(defaults) :], defaults, strict=True)]
-    pairs += (function.__kwdefaults__ or {}).items()
-    return [name for name, value in pairs if isinstance(value, MUTABLE)]
+        return {}
+    values = function.__defaults__ or ()
+    end = function.__code__.co_argcount
+    names = function.__code__.co_varnames[end - len(values) : end]
+    return {**dict(zip(names, values, strict=True)), **(function.__kwdefaults__ or {})}
 
 
 def _function(made: Any) -> types.FunctionType | None:
@@ -37,8 +42,8 @@ def _function(made: Any) -> types.FunctionType | None:
         return made
     if isinstance(made, types.MethodType):
         return _function(made.__func__)
-    name = "forward" if isinstance(made, torch.nn.Module) else "__call__"
-    found = getattr(type(made), name, None)
+    kind = made if isinstance(made, type) else type(made)
+    found = getattr(kind, "forward" if issubclass(kind, torch.nn.Module) else "__call__", None)
     return found if isinstance(found, types.FunctionType) else None
 
 
@@ -78,34 +83,75 @@ def _owner(made: Any) -> Any:
 
 
 def attributes(made: Any) -> dict[str, Any] | None:
-    """A copy of what an object holds, to compare it with later; `None` if there is none."""
-    if isinstance(made, types.FunctionType):
-        return None
+    """A copy of what it holds, to compare it with later; `None` if that cannot be copied."""
     try:
-        return copy.deepcopy(_plain(_owner(made)))
+        return copied(_plain(made))
     except Exception:
         return None
 
 
-def _plain(owner: Any) -> dict[str, Any]:
-    """An object's own attributes, a module's buffers among them."""
+def _plain(made: Any) -> dict[str, Any]:
+    """An object's own attributes, a module's buffers among them, and default values."""
+    found = {name: x for name, x in _defaults(_function(made)).items() if isinstance(x, MUTABLE)}
+    if isinstance(made, types.FunctionType):
+        return found
+    owner = _owner(made)
     buffers = getattr(owner, "_buffers", None)
-    return {**vars(owner), **(buffers if isinstance(buffers, dict) else {})}
+    own = {**vars(owner), **(buffers if isinstance(buffers, dict) else {})}
+    return found | {n: x for n, x in own.items() if n not in OF_TORCH and not n.startswith("__")}
 
 
-def changed(made: Any, before: dict[str, Any] | None) -> list[str]:
-    """The names of the attributes that differ from before."""
+def changed(
+    made: Any, before: dict[str, Any] | None, right: Callable[[], bool] | None = None
+) -> list[str]:
+    """The names of what differs from before; of these, only what makes a later call `right`.
+
+    That is, if it is put back: none, if this does not make it right, or if it is right as it is.
+    """
     if before is None:
         return []
-    now = _plain(_owner(made))
-    return [name for name in now if not name.startswith("_") and _other(now, before, name)]
+    now = _plain(made)
+    names = [name for name in now if _other(now, before, name)]
+    if right is None or not names:
+        return names
+    try:
+        now = copied({name: now[name] for name in names})
+
+        def put_back(some: Sequence[str]) -> bool:
+            _put(made, {name: (before if name in some else now).get(name, ABSENT) for name in now})
+            return right()
+
+        needed = names if put_back(names) else []
+        for name in needed:
+            fewer = [each for each in needed if each != name]
+            needed = fewer if put_back(fewer) else needed
+        _put(made, now)
+    except Exception:  # what cannot be copied or set is not named
+        return []
+    return needed
+
+
+def _put(made: Any, state: dict[str, Any]) -> None:
+    """Let it hold copies of this, and not what is absent."""
+    function, owner = _function(made), _owner(made)
+    defaults = _defaults(function)
+    for name, value in copied(state).items():
+        if function is not None and name in defaults:
+            defaults[name] = value
+            more = function.__kwdefaults__ or {}
+            function.__defaults__ = tuple(x for n, x in defaults.items() if n not in more) or None
+            function.__kwdefaults__ = {n: defaults[n] for n in more} or None
+        elif value is ABSENT:
+            delattr(owner, name)
+        else:
+            setattr(owner, name, value)
 
 
 def _other(now: dict[str, Any], before: dict[str, Any], name: str) -> bool:
     try:
         return name not in before or not (
             same(now[name], before[name])
-            if isinstance(now[name], (Tensor, list, tuple))
+            if isinstance(now[name], (Tensor, dict, list, tuple))
             else bool(now[name] == before[name])
         )
     except Exception:  # what cannot be compared is not named
@@ -114,7 +160,7 @@ def _other(now: dict[str, Any], before: dict[str, Any], name: str) -> bool:
 
 def cause(made: Any, names: Sequence[str]) -> str:
     """What keeps something, and what to write instead."""
-    if defaults := mutable_defaults(made):
+    if defaults := [name for name in mutable_defaults(made) if name in names]:
         return (
             f"The default value of {_list(defaults)} is made once, when the function is defined, "
             "and all calls share it: write None there, and make a new one in each call."

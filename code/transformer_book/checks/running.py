@@ -97,7 +97,11 @@ def call(
     except NamesDiffer as error:
         return Outcome(trouble=str(error), names_differ=True)
     except RecursionError as error:
-        return Outcome(trouble="It calls itself without end", line=learners_line(error, source))
+        return Outcome(
+            trouble="It calls itself too often (without end, or more than the "
+            f"{sys.getrecursionlimit()} times that Python allows; a loop has no such limit)",
+            line=learners_line(error, source),
+        )
     except (Exception, SystemExit) as error:
         message = in_short(str(error))
         kind = type(error).__name__
@@ -106,7 +110,7 @@ def call(
             line=learners_line(error, source),
         )
     now, then = (dict(enumerate(given)) | dict(named) for given, named in (handed, case.given))
-    changed = tuple(each for each in then if not _unchanged(now[each], then[each]))
+    changed = tuple(each for each in then if not unchanged(now[each], then[each]))
     slopes: tuple[Tensor | None, ...] = ()
     if gradients and not changed:
         try:
@@ -151,34 +155,35 @@ def _plain(tensor: Tensor) -> Tensor:
 
 def leaves_of(value: Any) -> Iterator[Tensor]:
     """Every floating-point tensor inside nested tuples, lists and dictionaries."""
+    return (tensor for tensor in tensors_of(value) if tensor.dtype.is_floating_point)
+
+
+def tensors_of(value: Any) -> Iterator[Tensor]:
+    """Every tensor inside nested tuples, lists and dictionaries."""
     if isinstance(value, Tensor):
-        if value.dtype.is_floating_point:
-            yield value
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from leaves_of(item)
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from leaves_of(item)
+        yield value
+    elif isinstance(value, (dict, list, tuple)):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from tensors_of(item)
 
 
 def _fresh(value: Any, gradients: bool) -> Any:
     """A copy of an argument whose floating-point tensors may collect gradients."""
-    value = _copied(value)
+    value = copied(value)
     if gradients:
         for leaf in leaves_of(value):
             leaf.requires_grad_()
     return value
 
 
-def _copied(value: Any) -> Any:
+def copied(value: Any) -> Any:
     """As `copy.deepcopy` does it, which is slow for tensors."""
     if isinstance(value, Tensor):
         return value.detach().clone()
     if type(value) is dict:
-        return _each_once(_copied, value)
+        return _each_once(copied, value)
     if type(value) in (list, tuple):
-        return type(value)(map(_copied, value))
+        return type(value)(map(copied, value))
     return copy.deepcopy(value)
 
 
@@ -260,7 +265,8 @@ def _mapped(change: Callable[[Tensor], Tensor], value: Any) -> Any:
     return value
 
 
-def _unchanged(now: Any, then: Any) -> bool:
+def unchanged(now: Any, then: Any) -> bool:
+    """Whether a value is what it was, entry for entry."""
     if isinstance(then, Tensor):
         return (
             isinstance(now, Tensor)
@@ -271,9 +277,9 @@ def _unchanged(now: Any, then: Any) -> bool:
             )
         )
     if isinstance(then, dict):
-        return now.keys() == then.keys() and all(_unchanged(now[k], then[k]) for k in then)
+        return now.keys() == then.keys() and all(unchanged(now[k], then[k]) for k in then)
     if isinstance(then, (list, tuple)):
-        return len(now) == len(then) and all(map(_unchanged, now, then))
+        return len(now) == len(then) and all(map(unchanged, now, then))
     if isinstance(then, (int, float, str, set)):
         return now == then or then != then
     return True

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import dis
 import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-from torch import Tensor
+from typing import Any
 
 from transformer_book.checks.comparing import difference
 from transformer_book.checks.components import Case, Component, Mistake
-from transformer_book.checks.running import Outcome, in_words
+from transformer_book.checks.learners_code import code_of
+from transformer_book.checks.running import Outcome, in_words, tensors_of
 
 
 @dataclass(frozen=True)
@@ -63,9 +64,24 @@ def all_right(component: Component, cases: Sequence[Case], found: Sequence[Outco
     return Verdict("right", component.name, tuple(sentences))
 
 
-def unsaid() -> str:
+def unsaid(function: Any = None) -> str:
     """What to tell a learner whose function returns nothing."""
-    return "It returns nothing (None): is the `return` missing?"
+    if not _gives(function):
+        return "It returns nothing (None): is the `return` missing?"
+    return (
+        "It returns nothing (None): no `return` is reached, or what stands behind it gives None, "
+        "as methods do that change a list, a dictionary or a set in place (`sort`, `append`, "
+        "`update`)."
+    )
+
+
+def _gives(function: Any) -> bool:
+    """Whether some `return` of a function has something behind it."""
+    steps = [*dis.get_instructions(code_of(function))] if function and code_of(function) else []
+    return any(
+        step.opname == "RETURN_VALUE" and (before.opname, before.argval) != ("LOAD_CONST", None)
+        for before, step in itertools.pairwise(steps)
+    )
 
 
 def stopped(name: str, case: Case, mine: Outcome, *, shapes: bool = True) -> Verdict:
@@ -84,8 +100,9 @@ def stopped(name: str, case: Case, mine: Outcome, *, shapes: bool = True) -> Ver
 
 def _shapes(case: Case) -> str:
     """The shapes of the input, for a learner whose function stopped."""
-    flat = (b for a in case.arguments for b in (a if isinstance(a, tuple) else (a,)))
-    shapes = [tuple(tensor.shape) for tensor in flat if isinstance(tensor, Tensor)]
+    of_class = isinstance(case.arguments[0], tuple)  # sizes; behind them the weights
+    given = case.arguments[2:] if of_class else (*case.arguments, *case.keywords.values())
+    shapes = [tuple(tensor.shape) for tensor in tensors_of(given)]
     if len(shapes) == 1:
         return f"Its tensor has the shape {shapes[0]}."
     return f"Its tensors have the shapes {', '.join(map(str, shapes))}." if shapes else ""
@@ -127,7 +144,8 @@ def of_mistakes(
         pair = explained[0]
         return Verdict(status, component.name, sentences, pair, together=True, example=example)
     sentences = (
-        f"{len(told)} known {kind} give your numbers; the check cannot tell them apart.",
+        f"{len(told)} known {kind} give your numbers; the check cannot tell them apart"
+        f"{'.' if convention else ', and the cause may be another.'}",
         *(
             f"{as_a_rule(m, 'one of them') if m.symptom != before else ''} {m.cause} "
             f"{_where(component, m)}".lstrip()
