@@ -2114,7 +2114,11 @@ def _merge_2(x):
 
 # The keys' length is taken from the query's reshape, so heads are mixed if S is not T: keys are
 # split with view(B, H, S, K).
-@version("multi_head_attention", "wrong", by=7)
+@version(
+    "multi_head_attention",
+    "wrong: keys and values split with view, not transposed",
+    by=7,
+)
 def mha_e_3(query, key, value, w_query, w_key, w_value, w_output, n_heads, mask=None):
     B, T, D = query.shape
     S, K = key.shape[1], D // n_heads

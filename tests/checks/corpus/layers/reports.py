@@ -726,3 +726,39 @@ def output_added_to_itself(x, sublayer, norm, dropout):
     out = norm(x)
     x = sublayer(out)
     return x + dropout(x)
+
+
+# 2026-11-30: RMSNorm as most people write it, the weight first.
+@version("layer_norm", "convention: RMS norm in place of layer norm")
+def weight_first_and_then_the_root(x, weight, bias, eps=1e-5):
+    return weight * x / (x.square().mean(-1, keepdim=True) + eps).sqrt() + bias
+
+
+# 2026-11-30: and without the bias.
+@version("layer_norm", "convention: RMS norm without the bias")
+def weight_first_without_the_bias(x, weight, bias, eps=1e-5):
+    return weight * x / torch.sqrt((x**2).mean(dim=-1, keepdim=True) + eps)
+
+
+# 2026-11-30: the same seed before each layer, and each made anew.
+@version("make_stack", "convention: deep copies that start equal")
+def same_seed_before_each(make_layer, n_layers):
+    layers = []
+    for _ in range(n_layers):
+        torch.manual_seed(0)
+        layers.append(make_layer())
+    return nn.ModuleList(layers)
+
+
+# 2026-11-30: the layers are registered as the module is called, when the optimizer is made already.
+@version("registered_layers", "wrong")
+class registered_in_forward(nn.Module):
+    def __init__(self, layers):
+        super().__init__()
+        self.plain = list(layers)
+
+    def forward(self, x):
+        self.layers = nn.ModuleList(self.plain)
+        for layer in self.layers:
+            x = layer(x)
+        return x

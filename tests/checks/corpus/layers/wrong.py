@@ -12,7 +12,7 @@ from tests.checks.corpus.parts import DecoderParts, EncoderParts
 # --- layer_norm -----------------------------------------------------------------------------------
 
 
-@version("layer_norm", "wrong: RMS norm in place of layer norm")
+@version("layer_norm", "convention: RMS norm in place of layer norm")
 def ln_rms(x, weight, bias, eps=1e-5):
     return weight * x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + eps) + bias
 

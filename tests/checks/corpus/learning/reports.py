@@ -993,3 +993,85 @@ def backward_called_twice(model, optimizer, compute_loss):
     loss.backward()
     torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm=1.0)
     optimizer.step()
+
+
+# 2026-11-30: the bound that keeps the logarithm finite, as losses of other libraries set it.
+@version("cross_entropy", "wrong: probabilities kept above 1e-7")
+def cut_off_at_both_ends(logits, target):
+    epsilon = 1e-7
+    probs = torch.softmax(logits, dim=2).clip(epsilon, 1.0 - epsilon)
+    wanted = F.one_hot(target, logits.shape[2]).to(probs.dtype)
+    losses = -(wanted * probs.log()).sum(dim=2)
+    return losses[target.ne(0)].mean()
+
+
+# 2026-11-30: a small number beside the probability.
+@version("cross_entropy", "wrong: probabilities kept above 1e-10")
+def tiny_number_beside_it(logits, target):
+    keep = target.flatten() > 0
+    p = logits.flatten(0, 1)[keep].softmax(1)
+    p = p[torch.arange(len(p)), target.flatten()[keep]]
+    return (p + 1e-10).log().mean().neg()
+
+
+# 2026-11-30: the larger one of the probability and a bound.
+@version("cross_entropy", "wrong: probabilities kept above 1e-12")
+def larger_one_of_two(logits, target):
+    bound = torch.tensor(1e-12)
+    real = target != 0
+    nats = -torch.log(torch.maximum(logits.softmax(-1), bound))
+    return (nats.gather(-1, target[:, :, None])[:, :, 0] * real).sum() / real.sum()
+
+
+# 2026-11-30: a model of two parts, each handed to clip_grad_norm_ in its turn.
+@version("training_update", "wrong: each part of the model clipped on its own")
+def parts_in_their_turn(model, optimizer, compute_loss):
+    optimizer.zero_grad()
+    loss = compute_loss()
+    loss.backward()
+    for _, part in model.named_children():
+        torch.nn.utils.clip_grad_norm_(part.parameters(), max_norm=1.0)
+    optimizer.step()
+
+
+# 2026-11-30: the number of the loss in a new tensor: no gradient reaches the weights.
+@version("training_update", "wrong: step before backward / gradients zeroed after backward")
+def backward_from_a_copy(model, optimizer, compute_loss):
+    optimizer.zero_grad()
+    copied = torch.tensor(compute_loss().item(), requires_grad=True)
+    copied.backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+
+
+# 2026-11-30: the loss of every part is computed, and backward() is never called.
+@version("accumulated_update", "wrong: step forgotten")
+def no_backward_at_all(optimizer, scheduler, parts, compute_loss):
+    optimizer.zero_grad()
+    total = sum(compute_loss(part) / len(parts) for part in parts)
+    if torch.isfinite(total):
+        optimizer.step()
+    scheduler.step()
+
+
+# 2026-11-30: the flag is set back on the model alone, and its dropout stays off.
+@version("evaluation_loss", "wrong")
+def flag_of_the_whole_alone(model, batches, compute_loss):
+    before = model.training
+    model.eval()
+    with torch.no_grad():
+        found = [compute_loss(model, batch) for batch in batches]
+    model.training = before
+    return sum(loss.item() * n for loss, n in found) / sum(n for _, n in found)
+
+
+# 2026-11-30: the smallest loss so far begins at a number that some losses exceed.
+@version("best_checkpoint", "wrong")
+def begun_at_two_thousand(checkpoints, batches, loss_of):
+    place, lowest = 0, 2001.0
+    words = sum(map(len, batches))
+    for i, checkpoint in enumerate(checkpoints):
+        mean = sum(loss_of(checkpoint, batch) * len(batch) for batch in batches) / words
+        if mean < lowest:
+            place, lowest = i, mean
+    return place

@@ -785,3 +785,10 @@ def last_pair_not_exchanged(x, positions, base=10000.0):
     partner_a = torch.cat([-b[..., :-1], -a[..., -1:]], dim=-1)
     partner_b = torch.cat([a[..., :-1], b[..., -1:]], dim=-1)
     return torch.cat([a * cos + partner_a * sin, b * cos + partner_b * sin], dim=-1)
+
+
+# 2026-11-30: a bound on the root in place of ε.
+@version("rms_norm", "wrong: RMSNorm by F.normalize")
+def root_bounded_from_below(x, weight, eps=1e-5):
+    root = x.square().mean(dim=-1, keepdim=True).sqrt()
+    return weight * (x / root.clamp(min=1e-12))

@@ -93,7 +93,7 @@ mistake = mistakes_in(SOFTMAX)
     "shift",
     "softmax without subtracting the maximum",
     met=("nan", 2),
-    symptom="In float32, scores beyond about 88 give nan.",
+    symptom="In float32, large scores give nan.",
     cause="In float32, exp overflows beyond about 88: subtract the largest score of the row first.",
 )
 def nothing_subtracted(scores: Tensor) -> Tensor:

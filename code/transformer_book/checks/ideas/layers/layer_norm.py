@@ -67,7 +67,8 @@ def layer_norm_cases() -> Sequence[Case]:
             "positions whose means cancel",
             (torch.tensor([[[1.0, 2.0, 6.0], [-1.0, -2.0, -6.0]]]), *parameters(3, 24)),
         ),
-        Case("one feature", (normal(2, 3, 1, seed=26), *parameters(1, 27))),
+        # The gradient of RMSNorm, which may stand here, is a difference that rounding decides.
+        Case("one feature", (normal(2, 3, 1, seed=26), *parameters(1, 27)), rough=True),
         Case("more positions than features", (normal(2, 12, 3, seed=29), *parameters(3, 30))),
         Case("ε = 0", (0.01 * normal(1, 2, 4, seed=33), *parameters(4, 34)), {"eps": 0.0}),
         Case(

@@ -116,9 +116,9 @@ def one_layer_repeated(make: Callable[[], nn.Module], n: int) -> list[nn.Module]
     "deep copies that start equal",
     met=("harmless", 18),
     symptom="The layers have weights of their own that all begin with the same numbers.",
-    cause="Make each layer anew, with make_layer(), or initialise the layers afterwards: they "
-    "should begin differently. (Equal ones train, too; nn.TransformerEncoder begins with deep "
-    "copies.)",
+    cause="Let each layer draw its numbers anew: call make_layer() for each, set no seed in "
+    "between, and write no equal numbers over them. (Equal ones train, too; nn.TransformerEncoder "
+    "begins with deep copies.)",
     kind="convention",
     seen="TransformerEncoder/TransformerDecoder has same initial parameters for all layers, "
     "https://github.com/pytorch/pytorch/issues/86274",

@@ -27,11 +27,13 @@ def observe_module(function: Callable[..., Any]) -> Callable[..., Any]:
             layers.append(layer)
         given = list(layers)
         module = function(given)
+        # An optimizer is made of it before it is called for the first time.
+        trained = {id(p) for p in module.parameters() if p.requires_grad}
+        parts = list(module.modules())
         output = module(x)
         found = {"the output": output.detach()}
         if output.requires_grad:
             output.sum().backward()
-        trained = {id(p) for p in module.parameters() if p.requires_grad}
         module.eval()
         found |= {
             "layers that are trained": sum(
@@ -39,8 +41,8 @@ def observe_module(function: Callable[..., Any]) -> Callable[..., Any]:
                 for layer in layers
             ),
             "tensors that are saved": len(module.state_dict()),
-            "layers that modules() lists": sum(
-                any(layer is known for known in module.modules()) for layer in layers
+            "layers that modules() lists before a call": sum(
+                any(layer is known for known in parts) for layer in layers
             ),
             "layers in evaluation mode": sum(not layer.training for layer in layers),
             "the output in evaluation mode": module(x).detach(),
@@ -98,9 +100,9 @@ REGISTERED = Component(
     steps={"order": lambda layers: layers, "keep": lambda layers: nn.ModuleList(layers)},
     cases=chain_cases,
     returns="an `nn.Module` that applies the `layers`, a list of modules, one after the other, to "
-    "its input, whenever it is called, and knows all of them: their parameters get gradients, are "
-    "trained and saved once each, and `eval()` and `train()` reach them; the list itself stays as "
-    "it is. Judged by its output and by that",
+    "its input, whenever it is called, and knows all of them as soon as it is made: their "
+    "parameters get gradients, are trained and saved once each, and `eval()` and `train()` reach "
+    "them; the list itself stays as it is. Judged by its output and by that",
     differentiable=False,
     observe=observe_module,
     done_by="Encoder",

@@ -226,8 +226,8 @@ def divided_by_size(loss: Tensor, parts: Sequence[Any], number: int) -> Tensor:
     "after",
     "step forgotten",
     symptom="The weights never change.",
-    cause="Call optimizer.step() after the last part, before the gradients are set to zero: "
-    "zero_grad() comes before the first part.",
+    cause="optimizer.step() finds no gradients, or is not called: call zero_grad() first, then "
+    "backward() for every part, on a loss that is computed from the weights, then step(), once.",
 )
 def step_forgotten(optimizer: Optimizer, scheduler: Any) -> None:
     scheduler.step()

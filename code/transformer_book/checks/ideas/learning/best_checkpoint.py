@@ -49,6 +49,10 @@ def best_cases() -> Sequence[Case]:
             (list(by_heart), [[0, 5], [1, 6, 7]], lambda c, batch: by_heart[c]),
         ),
         Case("one checkpoint, one token", ([7], [[4]], lambda c, batch: 1.5)),
+        Case(
+            "three checkpoints, losses of 5000, one batch",
+            ([4, 5, 6], [[1, 5, 6, 7]], lambda c, batch: 5000.0 + abs(c - 5)),
+        ),
     )
 
 
@@ -100,9 +104,12 @@ BEST = Component(
             max(loss_of(c, batches[0]) for c in checkpoints)
             < min(loss_of(c, batches[0]) for c in checkpoints) + 0.01
         ),
-        "losses above 1000": lambda checkpoints, batches, loss_of: (
-            loss_of(checkpoints[0], batches[0]) > 1000
-        ),
+        **{
+            f"losses above {n}": lambda checkpoints, batches, loss_of, n=n: (
+                loss_of(checkpoints[0], batches[0]) > n
+            )
+            for n in (1000, 4000)
+        },
         "a loss of zero": lambda checkpoints, batches, loss_of: any(
             loss_of(c, batches[0]) == 0 for c in checkpoints
         ),

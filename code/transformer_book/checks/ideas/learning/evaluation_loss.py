@@ -43,6 +43,7 @@ def observe_evaluation(function: Callable[..., Any]) -> Callable[..., Any]:
             "the loss": loss,
             "gradients recorded": any(recorded),
             "training": model.training,
+            "parts in training mode again": sum(part.training for part in model),
             "gradients recorded again": recorded_again,
             "model otherwise as before": same(held_by(model), before),
         }

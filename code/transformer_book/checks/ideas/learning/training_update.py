@@ -187,7 +187,8 @@ def clipped_too_late(loss: Tensor, optimizer: Optimizer, model: nn.Module) -> No
     "step before backward",
     met=("flat", 2),
     symptom="The weights never change.",
-    cause="Call zero_grad(), backward(), clip_grad_norm_() and step() in this order.",
+    cause="Call zero_grad(), backward(), clip_grad_norm_() and step(), once each and in this "
+    "order: backward() on the loss that compute_loss() gave, not on a copy of its number.",
 )
 def stepped_too_early(loss: Tensor, optimizer: Optimizer, model: nn.Module) -> None:
     optimizer.step()
@@ -216,7 +217,7 @@ def _backward_and_clip(loss: Tensor, model: nn.Module) -> None:
     "gradients zeroed after backward",
     met=("flat", 1),
     symptom="The weights never change.",
-    cause="Call zero_grad() before backward(), not between backward() and step().",
+    cause="If zero_grad() stands between backward() and step(), call it before backward().",
 )
 def zeroed_too_late(loss: Tensor, optimizer: Optimizer, model: nn.Module) -> None:
     loss.backward()

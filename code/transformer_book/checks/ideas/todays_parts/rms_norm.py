@@ -146,7 +146,7 @@ def scaled_by_the_largest(x: Tensor, mean_square: Tensor, eps: float) -> Tensor:
     "divide",
     "RMSNorm by F.normalize",
     symptom="Small vectors come out too large.",
-    cause="Divide by the root of the mean of the squares plus ε, which F.normalize does not add.",
+    cause="Divide by the root of the mean of the squares plus ε. (F.normalize does not add it.)",
 )
 def divided_by_length(x: Tensor, mean_square: Tensor, eps: float) -> Tensor:
     return torch.nn.functional.normalize(x, dim=-1) * x.size(-1) ** 0.5
