@@ -746,7 +746,7 @@ def test_gradients_are_counted() -> None:
         return x * keep / (1 - p) if training else x.detach() + 0 * x
 
     text = judge(checks.COMPONENTS["dropout"], no_way_back_in_evaluation).text()
-    assert "but on 3 of them the gradients are not" in text
+    assert "but on 4 of them the gradients are not" in text
 
 
 def test_beside_a_change_that_mends_all_no_place_and_no_relation_is_told() -> None:
@@ -775,7 +775,7 @@ def test_an_answer_of_two_arguments_is_told() -> None:
         return d_output + output
 
     (found,) = told("softmax_backward", summed)
-    assert found == "On all 5 inputs that differ: yours is `d_output + output`."
+    assert found == "On all 8 inputs that differ: yours is `d_output + output`."
 
 
 def test_where_nothing_should_come_out_it_is_not_told_as_a_beginning() -> None:
@@ -835,10 +835,94 @@ def test_where_one_of_two_tensors_gets_no_gradient_the_other_is_not_meant() -> N
         return x @ weight.detach().T
 
     text = judge(checks.COMPONENTS["tied_logits"], cut).text()
-    assert "no gradient comes back to tensor 2 of the input" in text
+    assert "no gradient comes back to `weight` of the input" in text
     assert "it would learn nothing through this" in text
 
 
 def test_of_a_list_that_is_too_short_the_first_item_that_differs_is_told() -> None:
     found = checks.comparing.difference(["a", "x"], ["a", "b", "c"])
     assert found == "you return 2 items, it should be 3; you return 'x' at [1], it should be 'b'"
+
+
+def test_one_tensor_under_all_names_is_not_told_as_standing_still() -> None:
+    def of_the_last(checkpoints):
+        for name in checkpoints[0]:
+            mean = sum(c[name] for c in checkpoints) / len(checkpoints)
+        return dict.fromkeys(checkpoints[0], mean)
+
+    text = " ".join(told("average_checkpoints", of_the_last))
+    assert "in yours the same stands under every name" in text and "every time" not in text
+
+
+def test_what_is_told_of_parts_is_not_told_of_the_whole_answer() -> None:
+    def said(change: Callable[[Tensor], Tensor]) -> str:
+        x, y = torch.tensor([3.0, 1.0, 2.0, 5.0]), torch.tensor([[7.0, 4.0]])
+        both = (([change(x), y], [x, y]), ([y, change(x)], [y, x]))  # another part each time
+        trials = [
+            checks.diagnosis.Trial(n, {}, *pair, False, True)
+            for n, pair in zip("ab", both, strict=True)
+        ]
+        return " ".join(checks.diagnosis.diagnose(trials))
+
+    assert said(lambda x: 0 * x).endswith("what differs is 0.")
+    larger = said(lambda x: x + torch.tensor([1.0, 9.0, 2.0, 4.0]))
+    assert larger.endswith("wherever it differs, your number is too large.")
+
+
+def test_what_is_told_of_each_list_is_not_told_of_all_of_them() -> None:
+    pairs = [("a", "b"), ("c", "d"), ("e", "f")]
+    trial = checks.diagnosis.Trial("", {}, [p[::-1] for p in pairs], pairs, stops=False, wrong=True)
+    assert checks.diagnosis.diagnose([trial] * 2)[0].endswith(
+        "each item of yours is the right answer, reversed."
+    )
+
+
+def test_rows_of_beams_are_not_called_sentences() -> None:
+    def without_the_last_row(memory, mask, n_beams):
+        out, hidden = right("repeat_for_beams")(memory, mask, n_beams)
+        return torch.cat([out[:-1], 0 * out[-1:]]), hidden
+
+    # Of the verdict, the change that mends it is all.
+    a = checks.attempt.Attempt.of(checks.COMPONENTS["repeat_for_beams"], without_the_last_row, 5.0)
+    (text,) = checks.diagnosis.of_outcomes(a.plain, a.given, a.found, a.expected)
+    assert "only the first part differs" in text and "sentence" not in text
+
+
+def test_queries_are_told_of_masks_alone() -> None:
+    trial = checks.diagnosis.Trial(
+        "", {"keep": torch.tensor([[True, False]])}, None, None, stops=False, wrong=True
+    )
+    leaf = checks.diagnosis.Leaf(trial, "", torch.zeros(1, 2), torch.ones(1, 2))
+    assert not any("queries" in p.text for p in checks.diagnosis.places._of_arguments([leaf]))
+
+
+def test_sizes_in_another_order_are_no_axes_in_another_order() -> None:
+    def read_otherwise(x, n_heads):
+        sentences, length, width = x.shape
+        return x.view(sentences, n_heads, width // n_heads, length)
+
+    text = judge(checks.COMPONENTS["split_heads"], read_otherwise).text()
+    assert "axes stand in another order" not in text
+
+
+def test_a_kind_that_is_accepted_is_not_told_as_wrong() -> None:
+    def in_a_tensor(losses, counts):
+        return torch.tensor(right("perplexity")(losses, counts) ** 0.9)
+
+    assert "and not a number" not in judge(checks.COMPONENTS["perplexity"], in_a_tensor).text()
+    trial = checks.diagnosis.Trial("", {}, (7, 2), [5, 1], stops=False, wrong=True)
+    assert checks.diagnosis._kinds(trial.leaves()) is None
+
+
+def test_an_argument_that_a_step_gives_back_is_named() -> None:
+    steps = {"average": lambda weights, key, value: weights @ value}
+    texts = [text for text, _ in checks.diagnosis.versions_of(steps)]
+    assert "with its step “average” (weights, value) giving back `value`" in texts
+
+
+def test_the_first_axis_of_a_weight_is_not_called_that_of_the_sentences() -> None:
+    trial = checks.diagnosis.Trial(
+        "", {"weight": torch.ones(2, 3)}, None, None, stops=False, wrong=True
+    )
+    texts = [change.text for change in checks.diagnosis.asif._of_all([trial])]
+    assert texts and not any("sentence" in text for text in texts)

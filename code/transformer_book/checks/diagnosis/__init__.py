@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
@@ -16,7 +17,7 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor
 
-from transformer_book.checks.comparing import in_full, same
+from transformer_book.checks.comparing import in_full, plain, same
 from transformer_book.checks.components import Case, Component
 from transformer_book.checks.diagnosis.asif import (
     STEPS,
@@ -205,7 +206,7 @@ def diagnose(
         )
         if explained:
             return (explained,)
-        fact = fact or (tried(by_arguments, leaves) if len(wrong) > 1 else None)
+        fact = fact or of_parts(tried(by_arguments, leaves) if len(wrong) > 1 else None, wrong)
         if fact:
             return tuple(_of_those(wrong, [fact], of=len(trials)))
         steps = None
@@ -243,12 +244,24 @@ def _told(wrong: Sequence[Trial], of: int, *, how_far: bool = True) -> list[str]
     told = [tried(parts, wrong)] if wrong else []
     if leaves:
         how = tried(related, leaves, loose=False) or tried(related, leaves, loose=True)
-        told.append(how.replace("Yours is", "What differs is", 1) if how and told[0] else how)
+        told.append(of_parts(how, wrong))
         told.append(tried(placed, leaves))
         for find in (shaped, _kinds, _nowhere, *([_sums, extent] * how_far)):
             if not any(told):
-                told.append(tried(find, leaves))
+                told.append(of_parts(tried(find, leaves), wrong))
     return _of_those(wrong, [text for text in told if text], of)
+
+
+def of_parts(text: str | None, wrong: Sequence[Trial]) -> str | None:
+    """What is told of all that differs, where that is not the whole answer, or several lists."""
+    some = any(trial.in_part() for trial in wrong)
+    each = [trial.leaves() for trial in wrong]
+    items = any(len(leaves) > 1 and isinstance(leaves[0].mine, list | tuple) for leaves in each)
+    name = ("each item that differs" if some else "each item of yours") if items else "what differs"
+    if not text or not (some or items):
+        return text
+    told = re.sub(r"\b(?<!tensor of )[Yy]ours\b(?! differs)", name, text)
+    return f"{told[0].upper()}{told[1:]}"
 
 
 def _of_those(wrong: Sequence[Trial], told: list[str], of: int) -> list[str]:
@@ -286,7 +299,11 @@ def _shapes(mine: Tensor, right: Tensor) -> Iterator[str]:
             yield f"Axis {axis} of yours is {word} by {amount}."
             yield f"Axis {axis} of yours is too {word.removesuffix('er')}."
         if sorted(own) == sorted(target):
-            yield f"Your axes stand in another order: axes {', '.join(map(str, odd))} differ."
+            which = ", ".join(map(str, odd))
+            yield (
+                f"Your shape has the right sizes in another order (axes {which} differ); to "
+                "exchange axes need not be enough."
+            )
         if len(odd) > 1:
             yield f"Axes {', '.join(map(str, odd))} have other sizes than they should."
         else:
@@ -305,11 +322,14 @@ def _shapes(mine: Tensor, right: Tensor) -> Iterator[str]:
 
 def _kinds(leaves: Sequence[Leaf]) -> str | None:
     """What is wrong with the kind of answer: numbers for booleans, a tuple for a tensor."""
-    kinds = {(_kind(leaf.mine), _kind(leaf.right)) for leaf in leaves}
+    kinds = {
+        (_kind(plain(x.mine) if _kind(x.right) == "a number" else x.mine), _kind(x.right))
+        for x in leaves
+    }
     if len(kinds) != 1:
         return None
     mine, right = kinds.pop()
-    if mine == right:
+    if mine == right or {mine, right} == {"a tuple", "a list"}:  # either is accepted
         return None
     told = f"Yours is {mine}, and not {right}"
     if every(leaves, lambda leaf: leaf.tensors and leaf.right.dtype == torch.bool):

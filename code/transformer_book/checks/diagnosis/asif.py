@@ -19,7 +19,7 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 from transformer_book.checks.comparing import same
-from transformer_book.checks.diagnosis.trials import Trial, all_of, ordinal
+from transformer_book.checks.diagnosis.trials import Trial, all_of, in_batch, ordinal
 
 Given = dict[str, Any]
 Answer = Callable[[Given], Any]
@@ -155,7 +155,7 @@ def _changes(trials: Sequence[Trial], kinds: Sequence[str]) -> Iterator[Change]:
                 lambda given, s=source, a=a, b=b: given | {a: given[s], b: given[s]},
             )
     if not kinds:
-        yield from _of_all()
+        yield from _of_all(trials)
 
 
 def _kind(value: Any) -> str:
@@ -446,7 +446,7 @@ def _of_flag(name: str) -> Iterator[Change]:
     yield Change(f"with `{name}` turned round", _put(name, lambda x: not x))
 
 
-def _of_all() -> Iterator[Change]:
+def _of_all(trials: Sequence[Trial]) -> Iterator[Change]:
     """Changes of all tensors at once: other axes, all axes together, sentence by sentence."""
 
     def on_all(change: Callable[[Tensor], Tensor]) -> Callable[[Given], Given | None]:
@@ -478,15 +478,16 @@ def _of_all() -> Iterator[Change]:
         return {n: v.flatten() if isinstance(v, Tensor) else v for n, v in given.items()}
 
     yield Change("if all axes are one", flat, lambda answer: answer.reshape(shapes[0]))
+    one, only = "index of axis 0", "with the first along axis 0 of all tensors for all"
+    tensors = [(n, x) for t in trials for n, x in t.given.items() if isinstance(x, Tensor)]
+    if all(in_batch(n, x) or "mask" in n for n, x in tensors if x.dim() > 1):
+        one, only = "sentence", "if the batch holds nothing but its first sentence"
     for text, back in (
         ("the mean of the answers", lambda answers: torch.stack(answers).mean(dim=0)),
         ("the sum of the answers", lambda answers: torch.stack(answers).sum(dim=0)),
     ):
-        yield Change(f"for each sentence by itself: yours is {text}", _singly, back)
-    yield Change(
-        "if the batch holds nothing but its first sentence",
-        on_all(lambda x: x[:1].expand(x.shape)),
-    )
+        yield Change(f"for each {one} by itself: yours is {text}", _singly, back)
+    yield Change(only, on_all(lambda x: x[:1].expand(x.shape)))
 
 
 def _singly(given: Given) -> list[Given] | None:
@@ -625,8 +626,14 @@ def step_named(name: str, step: Callable[..., Any]) -> str:
     # Some arguments are there for known mistakes alone. An instruction may read two at once.
     read = [i.argval for i in dis.get_instructions(code)]
     names = {n for x in read for n in (x if isinstance(x, tuple) else (x,)) if isinstance(n, str)}
-    used = [n for n in code.co_varnames[: code.co_argcount] if n in names]
+    used = [n for n in _named(step) if n in names]
     return f"{said} ({', '.join(used)})" if used else said
+
+
+def _named(step: Callable[..., Any]) -> tuple[str, ...]:
+    """The names of a step's arguments, as far as they can be read."""
+    code = getattr(step, "__code__", None)
+    return code.co_varnames[: code.co_argcount] if code else ()
 
 
 def versions_of(steps: Mapping[str, Callable[..., Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -636,8 +643,7 @@ def versions_of(steps: Mapping[str, Callable[..., Any]]) -> Iterator[tuple[str, 
     """
     for name, step in steps.items():
         said = f"its step {step_named(name, step)}"
-        for i in range(4):
-            text = "left out" if not i else f"giving back its {ordinal(i)} argument"
+        for i, text in enumerate(["left out", *(f"giving back `{n}`" for n in _named(step)[1:4])]):
             yield f"with {said} {text}", {name: _given_back(step, i)}
         yield (
             f"with the arguments of {said} exchanged",

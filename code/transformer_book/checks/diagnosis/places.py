@@ -109,17 +109,14 @@ def extent(leaves: Sequence[Leaf]) -> str | None:
         off = "off by less than a hundredth of the largest number"
         return f"Yours is close to the right answer, but not equal: {off}."
     if len(signs) == 1:
-        start = "Everywhere" if all(bool(w.all()) for w in differ) else "Wherever it differs,"
+        whole = all(bool(where.all()) and not leaf.trial.in_part() for leaf, where in pairs)
+        start = "Everywhere" if whole else "Wherever it differs,"
         return f"{start} your number is {_side(signs)}."
     several = len({id(leaf.trial) for leaf in leaves}) > 1
     whole = all(bool(where.double().mean() > NEARLY_ALL) for where in differ)
     if not whole or not several:
         return None
-    some = any(
-        len(leaf.trial.right) > len(leaf.trial.leaves())
-        for leaf in leaves
-        if isinstance(leaf.trial.right, list | tuple | dict)
-    )
+    some = any(leaf.trial.in_part() for leaf in leaves)
     return f"Nearly every entry differs{', of the parts that do' * some}."
 
 
@@ -289,6 +286,8 @@ def _of_mask(name: str) -> Iterator[Place]:
         yield Place(
             f"It differs only where `{name}` is {value}.", lambda leaf, v=value: same_shape(leaf, v)
         )
+    if "mask" not in name:
+        return
     options: tuple[tuple[str, Callable[[Tensor], Tensor]], ...] = (
         ("that may attend to nothing", lambda m: ~m.any(-1, keepdim=True)),
         ("that may attend to everything", lambda m: m.all(-1, keepdim=True)),
@@ -422,9 +421,11 @@ def unmoved(trials: Sequence[Trial]) -> str | None:
         first, *rest = (value for value in answers.values() if isinstance(value, Tensor))
         return bool(rest) and all(same(first, other) for other in rest)
 
-    if every(trials, lambda t: isinstance(t.right, dict) and alone(t.mine) > alone(t.right)):
+    if not every(trials, lambda t: isinstance(t.right, dict) and alone(t.mine) > alone(t.right)):
+        return None
+    if any(" " in str(key) for key in trials[0].right):  # seen by the check, one after the other
         return "In yours it is the same every time: nothing changes."
-    return None
+    return "In yours the same stands under every name."
 
 
 def _common(sets: Sequence[set[Any]]) -> list[Any]:

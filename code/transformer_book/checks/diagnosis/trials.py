@@ -15,6 +15,7 @@ from transformer_book.checks.comparing import apart, same
 WORDS = {"B": "sentence", "T": "position", "S": "position", "t": "position", "H": "head"}
 WORDS |= {"D": "feature", "K": "feature", "F": "feature", "V": "id", "N": "row"}
 BATCHES = {"tokens", "source", "target", "logits", "x", "query", "key", "value", "heads", "memory"}
+LETTERS = re.compile(r"(?:…, )?\w(?:, \w)*")
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 
 
@@ -45,8 +46,13 @@ class Trial:
         return _sizes(self.given)
 
     def leaves(self) -> list[Leaf]:
-        """The parts of the two answers that are compared one by one."""
-        return list(_leaves(self, "", self.mine, self.right))
+        """The parts of the two answers that differ, compared one by one."""
+        found = _leaves(self, "", self.mine, self.right)
+        return [leaf for leaf in found if not same(leaf.mine, leaf.right)]
+
+    def in_part(self) -> bool:
+        """Whether the answer has parts that are right, besides those that differ."""
+        return len(self.leaves()) < len(list(_leaves(self, "", self.mine, self.right)))
 
 
 @dataclass(frozen=True)
@@ -98,9 +104,20 @@ def are_ids(name: str, trial: Trial) -> bool:
 
 
 def axes_of(returns: str) -> tuple[str, ...]:
-    """The letters of the shape in what a component returns: `(B, T, D)`, `(…, D)` or `(H,)`."""
-    found = re.search(r"`\(((?:…, )?\w(?:, \w)*),?\)`", returns)
-    return tuple(found[1].split(", ")) if found else ()
+    """The letters of the shape in what a component returns: `(B, T, D)`, `(…, D)` or `(H,)`.
+
+    The first that stands there is meant; one that follows may be that of an argument.
+    """
+    first = re.search(r"`\((.*?),?\)`", returns)
+    return tuple(first[1].split(", ")) if first and LETTERS.fullmatch(first[1]) else ()
+
+
+def in_batch(name: str, value: Tensor) -> bool:
+    """Whether the first axis of an argument is that of the sentences.
+
+    (T, D) without a batch is one sentence: its first axis is that of the positions.
+    """
+    return name in BATCHES and value.dim() > 1 + value.is_floating_point()
 
 
 def _leaves(trial: Trial, place: str, mine: Any, right: Any) -> Iterator[Leaf]:
@@ -115,7 +132,7 @@ def _leaves(trial: Trial, place: str, mine: Any, right: Any) -> Iterator[Leaf]:
     ):
         for i, (own, theirs) in enumerate(zip(mine, right, strict=True)):
             yield from _leaves(trial, f"{place}[{i}]", own, theirs)
-    elif not same(mine, right):
+    else:
         yield Leaf(trial, place, mine, right)
 
 
@@ -136,9 +153,7 @@ def _sizes(given: Mapping[str, Any]) -> dict[str, float]:
         elif isinstance(value, Tensor):
             found[f"the number of axes of `{name}`"] = value.dim()
             for axis, size in enumerate(value.shape):
-                # (T, D) without a batch is one sentence: its first axis is that of the positions.
-                sentences = value.dim() > 1 + value.is_floating_point()
-                batch = axis == 0 and name in BATCHES and sentences
+                batch = axis == 0 and in_batch(name, value)
                 key = "the number of sentences" if batch else f"the size of axis {axis} of `{name}`"
                 found[key] = size
             if value.dim() > 1:
