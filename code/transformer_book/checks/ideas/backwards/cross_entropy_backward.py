@@ -221,7 +221,7 @@ def sum_of_tokens(difference: Tensor, target: Tensor) -> Tensor:
 @mistake(
     "count",
     "divided by the number of sentences",
-    symptom="The gradients are too large by a factor: the real tokens of a sentence, on average.",
+    symptom="The gradients are multiplied by how many real tokens a sentence has, on average.",
     cause="The loss is a mean over the real tokens, not over the sentences.",
 )
 def per_sentence(difference: Tensor, target: Tensor) -> Tensor:
