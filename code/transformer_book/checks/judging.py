@@ -153,8 +153,10 @@ def _named(attempt: Attempt, mistakes: Sequence[Mistake]) -> Verdict | None:
         return named
     told = tuple(filter(None, (explained.before, *named.sentences, beside)))
     named = replace(named, sentences=told)
-    if beside or explained.before or named.status != "convention":
-        return named  # of numbers that are only nearly those, gradients say nothing
+    if explained.before:  # numbers that are nearly those of a convention are wrong beside it
+        return replace(named, status="wrong")
+    if beside or named.status != "convention":
+        return named
     other = known_outcomes(component, groups[0]).version
     theirs = [call(other, case, gradients=component.differentiable) for case in cases]
     flaw = _flaw(attempt, theirs, "those of another convention")
@@ -167,10 +169,13 @@ def _unnamed(attempt: Attempt) -> Verdict:
     """The verdict on what is wrong in a way that has no name."""
     cases, found, expected = attempt.cases, attempt.found, attempt.expected
     if all(outcome.answer is None and not outcome.trouble for outcome in found):
-        return Verdict("wrong", attempt.name, (unsaid(),), line=last_line(attempt.function))
+        return Verdict(
+            "wrong", attempt.name, (unsaid(attempt.function),), line=last_line(attempt.function)
+        )
     if attempt.right_alone():
-        names = kept.changed(attempt.function, attempt.held)
         first = attempt.wrong[0]
+        case, right = cases[first], expected[first].answer
+        names = kept.changed(attempt.function, attempt.held, lambda: _is(attempt.call(case), right))
         example = first_difference(found[first], expected[first])
         return _keeps(attempt, names, cases[first].name, example)
     return _of_troubles(attempt)
@@ -344,9 +349,16 @@ def _otherwise_again(attempt: Attempt) -> tuple[str, ...]:
         "Called again with the first input, after the others, it gives another answer: it keeps "
         "something from one call to the next, draws at random, or reads what was never filled.",
     )
-    if kept.mutable_defaults(attempt.function):
-        told = (*told, kept.cause(attempt.function, ()))
-    return told
+    first = attempt.cases[0]
+    names = kept.changed(
+        attempt.function, attempt.held, lambda: _is(attempt.call(first), before.answer)
+    )
+    return (*told, kept.cause(attempt.function, names)) if names else told
+
+
+def _is(mine: Outcome, right: Any) -> bool:
+    """Whether a call has given this answer."""
+    return not mine.trouble and same(mine.answer, right)
 
 
 # Of any component: it is seen by calling twice, and not by numbers.
@@ -372,8 +384,12 @@ def _kept(attempt: Attempt) -> Verdict | None:
         if not right.trouble:
             rounds.append((other, right.answer, mine))
     for case, right, mine in rounds:
-        if mine.trouble or not same(mine.answer, right):
-            names = kept.changed(attempt.function, attempt.held)
+        if not _is(mine, right):
+            names = kept.changed(
+                attempt.function,
+                attempt.held,
+                lambda case=case, right=right: _is(attempt.call(case), right),
+            )
             return _keeps(attempt, names, case.name, first_difference(mine, Outcome(right)))
     return None
 
@@ -399,9 +415,13 @@ def _one_module(attempt: Attempt) -> Verdict | None:
         for inputs in kept.in_a_row([case.arguments[2] for case in cases]):
             case = Case("", (sizes, weights, inputs))
             right = call(component.reference, case, gradients=False)
-            mine = call(function, case, gradients=False, seconds=attempt.seconds, source=made)
-            if not right.trouble and (mine.trouble or not same(mine.answer, right.answer)):
-                names = kept.changed(module, held)
+            again = functools.partial(
+                call, function, case, gradients=False, seconds=attempt.seconds, source=made
+            )
+            mine = again()
+            if not right.trouble and not _is(mine, right.answer):
+                due = right.answer
+                names = kept.changed(module, held, lambda a=again, d=due: _is(a(), d))
                 return _keeps(attempt, names, "", first_difference(mine, right))
     return None
 

@@ -106,7 +106,8 @@ def changed(
 ) -> list[str]:
     """The names of what differs from before; of these, only what makes a later call `right`.
 
-    That is, if it is put back: none, if this does not make it right, or if it is right as it is.
+    That is, if it is put back: none, if this does not make it right, or if it is right as it is
+    and more than one differs.
     """
     if before is None:
         return []
@@ -122,7 +123,7 @@ def changed(
             return right()
 
         needed = names if put_back(names) else []
-        for name in needed:
+        for name in needed if names[1:] else ():
             fewer = [each for each in needed if each != name]
             needed = fewer if put_back(fewer) else needed
         _put(made, now)
