@@ -151,7 +151,7 @@ STRUCTURES: dict[str, tuple[str, Callable[..., Any], str]] = {
     "an argument missing": (
         "pre_norm",
         lambda x, sublayer, norm: sublayer(norm(x)),
-        "`x` is missing in yours",
+        "giving back `change`",
     ),
     "an argument too many": (
         "pre_norm",
@@ -727,7 +727,7 @@ def test_of_several_parts_the_one_that_differs_is_told_with_how() -> None:
 
     # Of the verdict, the change that mends it is all.
     a = checks.attempt.Attempt.of(checks.COMPONENTS["linear_backward"], divided, 5.0)
-    (text,) = checks.diagnosis.of_outcomes(a.plain, a.given, a.found, a.expected)
+    text, *_ = checks.diagnosis.of_outcomes(a.plain, a.given, a.found, a.expected)
     assert "only the second part differs; what differs is the right answer divided by" in text
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from transformer_book.checks.comparing import Unordered, plain, same
@@ -536,7 +537,7 @@ def _normalised(dim: int, leaves: Sequence[Leaf]) -> Iterator[Relation]:
         along = _axis(leaves[0], axis)
         functions: tuple[tuple[str, Callable[[Tensor, int], Tensor]], ...] = (
             ("divided by its sum", lambda x, a: x / x.sum(a, keepdim=True)),
-            ("divided by its length", lambda x, a: x / x.norm(dim=a, keepdim=True)),
+            ("divided by its length", lambda x, a: F.normalize(x, dim=a)),
             ("divided by its largest number", lambda x, a: x / x.amax(a, keepdim=True)),
             ("with its mean subtracted", lambda x, a: x - x.mean(a, keepdim=True)),
             ("with its largest number subtracted", lambda x, a: x - x.amax(a, keepdim=True)),

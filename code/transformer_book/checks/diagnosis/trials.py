@@ -131,6 +131,8 @@ def _leaves(trial: Trial, place: str, mine: Any, right: Any) -> Iterator[Leaf]:
         and any(isinstance(item, (Tensor, list, tuple, dict)) for item in right)
     ):
         for i, (own, theirs) in enumerate(zip(mine, right, strict=True)):
+            if all(isinstance(x, Tensor) and not x.dim() for x in (own, theirs)):
+                own, theirs = own[None], theirs[None]  # a list holds tensors of any shape
             yield from _leaves(trial, f"{place}[{i}]", own, theirs)
     else:
         yield Leaf(trial, place, mine, right)

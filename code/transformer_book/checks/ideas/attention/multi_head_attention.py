@@ -99,7 +99,7 @@ def multi_head_cases() -> Sequence[Case]:
             {"mask": causal[None, None]},
         ),
         Case("heads of one feature", (*inputs(2, 3, 3, 4, 160), 4)),
-        Case("one query, and a mask handed in by place", (*inputs(2, 1, 4, 4, 170), 2, some)),
+        Case("one query, and a mask", (*inputs(2, 1, 4, 4, 170), 2), {"mask": some}),
         Case("a window over the keys", (*inputs(2, 3, 5, 6, 180), 3), {"mask": window}),
     )
 
