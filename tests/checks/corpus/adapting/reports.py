@@ -1,4 +1,4 @@
-"""What people reported in public, rebuilt on 2026-11-28 and 29 from descriptions, in our own code."""
+"""What people reported in public, rebuilt on 2026-11-28 to 30 from descriptions, in our own code."""
 
 from __future__ import annotations
 
@@ -389,4 +389,30 @@ def removed_list_cut_at_its_end(logits, top_p):
         row = probs[b].clone()
         row[remove] = 0.0
         result[b] = row / row.sum()
+    return result
+
+
+# --- rebuilt on 2026-11-30 ------------------------------------------------------------------------
+
+
+@version("min_p_probabilities", "wrong")
+def probabilities_as_logits(logits, min_p):
+    probs = torch.softmax(logits, dim=-1)
+    limit = min_p * probs.max(dim=-1, keepdim=True).values
+    masked = torch.where(probs < limit, torch.zeros_like(probs), probs)
+    return torch.softmax(masked, dim=-1)
+
+
+@version("top_p_probabilities", "wrong")
+def cut_falls_back_to_the_last(logits, top_p):
+    probs = logits.softmax(-1)
+    result = torch.zeros_like(probs)
+    for row, out in zip(probs, result):
+        p, index = row.sort(descending=True)
+        sums = p.cumsum(0)
+        if p[0] >= top_p:
+            out[index[-1]] = 1.0
+            continue
+        end = int((sums < top_p).sum()) + 1
+        out[index[:end]] = p[:end] / p[:end].sum()
     return result

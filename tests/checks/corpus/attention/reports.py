@@ -1,4 +1,4 @@
-"""What people reported in public, rebuilt on 2026-11-28 and 29 from descriptions, in our own code."""
+"""What people reported in public, rebuilt on 2026-11-28 to 30 from descriptions, in our own code."""
 
 from __future__ import annotations
 
@@ -772,3 +772,50 @@ def padding_along_the_queries(tokens):
     causal = torch.ones(T, T).tril().bool()
     pad = (tokens != 0).unsqueeze(1).unsqueeze(3)
     return causal & pad | torch.eye(T, dtype=torch.bool)
+
+
+# --- rebuilt on 2026-11-30 ------------------------------------------------------------------------
+
+
+@version(
+    "masks_of_two", "wrong: padding of the target not hidden + padding of the source not hidden"
+)
+def no_padding_masks_in_a_batch(source, target, source_pad, target_pad):
+    source_mask = torch.ones(source.size(0), 1, 1, source.size(1), dtype=torch.bool)
+    t = torch.arange(target.size(1))
+    target_mask = (t.unsqueeze(0) <= t.unsqueeze(1)).repeat(target.size(0), 1, 1, 1)
+    return source_mask, target_mask
+
+
+@version("merge_heads", "wrong")
+def read_as_batch_width_places(heads):
+    B, H, T, K = heads.shape
+    out = heads.transpose(1, 2).reshape(B, H * K, T)
+    return out.transpose(1, 2)
+
+
+@version("merge_heads", "wrong")
+def heads_reshaped_untransposed(heads):
+    B, H, T, K = heads.size()
+    channels = torch.reshape(heads, (B, H, K, T))
+    channels = torch.reshape(channels, (B, H * K, T))
+    return channels.permute(0, 2, 1)
+
+
+@version("multi_head_attention", "wrong: keys and values split with view, not transposed")
+def last_word_sliced_off(query, key, value, w_query, w_key, w_value, w_output, n_heads, mask=None):
+    B, T, D = query.shape
+    S = key.shape[1]
+    q = F.linear(query, w_query).view(B, T, n_heads, D // n_heads).transpose(1, 2)
+    k = F.linear(key, w_key).view(B, n_heads, S, D // n_heads)
+    v = F.linear(value, w_value).view(B, n_heads, S, D // n_heads)
+    out = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+    return F.linear(out.transpose(1, 2).reshape(B, T, D), w_output)
+
+
+@version("softmax", "wrong")
+def largest_of_the_first_axis(scores):
+    shifted = scores - scores.max(dim=0, keepdim=True).values
+    numerator = torch.exp(shifted)
+    denominator = numerator.sum(dim=-1, keepdim=True)
+    return numerator / denominator

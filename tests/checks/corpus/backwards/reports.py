@@ -1,4 +1,4 @@
-"""What people reported in public, rebuilt on 2026-11-28 and 29 from descriptions, in our own code."""
+"""What people reported in public, rebuilt on 2026-11-28 to 30 from descriptions, in our own code."""
 
 from __future__ import annotations
 
@@ -763,3 +763,135 @@ def bias_gradient_added_to_itself(d_output, x, weight):
 def output_minus_label(d_output, output):
     dz = output - d_output
     return dz
+
+
+# --- rebuilt on 2026-11-30 ------------------------------------------------------------------------
+
+
+@version("adam_update", "wrong")
+def adam_bias_corrected_twice(
+    parameter, gradient, mean, square, update, learning_rate, beta1, beta2, epsilon
+):
+    rate = learning_rate * math.sqrt(1 - beta2**update) / (1 - beta1**update)
+    m = beta1 * mean + (1 - beta1) * gradient
+    v = beta2 * square + (1 - beta2) * gradient**2
+    m_hat = m / (1 - beta1**update)
+    v_hat = v / (1 - beta2**update)
+    return parameter - rate * m_hat / (torch.sqrt(v_hat) + epsilon), m, v
+
+
+@version("adam_update", "wrong")
+def adam_old_square_divided(
+    parameter, gradient, mean, square, update, learning_rate, beta1, beta2, epsilon
+):
+    mean = mean.mul(beta1).add(gradient, alpha=1 - beta1)
+    square = square.div(beta2).addcmul(gradient, gradient, value=1 - beta2)
+    m = mean / (1 - beta1**update)
+    v = square / (1 - beta2**update)
+    return parameter - learning_rate * m / (v.sqrt() + epsilon), mean, square
+
+
+@version("attention_backward", "wrong")
+def gradient_that_comes_in_ignored(d_output, query, key, value, weights):
+    scale = query.size(-1) ** -0.5
+    grad = torch.ones_like(d_output)
+    d_value = weights.transpose(-2, -1) @ grad
+    d_weights = grad @ value.transpose(-2, -1)
+    d_scores = weights * (d_weights - (d_weights * weights).sum(-1, keepdim=True))
+    d_query = d_scores @ key * scale
+    d_key = d_scores.transpose(-2, -1) @ query * scale
+    return d_query, d_key, d_value
+
+
+@version("cross_entropy_backward", "wrong")
+def loss_gradient_through_bounded_p(logits, target, smoothing=0.0):
+    V = logits.size(-1)
+    p = torch.softmax(logits, dim=-1)
+    t = F.one_hot(target, V).to(p.dtype) * (1 - smoothing) + smoothing / V
+    d_p = -t / p.clamp(min=1e-7)
+    d_logits = p * (d_p - (d_p * p).sum(-1, keepdim=True))
+    real = target != 0
+    return d_logits * real.unsqueeze(-1) / real.sum()
+
+
+@version("layer_norm_backward", "wrong")
+def blocks_of_four_overwrite(d_output, x, weight, eps=1e-5):
+    D = x.shape[-1]
+    mu = x.mean(-1, keepdim=True)
+    rstd = 1 / torch.sqrt(((x - mu) ** 2).mean(-1, keepdim=True) + eps)
+    x_hat = (x - mu) * rstd
+    g = d_output * weight
+    for start in range(0, D, 4):
+        total = (g[..., start : start + 4] * x_hat[..., start : start + 4]).sum(-1, keepdim=True)
+    dx = rstd * (g - g.mean(-1, keepdim=True) - x_hat * total / D)
+    return dx, (d_output * x_hat).sum((0, 1)), d_output.sum((0, 1))
+
+
+@version("layer_norm_backward", "wrong")
+def memory_of_d_output_reused(d_output, x, weight, eps=1e-5):
+    mean = x.mean(dim=-1, keepdim=True)
+    inv = (x.var(dim=-1, unbiased=False, keepdim=True) + eps).rsqrt()
+    normed = (x - mean) * inv
+    d_weight = (d_output * normed).sum(dim=(0, 1))
+    d_bias = d_output.sum(dim=(0, 1))
+    m1 = (d_output * weight).mean(-1, keepdim=True)
+    m2 = (d_output * weight * normed).mean(-1, keepdim=True)
+    dx = d_output
+    dx.copy_(normed)
+    dx.mul_(-m2)
+    dx.sub_(m1)
+    dx.add_(d_output * weight)
+    dx.mul_(inv)
+    return dx, d_weight, d_bias
+
+
+@version("layer_norm_backward", "wrong")
+def correction_without_its_axis(d_output, x, weight, eps=1e-5):
+    D = x.size(-1)
+    rows, dy = x.reshape(-1, D), d_output.reshape(-1, D)
+    mean = rows.mean(1, keepdim=True)
+    rstd = torch.rsqrt(rows.var(1, unbiased=False, keepdim=True) + eps)
+    x_hat = (rows - mean) * rstd
+    g = dy * weight
+    correction = (g * x_hat).sum(1) / D
+    dx = rstd * (g - g.mean(1, keepdim=True) - x_hat * correction)
+    return dx.view_as(x), (dy * x_hat).sum(0), dy.sum(0)
+
+
+@version("linear_backward", "wrong")
+def gradient_with_the_updated_weight(d_output, x, weight, lr=0.01):
+    N, M = weight.shape
+    dy, rows = d_output.reshape(-1, N), x.reshape(-1, M)
+    dx = dy @ weight
+    dw = dy.t() @ rows
+    updated = weight - lr * dw
+    dx = dx + dy @ updated
+    return dx.view(x.shape), dw, dy.sum(0)
+
+
+@version("linear_backward", "wrong")
+def products_of_transposes_by_number(d_output, x, weight):
+    grad = d_output.reshape(-1, d_output.shape[-1])
+    data = x.reshape(-1, x.shape[-1])
+    d_data = grad.t() * weight
+    d_weight = data * grad.t()
+    return d_data.reshape(x.shape), d_weight.reshape(weight.shape), grad.sum(0)
+
+
+@version(
+    "softmax_backward", "wrong: only the diagonal of the Jacobian + not multiplied by the weights"
+)
+def one_minus_output(d_output, output):
+    derivative = 1.0 * (1.0 - output)
+    return d_output * derivative
+
+
+@version("tied_backward", "wrong")
+def all_rows_added_to_the_first(d_vectors, tokens, d_logits, vectors):
+    V = d_logits.shape[-1]
+    D = vectors.shape[-1]
+    grad = d_logits.reshape(-1, V).T @ vectors.reshape(-1, D)
+    grad = grad.clone()
+    for d in d_vectors.reshape(-1, D):
+        grad[0] += d
+    return grad

@@ -1,4 +1,4 @@
-"""What people reported in public, rebuilt on 2026-11-28 and 29 from descriptions, in our own code."""
+"""What people reported in public, rebuilt on 2026-11-28 to 30 from descriptions, in our own code."""
 
 from __future__ import annotations
 
@@ -1107,3 +1107,139 @@ def several_pairs_from_one_count(words, n):
             split = [(join(symbols, pair), c) for symbols, c in split]
         merges += batch
     return merges
+
+
+# --- rebuilt on 2026-11-30 ------------------------------------------------------------------------
+
+
+@version("add_positions", "wrong")
+def positions_added_twice(x, table):
+    positions = torch.arange(x.size(1))
+    pos = table[positions].unsqueeze(0)
+    x = x + pos
+    return x + pos
+
+
+@version("build_vocabulary", "wrong")
+def unk_first_and_pad_last(sentences, min_frequency):
+    ids = {"<unk>": 0, "<sos>": 1, "<eos>": 2, "<pad>": 3}
+    counts = {}
+    for s in sentences:
+        for w in s:
+            counts[w] = counts.get(w, 0) + 1
+    for w in counts:
+        if counts[w] >= min_frequency:
+            ids[w] = len(ids)
+    return ids
+
+
+@version("build_vocabulary", "wrong")
+def unk_behind_all_words(sentences, min_frequency):
+    counts = Counter()
+    for sentence in sentences:
+        counts.update(sentence)
+    vocabulary = {"<pad>": 0, "<sos>": 1, "<eos>": 2}
+    for word, n in counts.items():
+        if n >= min_frequency:
+            vocabulary[word] = len(vocabulary)
+    vocabulary["<unk>"] = len(vocabulary)
+    return vocabulary
+
+
+@version("collate", "wrong")
+def padded_with_minus_one(rows):
+    S = max(len(r) for r in rows)
+    return torch.tensor([list(r) + [-1] * (S - len(r)) for r in rows])
+
+
+@version("encode", "wrong")
+def two_ends_appended(tokens, vocabulary):
+    eos = 2
+    ids = [vocabulary.get(t, 3) for t in tokens]
+    ids.append(eos)
+    return ids + [eos]
+
+
+BRUTEFORCE_CARDINALITY = 10
+
+
+@version("number_of_targets", "wrong")
+def ten_choices_a_place(vocab_size, length):
+    guesses = 1
+    for _ in range(length):
+        guesses *= BRUTEFORCE_CARDINALITY
+    return guesses
+
+
+@version("number_of_targets", "wrong")
+def one_factor_too_few(vocab_size, length):
+    total = 1
+    for _ in range(1, length):
+        total = total * vocab_size
+    return total
+
+
+@version("number_of_targets", "wrong")
+def wrapped_at_64_bits(vocab_size, length):
+    total = 1
+    for _ in range(length):
+        total = (total * vocab_size) & 0xFFFFFFFFFFFFFFFF
+    return total
+
+
+@version("shift", "wrong")
+def read_shifted_twice(target):
+    labels = target[:, 1:]
+    inputs = torch.cat([target[:, :1], target[:, :-2]], dim=1)
+    return inputs, labels
+
+
+@version("shift", "wrong")
+def labels_one_token_too_late(target):
+    B = target.shape[0]
+    eos = torch.full((B, 1), 2, dtype=target.dtype, device=target.device)
+    x = target[:, :-1]
+    y = torch.cat([target[:, 2:], eos], dim=1)
+    return x, y
+
+
+@version("sinusoids", "wrong")
+def exponent_over_a_fixed_width(length, d_model):
+    dim_t = torch.arange(d_model, dtype=torch.float32)
+    dim_t = 10000 ** (2 * torch.div(dim_t, 2, rounding_mode="floor") / 128)
+    pos = torch.arange(length, dtype=torch.float32)[:, None] / dim_t
+    return torch.stack((pos[:, 0::2].sin(), pos[:, 1::2].cos()), dim=2).flatten(1)
+
+
+@version("text_to_ids", "wrong")
+def unknown_gets_one(text, tokenize, vocabulary):
+    def get_id(token):
+        if token not in vocabulary:
+            return 1
+        return vocabulary[token]
+
+    ids = list(map(get_id, tokenize(text)))
+    ids.append(2)
+    return ids
+
+
+@version("text_to_pieces", "wrong")
+def whole_word_lost(text, merges):
+    result = []
+    for word in text.split():
+        pieces = ["▁"] + list(word)
+        for a, b in merges:
+            joined = []
+            i = 0
+            while i < len(pieces) - 1:
+                if pieces[i] == a and pieces[i + 1] == b:
+                    joined.append(a + b)
+                    i += 2
+                else:
+                    joined.append(pieces[i])
+                    i += 1
+                if i == len(pieces) - 1:
+                    joined.append(pieces[i])
+            pieces = joined
+        result.extend(pieces)
+    return result

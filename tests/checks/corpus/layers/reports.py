@@ -1,4 +1,4 @@
-"""What people reported in public, rebuilt on 2026-11-28 and 29 from descriptions, in our own code."""
+"""What people reported in public, rebuilt on 2026-11-28 to 30 from descriptions, in our own code."""
 
 from __future__ import annotations
 
@@ -762,3 +762,95 @@ class registered_in_forward(nn.Module):
         for layer in self.layers:
             x = layer(x)
         return x
+
+
+# --- rebuilt on 2026-11-30 ------------------------------------------------------------------------
+
+
+@version("decoder_layer", "wrong")
+def fourth_sublayer(
+    x, memory, target_mask, memory_mask, self_attention, cross_attention, feed_forward, norms
+):
+    def ff(x):
+        return x + feed_forward(norms[2](x))
+
+    normed = norms[0](x)
+    x = x + self_attention(normed, normed, normed, target_mask)
+    x = ff(x)
+    normed = norms[1](x)
+    x = x + cross_attention(normed, memory, memory, memory_mask)
+    return ff(x)
+
+
+@version("dropout", "wrong")
+def halved_in_evaluation(x, p, keep, training):
+    if training:
+        return x * keep
+    return x * 0.5
+
+
+@version("dropout", "wrong")
+def enlarged_to_the_same_sum(x, p, keep, training):
+    if not training:
+        return x
+    kept = x * keep
+    return kept * (x.sum() / kept.sum())
+
+
+@version("feed_forward", "wrong")
+def swish_named_relu(x, w1, b1, w2, b2):
+    def relu_fn(x):
+        return x * torch.sigmoid(x)
+
+    return relu_fn(x @ w1.T + b1) @ w2.T + b2
+
+
+@version("group_sort", "wrong")
+def sorted_across_the_batch(x):
+    shape = x.shape
+    pairs = x.reshape(*shape[:-1], -1, 2)
+    ordered, _ = torch.sort(pairs, dim=0)
+    return ordered.reshape(shape)
+
+
+@version("layer_norm", "wrong: variance as mean of squares minus square of the mean")
+class negative_variance_cut_off(torch.nn.Module):
+    def __init__(self, d_model, eps=1e-5):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(d_model))
+        self.bias = torch.nn.Parameter(torch.zeros(d_model))
+        self.eps = eps
+
+    def forward(self, x):
+        mean = x.mean(-1, keepdim=True)
+        var = x.pow(2).mean(-1, keepdim=True) - mean.pow(2)
+        var = var.clamp(min=0.0)
+        return self.weight * (x - mean) * torch.rsqrt(var + self.eps) + self.bias
+
+
+@version("layer_norm_parameters", "wrong")
+def weight_drawn_small(d_model):
+    gamma = torch.empty(d_model).uniform_(-0.05, 0.05)
+    beta = torch.zeros(d_model)
+    return gamma, beta
+
+
+@version("layer_norm_parameters", "wrong")
+def bias_drawn_at_random(d_model):
+    weight, bias = torch.ones(d_model), torch.empty(d_model)
+    torch.nn.init.normal_(bias, mean=0.0, std=0.02)
+    return weight, bias
+
+
+@version("pre_norm", "wrong")
+def branch_added_to_itself(x, sublayer, norm):
+    out = sublayer(norm(x))
+    layer_input = norm(out)
+    return out + layer_input
+
+
+@version("pre_norm", "wrong: normalised residual")
+def residual_in_the_same_memory(x, sublayer, norm):
+    residual = x
+    x.data.copy_(norm(x))
+    return residual + sublayer(x)

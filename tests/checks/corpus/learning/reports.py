@@ -1,4 +1,4 @@
-"""What people reported in public, rebuilt on 2026-11-28 and 29 from descriptions, in our own code."""
+"""What people reported in public, rebuilt on 2026-11-28 to 30 from descriptions, in our own code."""
 
 from __future__ import annotations
 
@@ -1075,3 +1075,74 @@ def begun_at_two_thousand(checkpoints, batches, loss_of):
         if mean < lowest:
             place, lowest = i, mean
     return place
+
+
+# --- rebuilt on 2026-11-30 ------------------------------------------------------------------------
+
+
+@version("average_checkpoints", "wrong")
+def averaged_over_ten_checkpoints(checkpoints, n=10):
+    average = {}
+    for name in checkpoints[0]:
+        total = torch.zeros_like(checkpoints[0][name])
+        for c in checkpoints:
+            total = total + c[name]
+        average[name] = total / n
+    return average
+
+
+@version("clip_gradients", "wrong")
+def factor_at_least_one(gradients, limit):
+    norm = torch.sqrt(sum((g**2).sum() for g in gradients))
+    factor = torch.clamp(limit / (norm + 1e-6), min=1.0)
+    return [g * factor for g in gradients]
+
+
+@version("inverse_sqrt_schedule", "wrong")
+def width_multiplied_at_each_update(update, d_model, warmup):
+    lr = min(update**-0.5, update * warmup**-1.5)
+    for _ in range(update):
+        lr *= d_model**-0.5
+    return lr
+
+
+@version("inverse_sqrt_schedule", "wrong", instance=True)
+class signs_of_two_exponents_lost:
+    def __call__(self, update, d_model, warmup):
+        return d_model**0.5 * min(update**0.5, update * warmup**-1.5)
+
+
+@version("inverse_sqrt_schedule", "wrong")
+def base_rate_besides(update, d_model, warmup, original_lr=0.05):
+    scale = math.sqrt(1.0 / d_model)
+    if update < warmup:
+        return original_lr * scale * update / warmup**1.5
+    return original_lr * scale / math.sqrt(update)
+
+
+@version("unscaled_gradients", "wrong")
+def length_divided_by_the_scale_again(gradients, scale, limit):
+    for g in gradients:
+        if not torch.isfinite(g).all():
+            return []
+    grads = [g / scale for g in gradients]
+    norm = torch.sqrt(sum((g**2).sum() for g in grads)) / scale
+    if norm > limit:
+        grads = [g * (limit / norm) for g in grads]
+    return grads
+
+
+@version("unscaled_gradients", "wrong")
+def matrices_keep_the_scale(gradients, scale, limit):
+    if any(not g.isfinite().all() for g in gradients):
+        return []
+    result = []
+    for g in gradients:
+        if g.dim() <= 1:
+            result.append(g / scale)
+        else:
+            result.append(g.clone())
+    length = torch.stack([g.norm() for g in result]).norm()
+    if length > limit:
+        result = [g * limit / length for g in result]
+    return result

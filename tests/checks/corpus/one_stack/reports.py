@@ -1,4 +1,4 @@
-"""What people reported in public, rebuilt on 2026-11-28 and 29 from descriptions, in our own code."""
+"""What people reported in public, rebuilt on 2026-11-28 to 30 from descriptions, in our own code."""
 
 from __future__ import annotations
 
@@ -225,3 +225,33 @@ def real_tokens_left_unasked(source, target):
     for row in range(labels.shape[0]):
         labels[row, : prefix[row]] = 0
     return inputs, labels
+
+
+# --- rebuilt on 2026-11-30 ------------------------------------------------------------------------
+
+
+@version("one_stack_labels", "wrong")
+def source_asked_for(source, target):
+    seq = torch.cat([source, target], dim=1)
+    seq, labels = seq[:, :-1].clone(), seq[:, 1:].clone()
+    prompt = torch.arange(labels.size(1)) < source.size(1)
+    labels.masked_fill_(~prompt, 0)
+    return seq, labels
+
+
+@version("one_stack_labels", "wrong: labels of the target not shifted + labels one place early")
+def asked_one_place_early(source, target):
+    S, T = source.size(1), target.size(1) - 1
+    ids = torch.cat([source, target], dim=1)
+    loss_mask = torch.zeros(S + T, dtype=torch.long)
+    loss_mask[S - 1 : S + T - 1] = 1
+    return ids[:, :-1], ids[:, 1:] * loss_mask
+
+
+@version("prefix_mask", "wrong")
+def prefix_as_an_offset(real, prefix):
+    L = real.size(1)
+    query_pos = torch.arange(L).unsqueeze(1)
+    key_pos = torch.arange(L).unsqueeze(0)
+    allowed = ~(key_pos > query_pos + prefix)
+    return allowed & real[:, None, None, :]

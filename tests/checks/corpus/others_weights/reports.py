@@ -1,4 +1,4 @@
-"""What people reported in public, rebuilt on 2026-11-28 and 29 from descriptions, in our own code."""
+"""What people reported in public, rebuilt on 2026-11-28 to 30 from descriptions, in our own code."""
 
 from __future__ import annotations
 
@@ -239,3 +239,33 @@ def parts_begin_at_one_and_two(weight, bias):
     parts = [rows[i : i + D].clone() for i in range(3)]
     biases = [bias[i * D : (i + 1) * D] for i in range(3)]
     return (*parts, *biases)
+
+
+# --- rebuilt on 2026-11-30 ------------------------------------------------------------------------
+
+
+@version("load_tied", "wrong")
+def every_name_demanded(model, state):
+    for name, parameter in model.named_parameters():
+        with torch.no_grad():
+            parameter.copy_(state[name])
+    model.output.weight = model.embedding.weight
+
+
+@version("split_stacked", "wrong")
+def blocks_under_wrong_names(weight, bias):
+    D = weight.shape[0]
+    q, k, v = weight[:, :D].T, weight[:, D : 2 * D].T, weight[:, 2 * D :].T
+    bq, bk, bv = bias[:D], bias[D : 2 * D], bias[2 * D :]
+    return k, v, q, bk, bv, bq
+
+
+@version("split_stacked", "wrong")
+def two_parallel_shards(weight, bias):
+    D = weight.shape[0]
+    shards = 2
+    w = weight.reshape(D, shards, 3, D // shards)
+    b = bias.reshape(shards, 3, D // shards)
+    weights = [w[:, :, i].reshape(D, D).t().contiguous() for i in range(3)]
+    biases = [b[:, i].reshape(D) for i in range(3)]
+    return (*weights, *biases)

@@ -1,4 +1,4 @@
-"""What people reported in public, rebuilt on 2026-11-28 and 29 from descriptions, in our own code."""
+"""What people reported in public, rebuilt on 2026-11-28 to 30 from descriptions, in our own code."""
 
 from __future__ import annotations
 
@@ -652,3 +652,102 @@ def cold_without_the_greatest(logits, temperature):
 def probabilities_put_through_a_softmax(logits, temperature):
     p = F.softmax(logits / temperature, dim=-1)
     return F.softmax(p, dim=-1)
+
+
+# --- rebuilt on 2026-11-30 ------------------------------------------------------------------------
+
+
+@version("cut_at_end", "wrong: only the special tokens removed")
+def ends_filtered_everywhere(ids):
+    return [i for i in ids if i not in (0, 2)]
+
+
+@version("greedy_search", "wrong")
+def last_token_said_again(step, max_length):
+    ids = [1]
+    out = []
+    token = None
+    while len(out) < max_length:
+        following = step(torch.tensor([ids])).argmax(-1).item()
+        if following == 2:
+            if token is not None:
+                out.append(token)
+            break
+        token = following
+        ids.append(token)
+        out.append(token)
+    return out
+
+
+@version("greedy_search", "wrong")
+def named_after_the_first_token(step, max_length):
+    tokens = torch.tensor([[1]])
+    for _ in range(max_length):
+        token = step(tokens).argmax(dim=-1, keepdim=True)
+        if token.item() == 2:
+            break
+        tokens = torch.cat([tokens, token], dim=1)
+        generated = tokens[0, 1:].tolist()
+    return generated
+
+
+@version("greedy_search", "wrong")
+def first_place_never_filled(step, max_length):
+    outputs = torch.zeros(max_length + 1, dtype=torch.long)
+    tokens = torch.ones(1, 1, dtype=torch.long)
+    length = 1
+    for t in range(1, max_length + 1):
+        best = step(tokens).argmax(1)
+        if best.item() == 2:
+            break
+        outputs[t] = best
+        length = t + 1
+        tokens = torch.cat([tokens, best.unsqueeze(0)], dim=1)
+    return outputs[:length].tolist()
+
+
+@version("length_normalised", "wrong")
+def prompt_counted_in_the_length(score, length, alpha, prompt_length=6):
+    seq_len = prompt_length + length
+    return score / (seq_len**alpha)
+
+
+@version("next_token", "wrong")
+def keys_and_values_viewed(logits):
+    last = logits[:, -1]
+    return torch.max(last[:, :-1], dim=1).indices
+
+
+@version("reorder_cache", "wrong")
+def rows_taken_from_axis_one(cache, rows):
+    rows = torch.as_tensor(rows, dtype=torch.long)
+    new = []
+    for keys, values in cache:
+        new.append((keys.index_select(1, rows), values.index_select(1, rows)))
+    return new
+
+
+@version("reorder_cache", "wrong")
+def rows_looked_up_twice(cache, rows):
+    rows = torch.as_tensor(rows)
+    out = []
+    for k, v in cache:
+        picked_k = torch.stack([k[rows[rows[i]]] for i in range(len(rows))])
+        picked_v = torch.stack([v[rows[rows[i]]] for i in range(len(rows))])
+        out.append((picked_k, picked_v))
+    return out
+
+
+@version("repeat_for_beams", "wrong")
+def beams_masked_by_nothing(memory, mask, n_beams):
+    B, S, D = memory.shape
+    memory = memory.unsqueeze(1).expand(B, n_beams, S, D).reshape(B * n_beams, S, D)
+    everything = torch.ones(B * n_beams, 1, 1, S, dtype=torch.bool, device=mask.device)
+    return memory, everything
+
+
+@version("top_k_probabilities", "wrong: dropped logits set to zero")
+def others_multiplied_by_zero(logits, k):
+    keep = torch.zeros_like(logits)
+    keep.scatter_(1, logits.topk(k, dim=1).indices, 1.0)
+    return torch.softmax(logits * keep, dim=1)

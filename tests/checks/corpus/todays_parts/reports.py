@@ -1,4 +1,4 @@
-"""What people reported in public, rebuilt on 2026-11-28 and 29 from descriptions, in our own code."""
+"""What people reported in public, rebuilt on 2026-11-28 to 30 from descriptions, in our own code."""
 
 from __future__ import annotations
 
@@ -792,3 +792,75 @@ def last_pair_not_exchanged(x, positions, base=10000.0):
 def root_bounded_from_below(x, weight, eps=1e-5):
     root = x.square().mean(dim=-1, keepdim=True).sqrt()
     return weight * (x / root.clamp(min=1e-12))
+
+
+# --- rebuilt on 2026-11-30 ------------------------------------------------------------------------
+
+
+@version("grouped_query_attention", "wrong")
+def as_many_key_heads_demanded(query, key, value, mask=None):
+    B, H, T, K = query.shape
+    assert key.shape[1] == H, "key heads mismatch"
+    assert value.shape[1] == H, "value heads mismatch"
+    scores = torch.einsum("bhtk,bhsk->bhts", query, key) * K**-0.5
+    if mask is not None:
+        scores = scores.masked_fill(mask == False, float("-inf"))
+    return torch.einsum("bhts,bhsk->bhtk", torch.softmax(scores, -1), value)
+
+
+@version("grouped_query_attention", "wrong")
+def queries_of_a_group_summed(query, key, value, mask=None):
+    B, H, T, K = query.shape
+    G = key.shape[1]
+    q = query.reshape(B, G, H // G, T, K)
+    scores = torch.einsum("bgrtk,bgsk->bgts", q, key) / K**0.5
+    if mask is not None:
+        scores = scores.masked_fill(mask.logical_not(), float("-inf"))
+    return torch.einsum("bgts,bgsk->bgtk", scores.softmax(-1), value)
+
+
+@version("rms_norm", "wrong")
+def square_of_the_mean(x, weight, eps=1e-5):
+    mean = x.sum(dim=-1, keepdim=True) / x.shape[-1]
+    squared = torch.pow(mean, 2)
+    return x / torch.sqrt(squared + eps) * weight
+
+
+def convert(weight):
+    return weight + 1.0
+
+
+@version("rms_norm", "wrong")
+def one_added_twice_to_the_weight(x, weight, eps=1e-5):
+    stored = convert(weight)
+    normed = x * torch.rsqrt((x * x).mean(-1, keepdim=True) + eps)
+    return normed * (1.0 + stored)
+
+
+@version("rms_norm_in_half", "wrong")
+def normalised_in_half(x, weight, eps=1e-5):
+    D = x.shape[-1]
+    return F.normalize(x, dim=-1) * (D**0.5) * weight.to(x.dtype)
+
+
+@version("rotary", "wrong")
+def turned_by_the_head(x, positions, base=10000.0):
+    B, H, T, K = x.shape
+    freq = base ** (-torch.arange(0, K, 2, dtype=torch.float32) / K)
+    where = torch.arange(H, dtype=torch.float32)
+    angle = torch.outer(where, freq)[None, :, None, :]
+    cos, sin = angle.cos().to(x.dtype), angle.sin().to(x.dtype)
+    a, b = x.chunk(2, dim=-1)
+    return torch.cat([a * cos - b * sin, b * cos + a * sin], dim=-1)
+
+
+@version("rotary", "wrong")
+def turned_by_the_first_position(x, positions, base=10000.0):
+    K = x.shape[-1]
+    T = x.shape[-2]
+    start = positions[0].float()
+    theta = base ** (-2 * torch.arange(K // 2).float() / K)
+    angle = start.expand(T).unsqueeze(1) * theta
+    c, s = torch.cos(angle), torch.sin(angle)
+    left, right = torch.split(x, K // 2, dim=-1)
+    return torch.cat([left * c - right * s, left * s + right * c], dim=-1)
