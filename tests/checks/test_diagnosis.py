@@ -411,7 +411,7 @@ STRUCTURES: dict[str, tuple[str, Callable[..., Any], str]] = {
     "sorted along another axis": (
         "group_sort",
         lambda x: x.unflatten(-1, (-1, 2)).sort(dim=-2).values.flatten(-2),
-        "step “sort” (x) run along the last axis but one of what it gets, not the last",
+        "operation of its step “sort” (x) along the last axis done along the last axis but one",
     ),
     "other pairs sorted": (
         "group_sort",
@@ -729,6 +729,15 @@ def test_of_several_parts_the_one_that_differs_is_told_with_how() -> None:
     a = checks.attempt.Attempt.of(checks.COMPONENTS["linear_backward"], divided, 5.0)
     text, *_ = checks.diagnosis.of_outcomes(a.plain, a.given, a.found, a.expected)
     assert "only the second part differs; what differs is the right answer divided by" in text
+
+
+def test_parts_in_another_order_are_told_with_their_places() -> None:
+    def keys_first(weight, bias):
+        blocks = [*weight.chunk(3, dim=1), *bias.chunk(3)]
+        return tuple(blocks[i].clone() for i in (1, 2, 0, 4, 5, 3))
+
+    text = judge(checks.COMPONENTS["split_stacked"], keys_first).text()
+    assert "the parts are right and stand in another order: your first is the right second" in text
 
 
 def test_a_factor_holds_for_small_entries_too() -> None:

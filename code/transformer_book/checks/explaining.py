@@ -267,14 +267,14 @@ def _left(component: Component, found: Sequence[Outcome], theirs: Sequence[Outco
         named = repr(cases[stops[0]].name)
         much = f"{len(stops)} of {of} inputs"
         return (
-            f"Yours stops on {much}, where the mistake as we know it does not: "
+            f"On {much} yours stops, and the mistake as we know it does not: "
             f"on {named if len(stops) == 1 else f'the first of them, {named},'} "
             f"{in_words(found[stops[0]])}."
         )
     odd = [holds_nan(m.answer) and not t.trouble and not holds_nan(t.answer) for m, t in pairs]
     if any(odd):
         much = f"{sum(odd)} of {of} inputs"
-        return f"Yours holds nan on {much}, where the mistake as we know it does not."
+        return f"On {much} yours holds nan, and the mistake as we know it does not."
     told = (
         "On {} of {} inputs, where yours gives an answer, the mistake as we know it stops.",
         "On {} of {} inputs, where yours holds no nan, the mistake as we know it gives nan.",

@@ -30,7 +30,7 @@ from transformer_book.checks.diagnosis.asif import (
     versions_of,
 )
 from transformer_book.checks.diagnosis.conditions import CHANCE, condition, exact
-from transformer_book.checks.diagnosis.places import extent, parts, placed, unmoved
+from transformer_book.checks.diagnosis.places import ELSEWHERE, extent, parts, placed, unmoved
 from transformer_book.checks.diagnosis.relations import by_arguments, related
 from transformer_book.checks.diagnosis.trials import Leaf, Trial, all_of, axes_of, every
 from transformer_book.checks.running import Outcome
@@ -242,7 +242,7 @@ def _told(wrong: Sequence[Trial], of: int, *, how_far: bool = True) -> list[str]
     """
     leaves = [leaf for trial in wrong for leaf in trial.leaves()]
     told = [tried(parts, wrong)] if wrong else []
-    if leaves:
+    if leaves and not any(text and ELSEWHERE in text for text in told):
         how = tried(related, leaves, loose=False) or tried(related, leaves, loose=True)
         told.append(of_parts(how, wrong))
         told.append(tried(placed, leaves))

@@ -656,7 +656,7 @@ def versions_of(steps: Mapping[str, Callable[..., Any]]) -> Iterator[tuple[str, 
             )
         for text, axis in (("the last axis but one", -2), ("the first axis", 0)):
             yield (
-                f"with {said} run along {text} of what it gets, not the last",
+                f"with each operation of {said} along the last axis done along {text}",
                 {name: _redirected(step, axis)},
             )
         for text, power in (("times", 1), ("divided by", -1)):

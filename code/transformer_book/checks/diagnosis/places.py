@@ -338,6 +338,22 @@ def _of_tokens(name: str) -> Iterator[Place]:
 # --- answers of several parts --------------------------------------------------------------------
 
 
+ELSEWHERE = "stand in another order"
+
+
+def _order(trials: Sequence[Trial]) -> list[int] | None:
+    """Which right part each of the learner's parts is, if it is the same one on every input."""
+    if len(lengths := {len(t.right) for t in trials}) > 1:
+        return None
+    places = range(lengths.pop())
+    found = [
+        set.intersection(*({j for j in places if same(t.mine[i], t.right[j])} for t in trials))
+        for i in places
+    ]
+    order = [min(each) for each in found if len(each) == 1]
+    return order if sorted(order) == [*places] else None
+
+
 def parts(trials: Sequence[Trial]) -> str | None:
     """Which parts of answers that are lists or dictionaries differ."""
     first = trials[0].right
@@ -359,6 +375,11 @@ def parts(trials: Sequence[Trial]) -> str | None:
     if max(lengths) == 1:
         return None
     part = "item" if isinstance(first, list) else "part"
+    if order := _order(trials):
+        moved = [(i, j) for i, j in enumerate(order) if i != j]
+        some = [f"your {ordinal(i)} is the right {ordinal(j)}" for i, j in moved[:3]]
+        said = ", ".join(some) + ", …" * (len(moved) > 3)
+        return f"The {part}s are right and {ELSEWHERE}: {said}."
     if all(b == {n - 1} for b, n in both):
         return f"Of what you return, only the last {part} differs."
     if all(len(b) == 1 and b == bad[0] for b in bad):

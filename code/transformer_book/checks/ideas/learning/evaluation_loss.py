@@ -113,8 +113,8 @@ EVALUATION = Component(
     returns="the mean loss per token of all batches, a number: `compute_loss(model, batch)` gives "
     "the mean loss of one, a tensor `()`, and how many tokens it has, not counting padding. "
     "Dropout is off meanwhile, gradients are not recorded, and afterwards they are again, the "
-    "model is in the mode in which it came, and nothing else of it has changed. Judged by all of "
-    "that, with a model that has dropout",
+    "model is in the mode in which it came, all parts of it in one mode, and nothing else of it "
+    "has changed. Judged by all of that, with a model that has dropout",
     differentiable=False,
     observe=observe_evaluation,
     done_by="mean_loss",

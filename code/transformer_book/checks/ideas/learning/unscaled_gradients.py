@@ -45,6 +45,7 @@ def scaled_cases() -> Sequence[Case]:
         scaled(
             "a number, and four axes", [torch.tensor(3.0), normal(1, 1, 2, 2, seed=20)], 8.0, 2.0
         ),
+        scaled("a limit below the scale", [300 * normal(3, seed=21)], 8.0, 5.0),
         scaled(
             "above what float16 holds", [torch.tensor([2.0, -1.0]), torch.ones(1)], 2.0**16, 10.0
         ),
@@ -101,6 +102,9 @@ UNSCALED = Component(
         "finite, and above what float16 holds": lambda gradients: (
             all(g.isfinite().all() for g in gradients)
             and any((g.abs() > 65504).any() for g in gradients)
+        ),
+        "a limit below the scale": lambda scale, limit, gradients: bool(
+            limit < scale < length(gradients) / scale
         ),
         "a number alone": lambda gradients: any(g.dim() == 0 for g in gradients),
         "a number, and another scale than one": lambda gradients, scale: (
