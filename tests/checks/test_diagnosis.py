@@ -733,8 +733,8 @@ def test_of_several_parts_the_one_that_differs_is_told_with_how() -> None:
 
 def test_parts_in_another_order_are_told_with_their_places() -> None:
     def keys_first(weight, bias):
-        blocks = [*weight.chunk(3, dim=1), *bias.chunk(3)]
-        return tuple(blocks[i].clone() for i in (1, 2, 0, 4, 5, 3))
+        (q, k, v), (a, b, c) = weight.T.chunk(3), bias.chunk(3)
+        return k, v, q, b, c, a
 
     text = judge(checks.COMPONENTS["split_stacked"], keys_first).text()
     assert "the parts are right and stand in another order: your first is the right second" in text
