@@ -257,7 +257,7 @@ class Told:
         counted = alike if how.startswith("stops with") else here
         return (len(counted), len(self.found)) == (int(times), int(of))
 
-    @reads(r"Of the \d+ inputs it is wrong exactly on those (.*)\.")
+    @reads(r"Of the \d+ inputs (?:it|its answer) is wrong exactly on those (.*)\.")
     def exactly(self, said: str) -> bool:
         return any(
             [bool(each.holds(t)) == (each.text == said) for t in self.trials]

@@ -389,3 +389,27 @@ def test_of_two_changes_none_is_made_in_the_other() -> None:
         return x * keep / keep.float().mean()
 
     assert not [text for text in told("dropout", of_the_kept) if "keep.float() - p" in text]
+
+
+def test_zero_is_tried_for_any_number() -> None:
+    def last_of_none(checkpoints, batches, loss_of):
+        losses = [
+            sum(float(loss_of(c, b)) * len(b) for b in batches) / sum(map(len, batches))
+            for c in checkpoints
+        ]
+        best = [i for i, loss in enumerate(losses) if loss < losses[0] and loss == min(losses)]
+        return best[0] if best else len(checkpoints) - 1
+
+    (found,) = told("best_checkpoint", last_of_none)
+    assert "with `best[0] if best else 0` in the place of" in found
+    assert found.endswith("; the cause may be another.")
+
+
+def test_conditions_of_answers_are_called_so_where_gradients_are_wrong_elsewhere() -> None:
+    def a_tenth_left_out(weight, down, up, alpha):
+        return weight + 0.9 * alpha / down.size(0) * up @ down
+
+    text = checks.judging.judge(
+        checks.COMPONENTS["merged_weight"], a_tenth_left_out, checks.MISTAKES
+    ).text()
+    assert "inputs its answer is wrong exactly on those whose right answer is not `weight`" in text

@@ -41,6 +41,7 @@ from transformer_book.checks.verdicts import (
 )
 
 DRAWS = "Your version draws random numbers: another call may give another answer."
+CUT = ": is part of the computation cut off from them, or is a backward() of yours wrong?"
 NEARER = "Yours is nearer to the convention"
 FEWEST, CLEARLY = 3, 0.8  # inputs, and how much less may differ, for it to be nearer
 OF_ANSWERS = re.compile(r"On (all \d+|the) input.*?: ")
@@ -234,6 +235,10 @@ def _differs(attempt: Attempt, trouble: Trouble) -> Verdict:
     told, goal = _otherwise_again(attempt), attempt
     if not told:
         told, goal = _explained(attempt, trouble)
+    if alone:  # conditions are those of answers
+        told = tuple(
+            text.replace(" it is wrong exactly", " its answer is wrong exactly") for text in told
+        )
     first = next(i for i in trouble.inputs if not same(found[i].answer, goal.expected[i].answer))
     example = " ".join(
         (
@@ -495,13 +500,13 @@ def _flaw(attempt: Attempt, expected: Sequence[Outcome], what: str = "right") ->
                     if _slopes_differ(own, other, i)
                 ]
                 told = diagnosis.slopes(pairs)
+                cut = not told or all(not own.any() for own, _ in pairs)
                 return Verdict(
                     "wrong",
                     component.name,
                     (
                         f"{numbers}, but {_some(len(pairs), attempt)}the gradients are not "
-                        f"({_of_tensor(attempt, case, i)}): is part of the computation cut off "
-                        "from them?",
+                        f"({_of_tensor(attempt, case, i)})" + (CUT if cut else "."),
                         f"Of that tensor: {told[:1].lower()}{told[1:]}" if told else "",
                     ),
                     example=(difference(slope, target) or "").capitalize() + ".",

@@ -576,6 +576,8 @@ def _variants(
         yield (6 if odd else rank), new
     if isinstance(node, ast.Constant):
         return
+    if own == "number":
+        yield 2, ast.Constant(0)
     for name, value in names.items():
         if _named(node) and kind(value) == own and name != ast.unparse(node):
             yield 2, expression(name)
@@ -1041,8 +1043,8 @@ class Tries:
                 edit.swap()
                 left = self.left(code, goal, wrong, probe, least if some is None else len(wrong))
                 edit.swap()
-                if left is None:
-                    continue
+                if left is None or (not left and len(wrong) <= FEW and edit.rank >= ADDED):
+                    continue  # what adds to the code fits few inputs by chance
                 if some is not None:
                     some.append((edit, left))
                 # What only helps must be likely: among many changes, some help by chance.

@@ -34,6 +34,7 @@ def top_p_cases() -> Sequence[Case]:
         Case("150 tokens, one of them ruled out", (many, 0.95)),
         Case("one token", (torch.zeros(1, 1), 0.5)),
         Case("as many rows as tokens, p = 0.1", (0.2 * normal(5, 5, seed=8), 0.1)),
+        Case("a p that is nearly 0", (normal(2, 5, seed=9), 1e-8)),
     )
 
 
@@ -70,6 +71,7 @@ TOP_P = Component(
         "one token": lambda logits: logits.size(1) == 1,
         "as many rows as tokens": lambda logits: 1 < logits.size(0) == logits.size(1),
         "p below 0.2": lambda top_p: top_p < 0.2,
+        "p below what rounding leaves": lambda top_p: top_p < 1e-7,
     },
 )
 

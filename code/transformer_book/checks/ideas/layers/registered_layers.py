@@ -36,7 +36,7 @@ def observe_module(function: Callable[..., Any]) -> Callable[..., Any]:
             output.sum().backward()
         module.eval()
         found |= {
-            "layers that are trained": sum(
+            "layers whose weights parameters() lists": sum(
                 any(id(parameter) in trained for parameter in layer.parameters())
                 for layer in layers
             ),
