@@ -391,6 +391,26 @@ def test_of_two_changes_none_is_made_in_the_other() -> None:
     assert not [text for text in told("dropout", of_the_kept) if "keep.float() - p" in text]
 
 
+def test_a_sum_is_told_with_one_pair_of_brackets() -> None:
+    def of_the_largest(losses, counts):
+        return math.exp(max(a * n for a, n in zip(losses, counts, strict=True)) / sum(counts))
+
+    assert "with `sum(a * n for a, n in " in told("perplexity", of_the_largest)[0]
+
+
+FIRST_MASKS: list[torch.Tensor] = []
+
+
+def test_what_a_list_outside_keeps_is_no_part_of_the_code() -> None:
+    def first_mask_for_all(tokens):
+        size = tokens.size(1)
+        if not FIRST_MASKS:
+            FIRST_MASKS.append(torch.ones(size, size, dtype=torch.bool).tril())
+        return (tokens != 0)[:, None, None] & FIRST_MASKS[0][:size, :size]
+
+    assert not told("target_mask", first_mask_for_all)
+
+
 def test_zero_is_tried_for_any_number() -> None:
     def last_of_none(checkpoints, batches, loss_of):
         saved, least = None, None

@@ -125,7 +125,8 @@ class Code:
     def filled(self) -> set[str]:
         """The names beside the code that it may put something into: earlier calls have done so."""
         nodes = [node for part in self.parts for node in ast.walk(part)]
-        stored = (n.value for n in nodes if isinstance(n, ast.Subscript) and _stored(n))
+        stored = [n.value for n in nodes if isinstance(n, ast.Subscript) and _stored(n)]
+        stored += [n.value for n in nodes if isinstance(n, ast.Attribute) and n.attr in FILLING]
         names = {n.id for n in stored if isinstance(n, ast.Name)}
         kept = globals_of(self.made)
         return {n for n in names if isinstance(kept.get(n), (dict, list))}
@@ -317,6 +318,7 @@ FAMILIES = (
 KEYWORDS = ("keepdim=True", "unbiased=False", "dim=-1", "dim=-2", "dim=0", "ignore_index=0")
 KEYWORDS += ("reverse=True", "reduction='sum'", "diagonal=1", "diagonal=-1", "largest=False")
 
+FILLING = ("append", "extend", "insert", "update", "setdefault")  # methods
 BOUNDS = {"min": "max", "max": "min"}
 
 TOKENS = ("<pad>", "<sos>", "<eos>", "<unk>", "", " ")
@@ -408,10 +410,10 @@ class Edit:
         if self.said:
             return self.said
         around = [x for x in self.above if isinstance(x, ast.expr) and not _of_slices(x)]
-        before = [ast.unparse(x) for x in (self.holder[self.key], *around)]
+        before = [written(x) for x in (self.holder[self.key], *around)]
         old = self.holder[self.key]
         self.swap()
-        after = [ast.unparse(x) for x in (self.holder[self.key], *around)]
+        after = [written(x) for x in (self.holder[self.key], *around)]
         self.swap()
         both = [*zip(after, before, strict=True)][bool(around) and _of_slices(old) :]
         once = [p for p in both if _count(p[1], before[-1]) == 1] or both[-1:]
@@ -426,6 +428,17 @@ class Edit:
     def sentence(self, what: str) -> str:
         """The beginning of what is said of the change."""
         return f"Line {self.line} of your cell or file: {self.told()} {what}"
+
+
+def written(node: ast.AST) -> str:
+    """Code as people write it: `sum(x for x in y)` with one pair of brackets."""
+    text = ast.unparse(node)
+    for part in ast.walk(node):
+        match part:
+            case ast.Call(args=[ast.GeneratorExp() as alone], keywords=[]):
+                inner = ast.unparse(alone)
+                text = text.replace(f"({inner})", inner)
+    return text
 
 
 def _length(code: Code, edit: Edit) -> int:
@@ -864,7 +877,7 @@ def _of_block(
 
 def _first(statement: ast.stmt) -> str:
     """The first line of a statement."""
-    first, *more = ast.unparse(statement).splitlines()
+    first, *more = written(statement).splitlines()
     return f"{first} …" if more else first
 
 
