@@ -711,7 +711,7 @@ class Told:
             r"Of the (\d+) inputs on which .* exactly on those (.*); on the others", text
         )
         more = re.search(
-            r"Yours (stops|holds nan) on (\d+) of \d+ inputs, where the mistake as we know it", text
+            r"On (\d+) of \d+ inputs yours (stops|holds nan), and the mistake as we know it", text
         )
         less = re.search(
             r"On (\d+) of \d+ inputs, where yours .*?, the mistake as we know it (stops|gives nan)",
@@ -759,7 +759,7 @@ class Told:
                 )
                 for each in self._conditions(only[2])
             )
-        if more and counted[more[1]] != int(more[2]):
+        if more and counted[more[2]] != int(more[1]):
             return False
         if less and counted[f"theirs {less[2]}"] != int(less[1]):
             return False
