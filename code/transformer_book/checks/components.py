@@ -146,6 +146,11 @@ class Component:
     ready_made: Mapping[str, Any] = field(default_factory=dict)
     boundaries: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
 
+    @property
+    def names(self) -> list[str]:
+        """The names of the arguments of a learner's function."""
+        return [argument.partition("=")[0] for argument in self.signature.split(", ")]
+
     def reference(self, *arguments: Any, **keywords: Any) -> Any:
         """The right answer."""
         return self.version({})(*arguments, **keywords)

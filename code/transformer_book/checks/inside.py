@@ -208,7 +208,7 @@ def _of_step(
 
 
 def _leaf(attempt: Attempt, i: int, value: Tensor, right: Tensor) -> Leaf:
-    given = dict(zip(_names(attempt), attempt.given[i].arguments, strict=False))
+    given = dict(zip(attempt.plain.names, attempt.given[i].arguments, strict=False))
     if value.is_floating_point():  # what is masked is masked, by whatever number
         value, right = (
             x.masked_fill((value < MASKED) & (right < MASKED), 0) for x in (value, right)
@@ -395,8 +395,8 @@ def _called(attempt: Attempt, i: int, function: Any) -> tuple[dict[str, Any], li
         return called
 
     def watched(*given: Any, **more: Any) -> Any:
-        known.update(zip(_names(attempt), map(_kept, given), strict=False))
-        return function(*map(noted, _names(attempt), given), **more)
+        known.update(zip(attempt.plain.names, map(_kept, given), strict=False))
+        return function(*map(noted, attempt.plain.names, given), **more)
 
     case = attempt.cases[i]
     call(attempt.component.observe(watched), case, gradients=False, seconds=LONG)
@@ -405,10 +405,6 @@ def _called(attempt: Attempt, i: int, function: Any) -> tuple[dict[str, Any], li
 
 def _kept(value: Any) -> Any:
     return value.detach().clone() if isinstance(value, Tensor) else copy.copy(value)
-
-
-def _names(attempt: Attempt) -> list[str]:
-    return [name.partition("=")[0] for name in attempt.plain.signature.split(", ")]
 
 
 def _odd(

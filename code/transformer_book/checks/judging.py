@@ -500,7 +500,7 @@ def _flaw(attempt: Attempt, expected: Sequence[Outcome], what: str = "right") ->
                     if _slopes_differ(own, other, i)
                 ]
                 told = diagnosis.slopes(pairs)
-                cut = not told or all(not own.any() for own, _ in pairs)
+                cut = told in ("", "They are 0.")
                 return Verdict(
                     "wrong",
                     component.name,
@@ -526,8 +526,8 @@ def _some(number: int, attempt: Attempt) -> str:
 
 def _of_tensor(attempt: Attempt, case: Case, i: int) -> str:
     """The tensor of an input that gets the i-th gradient, by its name or that of what it is in."""
-    names = [name.split("=")[0] for name in attempt.component.signature.split(", ")]
-    given = [*zip(names, case.arguments, strict=False), *case.keywords.items()]
+    named = zip(attempt.component.names, case.arguments, strict=False)
+    given = [*named, *case.keywords.items()]
     for name, value in given:
         inside = [*leaves_of(value)]
         if i < len(inside):

@@ -21,7 +21,11 @@ ABSENT = type(None)  # a name that was not there: a class is copied as itself
 
 def mutable_defaults(function: Any) -> list[str]:
     """The arguments whose default value is made once, and which a call may change."""
-    return [name for name, x in _defaults(_function(function)).items() if isinstance(x, MUTABLE)]
+    return list(_mutable(function))
+
+
+def _mutable(made: Any) -> dict[str, Any]:
+    return {name: x for name, x in _defaults(_function(made)).items() if isinstance(x, MUTABLE)}
 
 
 def _defaults(function: types.FunctionType | None) -> dict[str, Any]:
@@ -92,7 +96,7 @@ def attributes(made: Any) -> dict[str, Any] | None:
 
 def _plain(made: Any) -> dict[str, Any]:
     """An object's own attributes, a module's buffers among them, and default values."""
-    found = {name: x for name, x in _defaults(_function(made)).items() if isinstance(x, MUTABLE)}
+    found = _mutable(made)
     if isinstance(made, types.FunctionType):
         return found
     owner = _owner(made)

@@ -72,5 +72,5 @@ def what_it_changes(attempt: Attempt, mine: Outcome) -> str:
     """What was changed in place, in words."""
     if attempt.component.form == "class":
         return "one of its inputs"
-    first, names = mine.changed[0], attempt.component.signature.split(", ")
-    return f"its argument `{first if isinstance(first, str) else names[first].split('=')[0]}`"
+    first = mine.changed[0]
+    return f"its argument `{attempt.component.names[first] if isinstance(first, int) else first}`"

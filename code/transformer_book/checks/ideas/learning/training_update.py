@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torch
@@ -236,32 +236,34 @@ def two_steps(loss: Tensor, optimizer: Optimizer, model: nn.Module) -> None:
     optimizer.step()
 
 
-@mistake(
+def clipped_apart(groups: Callable[[nn.Module], Iterable[Any]]) -> Callable[..., None]:
+    """Backward, and a step with the gradients of each group of parameters clipped on its own."""
+
+    def steps(loss: Tensor, optimizer: Optimizer, model: nn.Module) -> None:
+        loss.backward()
+        for group in groups(model):
+            nn.utils.clip_grad_norm_(group, 1.0)
+        optimizer.step()
+
+    return steps
+
+
+mistake(
     "steps",
     "each parameter clipped on its own",
     symptom="The direction of the step may change.",
     cause="Hand all parameters to clip_grad_norm_ at once: their gradients are to have a common "
     "length of 1 at most.",
-)
-def parameters_clipped_singly(loss: Tensor, optimizer: Optimizer, model: nn.Module) -> None:
-    loss.backward()
-    for parameter in model.parameters():
-        nn.utils.clip_grad_norm_([parameter], 1.0)
-    optimizer.step()
+)(clipped_apart(lambda model: ([weight] for weight in model.parameters())))
 
 
-@mistake(
+mistake(
     "steps",
     "each part of the model clipped on its own",
     symptom="The direction of the step may change.",
     cause="Hand the parameters of all parts to clip_grad_norm_ at once, model.parameters(): their "
     "gradients are to have a common length of 1 at most.",
-)
-def parts_clipped_singly(loss: Tensor, optimizer: Optimizer, model: nn.Module) -> None:
-    loss.backward()
-    for part in model.children():
-        nn.utils.clip_grad_norm_(part.parameters(), 1.0)
-    optimizer.step()
+)(clipped_apart(lambda model: (part.parameters() for part in model.children())))
 
 
 @mistake(
