@@ -7,6 +7,7 @@ import threading
 from typing import Any
 
 import pytest
+import torch
 from torch import nn
 
 from tests.checks.judged import checks, verdict
@@ -63,6 +64,39 @@ class Attention(nn.Module):
         return mask
 
 
+SEEN: dict[str, torch.Tensor] = {}
+SIZES: dict[int, torch.Tensor] = {}
+LAST = None
+
+
+def triangle(size):
+    return torch.ones(size, size, dtype=torch.bool).tril()
+
+
+def first_of_all(size):
+    return SEEN.setdefault("mask", triangle(size))
+
+
+def through_another(size):
+    return first_of_all(size) if size else triangle(size)
+
+
+def behind_global(size):
+    global LAST
+    LAST = triangle(size) if LAST is None else LAST
+    return LAST
+
+
+def as_an_attribute(size):
+    if not hasattr(as_an_attribute, "mask"):
+        as_an_attribute.mask = triangle(size)
+    return as_an_attribute.mask
+
+
+def by_shape(tokens):
+    return SEEN.setdefault(tokens.shape, (tokens != 0)[:, None, None])
+
+
 class OldMask(Attention):
     def chosen(self, mask, key):
         self.kept = mask if mask is not None else self.kept
@@ -89,6 +123,10 @@ class ThreeCalls(Attention):
         ("softmax", Remembered(), "`self.known`"),
         ("softmax", Remembered().__call__, "`self.known`"),
         ("build_vocabulary", build_vocabulary, "default value of `counts`"),
+        ("causal_mask", through_another, "`SEEN`"),
+        ("causal_mask", behind_global, "`LAST`"),
+        ("causal_mask", as_an_attribute, "`as_an_attribute.mask`"),
+        ("padding_mask", by_shape, "`SEEN`"),
         ("multi_head_attention", OldMask, "`self.kept`"),
         ("multi_head_attention", FirstMaskOfAShape, "`self.kept`"),
         ("multi_head_attention", ThreeCalls, "`self.calls`"),
@@ -114,6 +152,10 @@ def test_a_table_that_is_kept_for_later_calls_is_right() -> None:
 
     assert verdict("softmax", Softmax()).status == "right"
     assert verdict("multi_head_attention", Attention).status == "right"
+    assert (
+        verdict("causal_mask", lambda size: SIZES.setdefault(size, triangle(size))).status
+        == "right"
+    )
 
 
 def test_of_what_is_kept_only_what_spoils_a_later_call_is_named() -> None:
@@ -130,10 +172,16 @@ def test_of_what_is_kept_only_what_spoils_a_later_call_is_named() -> None:
     made = Shown()
     held = checks.kept.attributes(made)
     assert made(1) == made(2) == 1
-    assert sorted(checks.kept.changed(made, held)) == ["_mask", "calls", "shown"]
-    assert checks.kept.changed(made, held, lambda: made(2) == 2) == ["_mask"]
+    assert checks.kept.changed(made, held, lambda: made(2) == 2) == ["self._mask"]
     assert checks.kept.changed(made, held, lambda: False) == []
     assert (made._mask, made.shown, made.calls) == (1, 2, 1)  # as it was
+
+
+def test_a_check_leaves_nothing_behind() -> None:
+    for name, made in (("causal_mask", behind_global), ("causal_mask", as_an_attribute)):
+        for _ in range(2):
+            assert "right in its first call" in verdict(name, made).text()
+    assert not SEEN and LAST is None and not vars(as_an_attribute)
 
 
 def test_a_default_value_is_named_only_if_a_call_has_changed_it() -> None:

@@ -11,6 +11,7 @@ import time
 from typing import Any
 
 import numpy as np
+import pytest
 import torch
 from true_sentences import Told
 
@@ -435,3 +436,62 @@ def test_conditions_of_answers_are_called_so_where_gradients_are_wrong_elsewhere
         checks.COMPONENTS["merged_weight"], a_tenth_left_out, checks.MISTAKES
     ).text()
     assert "inputs its answer is wrong exactly on those whose right answer is not `weight`" in text
+
+
+def test_several_lines_move_at_once() -> None:
+    def in_every_round(optimizer, scheduler, parts, compute_loss):
+        for part in parts:
+            loss = compute_loss(part) / len(parts)
+            loss.backward()
+            optimizer.step()
+            optimizer.zero_grad()
+            scheduler.step()
+
+    def behind_the_condition(optimizer, scheduler, parts, compute_loss):
+        for i, part in enumerate(parts):
+            (compute_loss(part) / len(parts)).backward()
+            if i + 1 == len(parts):
+                done = True
+            optimizer.step()
+            optimizer.zero_grad()
+            scheduler.step()
+        return done
+
+    (found,) = told("accumulated_update", in_every_round)
+    assert "the last 3 lines of the block of `for part in parts: …`, from `optimizer.s" in found
+    (found,) = told("accumulated_update", behind_the_condition)
+    assert (
+        "with the 3 lines behind `if i + 1 == len(parts): …`, from `optimizer.step()` on" in found
+    )
+
+
+def test_a_slice_a_length_or_what_stands_elsewhere_is_tried_for_one_thing() -> None:
+    def one_row(x, table):
+        return x + table[x.shape[1] - 1]
+
+    def by_ten(checkpoints, n=10):
+        return {name: sum(c[name] for c in checkpoints) / n for name in checkpoints[0]}
+
+    def the_last_loss(checkpoints, batches, loss_of):
+        best, least = 0, math.inf
+        for i, checkpoint in enumerate(checkpoints):
+            total = tokens = 0
+            for batch in batches:
+                loss = loss_of(checkpoint, batch)
+                total, tokens = total + float(loss) * len(batch), tokens + len(batch)
+            if total / tokens < least:
+                best, least = i, loss
+        return best
+
+    assert "with `table[:x.shape[1]]` in the place of" in told("add_positions", one_row)[0]
+    assert "/ len(checkpoints)` in the place of" in told("average_checkpoints", by_ten)[0]
+    (found,) = told("best_checkpoint", the_last_loss)
+    assert "with `(i, total / tokens)` in the place of `(i, loss)` yours" in found
+
+
+def test_a_list_that_holds_itself_does_not_end_python() -> None:
+    beams: list = [(0.0, [1])]
+    beams.append((1.0, beams))
+    with checks.mending.lists_that_end(), pytest.raises(ValueError, match="holds itself"):
+        torch.tensor([beams])
+    assert torch.tensor([[1]]).shape == (1, 1)

@@ -75,6 +75,14 @@ def judge(
         ready_made = _ready_made(attempt)
         if ready_made is not None:
             return ready_made
+    try:
+        return _verdict(attempt, mistakes)
+    finally:
+        kept.restore(function, attempt.held)
+
+
+def _verdict(attempt: Attempt, mistakes: Sequence[Mistake]) -> Verdict:
+    """The verdict on what has been begun."""
     cases, found = attempt.cases, attempt.found
     if found[-1].names_differ:
         return stopped(attempt.name, cases[len(found) - 1], found[-1])

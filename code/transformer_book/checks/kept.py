@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import copy
-import functools
+import dis
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -16,31 +17,36 @@ from transformer_book.checks.running import copied
 
 MUTABLE = (list, dict, set, bytearray, Tensor)
 OF_TORCH = frozenset(vars(torch.nn.Module()))
+Places = dict[str, tuple[dict[str, Any], str]]
 ABSENT = type(None)  # a name that was not there: a class is copied as itself
 
 
-def mutable_defaults(function: Any) -> list[str]:
+class _Defaults(dict[str, Any]):
+    """The default values of a function, by the names of its arguments; one can be set."""
+
+    def __init__(self, function: types.FunctionType) -> None:
+        values, code = function.__defaults__ or (), function.__code__
+        names = code.co_varnames[code.co_argcount - len(values) : code.co_argcount]
+        super().__init__(zip(names, values, strict=True), **(function.__kwdefaults__ or {}))
+        self.function = function
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        super().__setitem__(name, value)
+        more = self.function.__kwdefaults__ or {}
+        self.function.__defaults__ = tuple(x for n, x in self.items() if n not in more) or None
+        self.function.__kwdefaults__ = {n: self[n] for n in more} or None
+
+
+def mutable_defaults(made: Any) -> list[str]:
     """The arguments whose default value is made once, and which a call may change."""
-    return list(_mutable(function))
-
-
-def _mutable(made: Any) -> dict[str, Any]:
-    return {name: x for name, x in _defaults(_function(made)).items() if isinstance(x, MUTABLE)}
-
-
-def _defaults(function: types.FunctionType | None) -> dict[str, Any]:
-    """The default values of a function, by the names of its arguments."""
-    if function is None:
-        return {}
-    values = function.__defaults__ or ()
-    end = function.__code__.co_argcount
-    names = function.__code__.co_varnames[end - len(values) : end]
-    return {**dict(zip(names, values, strict=True)), **(function.__kwdefaults__ or {})}
+    function = _function(made)
+    defaults = {} if function is None else _Defaults(function)
+    return [name for name, value in defaults.items() if isinstance(value, MUTABLE)]
 
 
 def _function(made: Any) -> types.FunctionType | None:
     """The function that is called: the object itself, or that behind a method or an object."""
-    if isinstance(made, functools.partial):
+    if isinstance(made, partial):
         return _function(made.func)
     if isinstance(made, types.FunctionType):
         return made
@@ -51,105 +57,153 @@ def _function(made: Any) -> types.FunctionType | None:
     return found if isinstance(found, types.FunctionType) else None
 
 
+def _owner(made: Any) -> Any:
+    """The object that keeps something: this one, or the one whose method this is."""
+    return made.__self__ if isinstance(made, types.MethodType) else made
+
+
+def _places(made: Any) -> Places:
+    """Where it may keep something, as a learner writes it: a dictionary, and a name in that.
+
+    These are an object's own attributes, a module's buffers among them; default values; and of
+    all functions of the same file that take part, attributes and names outside.
+    """
+    function, owner = _function(made), _owner(made)
+    found: Places = {}
+    for each in _reached(function) if function is not None else ():
+        space, own, named = each.__globals__, vars(each), _named(each.__code__)
+        outside = {name for name in named if isinstance(space.get(name), MUTABLE)}
+        outside |= _stored(each.__code__, "STORE_GLOBAL")
+        found |= {name: (space, name) for name in sorted(outside)}
+        attributes = _stored(each.__code__, "STORE_ATTR") if each.__name__ in named else set()
+        attributes |= {name for name in own if not name.startswith("__")}
+        found |= {f"{each.__name__}.{name}": (own, name) for name in sorted(attributes)}
+    if function is not None:
+        values = _Defaults(function)
+        found |= {name: (values, name) for name in mutable_defaults(function)}
+    if not isinstance(owner, types.FunctionType):
+        holders = vars(owner), getattr(owner, "_buffers", None) or {}
+        found |= {
+            f"self.{name}": (holder, name)
+            for holder in holders
+            for name in holder
+            if name not in OF_TORCH and not name.startswith("__")
+        }
+    return found
+
+
+def _reached(function: types.FunctionType) -> list[types.FunctionType]:
+    """A function, and those of the same file that it calls."""
+    found = [function]
+    for each in found:
+        for name in sorted(_named(each.__code__)):
+            other = each.__globals__.get(name)
+            if not isinstance(other, types.FunctionType) or other in found:
+                continue
+            if other.__code__.co_filename == function.__code__.co_filename:
+                found.append(other)
+    return found
+
+
+def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    yield code
+    for inner in code.co_consts:
+        if isinstance(inner, types.CodeType):
+            yield from _codes(inner)
+
+
+def _named(code: types.CodeType) -> set[str]:
+    """The names outside a function that its code may read."""
+    return {name for each in _codes(code) for name in each.co_names}
+
+
+def _stored(code: types.CodeType, by: str) -> set[str]:
+    """The names that its code sets: outside it (behind `global`), or as attributes."""
+    steps = [step for each in _codes(code) for step in dis.get_instructions(each)]
+    return {step.argval for step in steps if step.opname == by}
+
+
+def _state(places: Places) -> dict[str, Any]:
+    """What stands there now."""
+    return {name: holder.get(key, ABSENT) for name, (holder, key) in places.items()}
+
+
+def _put(places: Places, state: dict[str, Any]) -> None:
+    """Let this stand there, and nothing where it says nothing."""
+    for name, (holder, key) in places.items():
+        value = state.get(name, ABSENT)
+        if value is not ABSENT:
+            holder[key] = value
+        else:
+            holder.pop(key, None)
+
+
 def anew(made: Any) -> Callable[..., Any] | None:
     """The same, but starting every call from its present state: no call affects the next.
 
     `None` if there is nothing in which it could keep something, or if that cannot be copied.
     """
     try:
-        if isinstance(made, types.FunctionType):
-            return _with_its_defaults(made) if mutable_defaults(made) else None
-        if not vars(_owner(made)):
+        first = _places(made)
+        if not first and (isinstance(made, types.FunctionType) or not vars(_owner(made))):
             return None
-        before = copy.deepcopy(made)
+        twin, before = copy.deepcopy(made), copied(_state(first))
     except Exception:  # people keep what cannot be copied
         return None
-    return lambda *given, **more: copy.deepcopy(before)(*given, **more)
-
-
-def _with_its_defaults(made: types.FunctionType) -> Callable[..., Any]:
-    """A function that begins every call with its default values as they are now."""
-    kept = copy.deepcopy((made.__defaults__, made.__kwdefaults__))
 
     def fresh(*given: Any, **more: Any) -> Any:
-        twin = types.FunctionType(
-            made.__code__, made.__globals__, made.__name__, None, made.__closure__
-        )
-        twin.__defaults__, twin.__kwdefaults__ = copy.deepcopy(kept)
-        return twin(*given, **more)
+        now = _state(places := first | _places(made))
+        _put(places, copied(before))
+        try:
+            return copy.deepcopy(twin)(*given, **more)
+        finally:
+            _put(places | _places(made), now)
 
     return fresh
-
-
-def _owner(made: Any) -> Any:
-    """The object that keeps something: this one, or the one whose method this is."""
-    return made.__self__ if isinstance(made, types.MethodType) else made
 
 
 def attributes(made: Any) -> dict[str, Any] | None:
     """A copy of what it holds, to compare it with later; `None` if that cannot be copied."""
     try:
-        return copied(_plain(made))
+        return copied(_state(_places(made)))
     except Exception:
         return None
 
 
-def _plain(made: Any) -> dict[str, Any]:
-    """An object's own attributes, a module's buffers among them, and default values."""
-    found = _mutable(made)
-    if isinstance(made, types.FunctionType):
-        return found
-    owner = _owner(made)
-    buffers = getattr(owner, "_buffers", None)
-    own = {**vars(owner), **(buffers if isinstance(buffers, dict) else {})}
-    return found | {n: x for n, x in own.items() if n not in OF_TORCH and not n.startswith("__")}
+def restore(made: Any, before: dict[str, Any] | None) -> None:
+    """Let it hold what it held before, where that differs: the next check finds it as this did."""
+    if before is not None:
+        places = _places(made)
+        now = _state(places)
+        _put({n: place for n, place in places.items() if _other(now, before, n)}, before)
 
 
-def changed(
-    made: Any, before: dict[str, Any] | None, right: Callable[[], bool] | None = None
-) -> list[str]:
-    """The names of what differs from before; of these, only what makes a later call `right`.
+def changed(made: Any, before: dict[str, Any] | None, right: Callable[[], bool]) -> list[str]:
+    """The names of what differs from before and makes a later call `right` if it is put back.
 
-    That is, if it is put back: none, if this does not make it right, or if it is right as it is
-    and more than one differs.
+    None, if this does not make it right, or if it is right as it is and more than one differs.
     """
     if before is None:
         return []
-    now = _plain(made)
+    places = _places(made)
+    now = _state(places)
     names = [name for name in now if _other(now, before, name)]
-    if right is None or not names:
-        return names
     try:
         now = copied({name: now[name] for name in names})
+        places = {name: places[name] for name in names}
 
         def put_back(some: Sequence[str]) -> bool:
-            _put(made, {name: (before if name in some else now).get(name, ABSENT) for name in now})
+            _put(places, copied({n: (before if n in some else now).get(n, ABSENT) for n in now}))
             return right()
 
-        needed = names if put_back(names) else []
+        needed = names if names and put_back(names) else []
         for name in needed if names[1:] else ():
             fewer = [each for each in needed if each != name]
             needed = fewer if put_back(fewer) else needed
-        _put(made, now)
+        _put(places, now)
     except Exception:  # what cannot be copied or set is not named
         return []
     return needed
-
-
-def _put(made: Any, state: dict[str, Any]) -> None:
-    """Let it hold copies of this, and not what is absent."""
-    function, owner = _function(made), _owner(made)
-    defaults = _defaults(function)
-    for name, value in copied(state).items():
-        if function is not None and name in defaults:
-            defaults[name] = value
-            more = function.__kwdefaults__ or {}
-            function.__defaults__ = tuple(x for n, x in defaults.items() if n not in more) or None
-            function.__kwdefaults__ = {n: defaults[n] for n in more} or None
-        elif value is ABSENT:
-            delattr(owner, name)
-        else:
-            setattr(owner, name, value)
 
 
 def _other(now: dict[str, Any], before: dict[str, Any], name: str) -> bool:
@@ -171,10 +225,9 @@ def cause(made: Any, names: Sequence[str]) -> str:
             "and all calls share it: write None there, and make a new one in each call."
         )
     if names:
-        own = _list([f"self.{name}" for name in names])
         return (
-            f"What a call leaves in {own} is still there in the next call: compute it anew each "
-            "time."
+            f"What a call leaves in {_list(names)} is still there in the next call: compute it "
+            "anew each time."
         )
     return (
         "It keeps something from one call to the next: compute everything anew from the arguments."

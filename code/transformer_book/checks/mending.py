@@ -361,7 +361,7 @@ WITH = {
     ("mask", "tokens"): "e & (a != 0); e & (a != 0)[:, None, None]",
     ("number", "number"): "a; e * a; e / a; e + a; e - a; max(e, a); min(e, a); e * a ** 0.5; "
     "e / a ** 0.5; e * (1 - a); e // a; a // e; a - e; a / e",
-    ("number", "list"): "e * len(a); e / len(a); e - len(a)",
+    ("number", "list"): "len(a); e * len(a); e / len(a); e - len(a)",
     ("flag", "flag"): "e and a; e or a; e and not a",
     ("list", "list"): "e + a; a + e",
     ("list", "number"): "e[:a]; e[a:]; e[-a:]",
@@ -483,7 +483,14 @@ def _of_part(part: Part, values: Values) -> Iterator[Edit]:
         for n in ast.walk(part)
         if _named(n) and n.place in values and (_root(n) in stored)  # ty: ignore
     }
-    yield from _walk(part, (), part.lineno, values, names)
+    others = {
+        ast.unparse(n): values[n.place]  # ty: ignore
+        for n in ast.walk(part)
+        if isinstance(n, (ast.BinOp, ast.Subscript, ast.Call)) and not _stored(n)
+        if n.place in values and isinstance(values[n.place], (int, float, Tensor))  # ty: ignore
+    }
+    others = {text: value for text, value in others.items() if len(text) <= WIDE // 2}
+    yield from _walk(part, (), part.lineno, values, names, others)
 
 
 def _stored(node: ast.AST) -> bool:
@@ -502,7 +509,12 @@ def _root(node: Any) -> str:
 
 
 def _walk(
-    node: ast.AST, above: tuple[ast.AST, ...], line: int, values: Values, names: Mapping[str, Any]
+    node: ast.AST,
+    above: tuple[ast.AST, ...],
+    line: int,
+    values: Values,
+    names: Mapping[str, Any],
+    others: Mapping[str, Any],
 ) -> Iterator[Edit]:
     above = () if isinstance(node, ast.stmt) else (node, *above)
     for part, value in ast.iter_fields(node):
@@ -521,10 +533,11 @@ def _walk(
             elif isinstance(child, ast.expr) and not _stored(child):
                 # A whole number with a large exponent cannot be computed, nor stopped.
                 power = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow)
-                variants = _variants(child, values, {} if power and key == "right" else names)
+                beside = ({}, {}) if power and key == "right" else (names, others)
+                variants = _variants(child, values, *beside)
             for rank, new in variants:
                 yield Edit(holder, key, new, here, above, rank)
-            yield from _walk(child, above, here, values, names)
+            yield from _walk(child, above, here, values, names, others)
 
 
 def expression(text: str) -> ast.expr:
@@ -577,8 +590,9 @@ def _plus(node: ast.expr, more: int) -> ast.expr:
 
 
 def _variants(
-    node: ast.expr, values: Values, names: Mapping[str, Any]
+    node: ast.expr, values: Values, names: Mapping[str, Any], others: Mapping[str, Any]
 ) -> Iterator[tuple[int, ast.expr]]:
+    """What may come in its place, with a rank; of `others` only as they stand elsewhere."""
     place = node.place  # ty: ignore
     if place not in values and not isinstance(node, ast.Constant):
         return
@@ -591,9 +605,9 @@ def _variants(
         return
     if own == "number":
         yield 2, ast.Constant(0)
-    for name, value in names.items():
-        if _named(node) and kind(value) == own and name != ast.unparse(node):
-            yield 2, expression(name)
+    for name, value in {**names, **others}.items() if _named(node) else ():
+        if kind(value) == own and name != ast.unparse(node):
+            yield 4 if name in others else 2, expression(name)
     shape = getattr(values[place], "shape", ())  # a function may have an attribute of the name
     alone = isinstance(shape, tuple) and shape[-1:] == (1,)
     for text in WRAPS.get(own, "e").split("; "):
@@ -678,6 +692,9 @@ def _simple(node: ast.expr) -> Iterator[tuple[int, ast.expr]]:
         yield 1, node.value
     elif isinstance(node, ast.Subscript):
         yield 0, node.value
+        if not isinstance(node.slice, (ast.Slice, ast.Tuple, ast.Constant)):
+            for end in (node.slice, _plus(node.slice, 1)):
+                yield 3, ast.Subscript(node.value, ast.Slice(None, end), node.ctx)
     elif isinstance(node, ast.Call):
         yield from _calls(node)
         yield from _moved(node)
@@ -846,6 +863,14 @@ def _of_block(
                 [*before, *s.orelse, *after], s, f"with the `else` of {said} always done,", 3
             )
     first, last = _first(inner[0]), _first(inner[-1])
+    for n in range(2, len(inner)):
+        some = f"with the last {n} lines of the block of {said}, from `{_first(inner[-n])}` on,"
+        yield edit([*before, block(inner[:-n]), *inner[-n:], *after], s, f"{some} behind it", 3)
+    for n in range(2, len(after) + 1):
+        if not isinstance(after[n - 1], ast.Return):
+            some = f"with the {n} lines behind {said}, from `{_first(after[0])}` on,"
+            into = [*before, block([*inner, *after[:n]]), *after[n:]]
+            yield edit(into, after[0], f"{some} at the end of its block", 3)
     if inner[1:]:
         out = [*before, block(inner[:-1]), inner[-1], *after]
         yield edit(out, inner[-1], f"with `{last}` behind the block of {said} and not in it", 3)
@@ -907,7 +932,7 @@ def mended(attempt: Attempt) -> tuple[str, ...]:
     code = Code.of(attempt.function, attempt.held)
     if code is None:
         return ()
-    with bounded_memory(), warnings.catch_warnings():
+    with bounded_memory(), lists_that_end(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what is tried here may be odd
         tries = Tries(attempt)
         if not tries.faithful(code):
@@ -1136,3 +1161,30 @@ def bounded_memory() -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+@contextlib.contextmanager
+def lists_that_end() -> Iterator[None]:
+    """Let torch refuse a list that holds itself, as a change may make it: it would end Python."""
+
+    def ends(data: Any, *above: Any) -> None:
+        if any(data is other for other in above):
+            raise ValueError("A list holds itself.")
+        for part in data:
+            if isinstance(part, (list, tuple)):
+                ends(part, data, *above)
+
+    def guarded(make: Callable[..., Tensor]) -> Callable[..., Tensor]:
+        @functools.wraps(make)
+        def guard(*given: Any, **more: Any) -> Tensor:
+            ends((*given, *more.values()))
+            return make(*given, **more)
+
+        return guard
+
+    made = {name: getattr(torch, name) for name in ("tensor", "as_tensor")}
+    try:
+        vars(torch).update({name: guarded(make) for name, make in made.items()})
+        yield
+    finally:
+        vars(torch).update(made)

@@ -417,7 +417,7 @@ _ids_of_text = {}
 
 
 # The ids are cached by text alone: with another vocabulary or tokenizer the old ids come back.
-@version("text_to_ids", "wrong", by=2)
+@version("text_to_ids", "wrong: kept from the call before", by=2)
 def text_to_ids_c_2(text, tokenize, vocabulary):
     if text not in _ids_of_text:
         _ids_of_text[text] = [vocabulary.get(t, 3) for t in tokenize(text)] + [2]
@@ -1266,7 +1266,7 @@ _table = {}
 
 
 # The table is cached by d_model alone: a longer one, asked for later, comes back too short.
-@version("sinusoids", "wrong", by=2)
+@version("sinusoids", "wrong: kept from the call before", by=2)
 def sinusoids_c(length, d_model):
     if d_model not in _table:
         p = torch.arange(length).float()[:, None]
