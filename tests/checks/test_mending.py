@@ -447,21 +447,21 @@ def test_several_lines_move_at_once() -> None:
             optimizer.zero_grad()
             scheduler.step()
 
-    def behind_the_condition(optimizer, scheduler, parts, compute_loss):
-        for i, part in enumerate(parts):
-            (compute_loss(part) / len(parts)).backward()
-            if i + 1 == len(parts):
-                done = True
-            optimizer.step()
-            optimizer.zero_grad()
-            scheduler.step()
-        return done
+    def behind_the_condition(checkpoints, batches, loss_of):
+        tokens, least = sum(map(len, batches)), math.inf
+        for i, checkpoint in enumerate(checkpoints):
+            loss = sum(loss_of(checkpoint, b) * len(b) for b in batches) / tokens
+            if better := loss < least:
+                assert better
+            best = i
+            least = loss
+        return best
 
     (found,) = told("accumulated_update", in_every_round)
     assert "the last 3 lines of the block of `for part in parts: …`, from `optimizer.s" in found
-    (found,) = told("accumulated_update", behind_the_condition)
+    (found,) = told("best_checkpoint", behind_the_condition)
     assert (
-        "with the 3 lines behind `if i + 1 == len(parts): …`, from `optimizer.step()` on" in found
+        "with the 2 lines behind `if (better := (loss < least)): …`, from `best = i` on," in found
     )
 
 
