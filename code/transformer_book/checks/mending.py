@@ -285,6 +285,7 @@ OPERATORS |= {ast.Pow: (ast.Mult, ast.Div), ast.FloorDiv: (ast.Mod, ast.Div)}
 OPERATORS |= {ast.Mod: (ast.FloorDiv,), ast.MatMult: (ast.Mult,)}
 OPERATORS |= {ast.BitAnd: (ast.BitOr,), ast.BitOr: (ast.BitAnd,)}
 ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+STRICT = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt}
 COMPARED = {kind: (*ORDERS, ast.Eq, ast.NotEq) for kind in ORDERS}
 COMPARED |= {ast.Eq: (ast.NotEq, ast.GtE, ast.LtE), ast.NotEq: (ast.Eq, ast.Gt)}
 COMPARED |= {ast.In: (ast.NotIn,), ast.NotIn: (ast.In,), ast.Is: (ast.IsNot,), ast.IsNot: (ast.Is,)}
@@ -599,7 +600,8 @@ def _variants(
     own = kind(values.get(place))
     for rank, new in _simple(node):
         part = values.get(getattr(new, "place", None))
-        odd = rank == 0 and not _is_to(node) and part is not None and kind(part) != own
+        other = own == "flag" if part is None else kind(part) != own  # it may not have been reached
+        odd = rank == 0 and not _is_to(node) and other
         yield (6 if odd else rank), new
     if isinstance(node, ast.Constant):
         return
@@ -641,7 +643,9 @@ def _simple(node: ast.expr) -> Iterator[tuple[int, ast.expr]]:
             rest = node.values[:i] + node.values[i + 1 :]
             yield 0, rest[0] if len(rest) == 1 else ast.BoolOp(node.op, rest)
     elif isinstance(node, ast.Compare):
-        for operator in COMPARED.get(type(node.ops[0]), ()):
+        # In `0 <= a < n` both point the same way.
+        chained = node.ops[1:] and STRICT.get(type(node.ops[0]))
+        for operator in (chained,) if chained else COMPARED.get(type(node.ops[0]), ()):
             if operator is not type(node.ops[0]):
                 yield 1, ast.Compare(node.left, [operator(), *node.ops[1:]], node.comparators)
         yield 0, node.left

@@ -97,8 +97,9 @@ def update_cases() -> Sequence[Case]:
     done = Case(
         "nothing to learn", (torch.zeros(2, 3), normal(2, seed=2).expand(2, 2).clone(), 0.1)
     )
-    far = 30 * normal(4, 3, seed=60), 100 * normal(4, 2, seed=61), 0.1
-    return (*long, *short, done, Case("very far off", far))
+    # With so large a rate an update shows that is 65,536 times too short, too.
+    far = 30 * normal(4, 3, seed=60), 100 * normal(4, 2, seed=61), 1000.0
+    return (*long, *short, done, Case("very far off, rate 1000", far))
 
 
 def nothing_to_learn(model: nn.Module, compute_loss: Callable[[], Tensor]) -> bool:
@@ -130,6 +131,7 @@ UPDATE = Component(
     boundaries={
         "gradients of 0": nothing_to_learn,
         "a loss above 1000": lambda compute_loss: compute_loss() > 1000,
+        "a learning rate above 100": lambda optimizer: optimizer.param_groups[0]["lr"] > 100,
     },
 )
 
