@@ -609,7 +609,7 @@ def _variants(
         yield 2, ast.Constant(0)
     for name, value in {**names, **others}.items() if _named(node) else ():
         if kind(value) == own and name != ast.unparse(node):
-            yield 4 if name in others else 2, expression(name)
+            yield 6 if name in others else 2, expression(name)
     shape = getattr(values[place], "shape", ())  # a function may have an attribute of the name
     alone = isinstance(shape, tuple) and shape[-1:] == (1,)
     for text in WRAPS.get(own, "e").split("; "):

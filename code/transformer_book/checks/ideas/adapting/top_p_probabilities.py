@@ -59,7 +59,7 @@ TOP_P = Component(
     cases=top_p_cases,
     returns="probabilities `(B, V)`: of each row's fewest likeliest tokens whose probabilities "
     "reach `top_p`, 0 < top_p < 1, summing to one; all others zero; no two tokens are equally "
-    "likely, and no sum is `top_p` itself",
+    "likely, and no sum meets `top_p` exactly",
     differentiable=False,
     done_by="keep_top_p",
     met="random",
