@@ -318,7 +318,7 @@ def test_a_constant_that_fits_some_inputs_is_not_told() -> None:
         weights = scores.softmax(-1)
         return (weights if mask is None else weights * mask.any(-1, keepdim=True)) @ value
 
-    assert not any("0.5" in said for said in told("scaled_dot_product_attention", for_one_width))
+    assert not any("query * 0.5" in x for x in told("scaled_dot_product_attention", for_one_width))
 
 
 def test_of_right_numbers_no_change_to_a_convention_is_told() -> None:
@@ -495,3 +495,59 @@ def test_a_list_that_holds_itself_does_not_end_python() -> None:
     with checks.mending.lists_that_end(), pytest.raises(ValueError, match="holds itself"):
         torch.tensor([beams])
     assert torch.tensor([[1]]).shape == (1, 1)
+
+
+def test_a_change_that_is_right_by_chance_gives_way() -> None:
+    def penalty_of_six(score, length, alpha):
+        return score / ((length + 6) ** alpha / 6**alpha)
+
+    def four_at_a_time(words, n):
+        batch, all_words = [], {}
+        for word in words:
+            batch.append(word)
+            if len(batch) == 4:
+                all_words |= {w: words[w] for w in batch}
+                batch = []
+        return checks.COMPONENTS["learn_merges"].reference(all_words, n)
+
+    def one_of_four(length):
+        mask = torch.ones(length, length, dtype=torch.bool)
+        if length % 4 == 0:
+            mask = mask.tril()
+        return mask
+
+    (found,) = told("length_normalised", penalty_of_six)
+    assert "with `length + 5` in the place of `length + 6`" in found and "convention" in found
+    assert not any("!=" in said or "<=" in said for said in told("learn_merges", four_at_a_time))
+    (found,) = told("causal_mask", one_of_four)
+    assert "with what stands below `if length % 4 == 0: …` always done" in found
+
+
+class Dropped(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, p, keep):
+        ctx.p = p
+        return x * keep / (1 - p)
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient / (1 - ctx.p), None, None
+
+
+def test_where_gradients_alone_are_wrong_only_a_backward_is_changed() -> None:
+    def without_its_mask(x, p, keep, training):
+        return Dropped.apply(x, p, keep) if training else x
+
+    assert not told("dropout", without_its_mask)
+
+
+def test_what_fills_a_block_is_left_out_with_it() -> None:
+    def drawn_again(d_model):
+        weight, bias = torch.ones(d_model), torch.zeros(d_model)
+        for each in (weight, bias):
+            each.normal_(0, 0.02)
+        return weight, bias
+
+    assert (
+        "without `for each in (weight, bias): …`" in told("layer_norm_parameters", drawn_again)[0]
+    )

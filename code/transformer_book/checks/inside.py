@@ -244,6 +244,7 @@ def _reached(attempt: Attempt, inputs: Sequence[int]) -> tuple[tuple[At, int], A
     arguments = [attempt.cases[i].arguments for i in inputs]
     given = [[*leaves_of(a), *(x for x in a if isinstance(x, Tensor))] for a in arguments]
     last = after = None
+    gap = skipped = False  # whether a step is not reached, and one is that begins at an argument
     here = False  # whether some inputs have the value of a step by chance: the next is not told
     for at in steps[0]:
         before = [*itertools.takewhile(at.__ne__, steps[0])]
@@ -263,17 +264,21 @@ def _reached(attempt: Attempt, inputs: Sequence[int]) -> tuple[tuple[At, int], A
                 own = ((n, x) for n, x in values[0] if n in common)
                 line = next(n for n, x in own if _alike(x, steps[0][at]))
                 last, after, here = (at, line), None, False
+                first = steps[0].get(("into", at[1]))
+                skipped = gap and any(first is not None and _alike(first, x) for x in given[0])
         elif any(lines):
-            here = True
-        elif last and not (after or here) and max(map(len, values)) < MOST:
-            both = zip(steps, given, strict=True)
-            here = any(_alike(x, each[at]) for each, own in both for x in own)
-            answer = leaves_of(attempt.expected[inputs[0]].answer)
-            here = here or not _computed(steps[0][at], [*answer])  # then the answer is wrong
-            after = None if here else at
+            here = gap = True
+        else:
+            gap = True
+            if last and not (after or here) and max(map(len, values)) < MOST:
+                both = zip(steps, given, strict=True)
+                here = any(_alike(x, each[at]) for each, own in both for x in own)
+                answer = leaves_of(attempt.expected[inputs[0]].answer)
+                here = here or not _computed(steps[0][at], [*answer])  # then the answer is wrong
+                after = None if here else at
     whole = all(isinstance(attempt.expected[i].answer, Tensor) for i in inputs)
     # Of several parts of an answer, or of what goes into a step, that value may be the right one.
-    if last is None or not (after or (whole and last[0][0] == "from")):
+    if last is None or not (after or (whole and not skipped and last[0][0] == "from")):
         return None
     return last, after
 

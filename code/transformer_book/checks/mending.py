@@ -280,6 +280,7 @@ def kind(value: Any) -> str:
 # --- changes -------------------------------------------------------------------------------------
 
 NUMBERS = (ast.Add, ast.Sub, ast.Mult, ast.Div)
+PAIRS = ({ast.Add, ast.Sub}, {ast.Mult, ast.Div})  # taken for each other more often than others
 OPERATORS = {kind: NUMBERS for kind in NUMBERS}
 OPERATORS |= {ast.Pow: (ast.Mult, ast.Div), ast.FloorDiv: (ast.Mod, ast.Div)}
 OPERATORS |= {ast.Mod: (ast.FloorDiv,), ast.MatMult: (ast.Mult,)}
@@ -328,7 +329,7 @@ METHODS = ("eval", "train", "zero_grad", "step")  # that may be missing
 
 # What can be done to an expression `e` of a kind, and with a name `a` of another kind beside it.
 WRAPS = {
-    "vectors": "-e; e.mT; e.transpose(1, 2); e.softmax(-1); e.exp(); e.log(); e ** 0.5; 1 / e; "
+    "vectors": "-e; e.mT; e.transpose(1, 2); e.softmax(-1); e.exp(); e.log(); e ** 0.5; "
     "e ** 2; 1 - e; 1 + e; 2 * e; e / 2; e.detach(); e.clone(); e.float(); e.unsqueeze(1); "
     "e / e.size(-1) ** 0.5; e * e.size(-1) ** 0.5; e.unsqueeze(-1); e.unsqueeze(0); e.flip(-1); "
     "e - e.mean(-1, keepdim=True); e.abs(); e.relu(); e.sum(-1, keepdim=True); e.clamp(min=0); "
@@ -461,9 +462,14 @@ def _of_slices(node: ast.AST) -> bool:
     return any(isinstance(part, ast.Slice) for part in parts)
 
 
-def edits(code: Code, values: Values) -> Iterator[Edit]:
-    """Every change, the most likely first."""
+def edits(code: Code, values: Values, gradients: bool = False) -> Iterator[Edit]:
+    """Every change, the most likely first; for gradients alone those of a `backward`, if any."""
     found = [edit for part in code.parts for edit in _of_part(part, values)]
+    nodes = [node for part in code.parts for node in ast.walk(part)]
+    backward = [n for n in nodes if isinstance(n, ast.FunctionDef) and n.name == "backward"]
+    if gradients and backward:
+        lines = {i for n in backward for i in range(n.lineno, (n.end_lineno or 0) + 1)}
+        found = [edit for edit in found if edit.line in lines]
     found.sort(key=lambda edit: edit.rank)
     return iter(found)
 
@@ -522,7 +528,7 @@ def _walk(
         if part in ("annotation", "returns"):
             continue
         if part in ("body", "orelse") and isinstance(value, list):
-            yield from _statements(vars(node), part, value, names)
+            yield from _statements(node, part, value, names)
         holder = value if isinstance(value, list) else vars(node)
         for key, child in enumerate(value) if isinstance(value, list) else [(part, value)]:
             if not isinstance(child, ast.AST):
@@ -602,7 +608,10 @@ def _variants(
         part = values.get(getattr(new, "place", None))
         other = own == "flag" if part is None else kind(part) != own  # it may not have been reached
         odd = rank == 0 and not _is_to(node) and other
-        yield (6 if odd else rank), new
+        # A condition that always holds, or never, may be right for another reason.
+        equal = isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.Eq, ast.NotEq))
+        always = own == "flag" and equal and isinstance(new, ast.Compare)
+        yield (6 if odd else ADDED if always else rank), new
     if isinstance(node, ast.Constant):
         return
     if own == "number":
@@ -630,7 +639,8 @@ def _simple(node: ast.expr) -> Iterator[tuple[int, ast.expr]]:
     if isinstance(node, ast.BinOp):
         for operator in OPERATORS.get(type(node.op), ()):
             if operator is not type(node.op):
-                yield 1, ast.BinOp(node.left, operator(), node.right)
+                near = {type(node.op), operator} in PAIRS or type(node.op) not in NUMBERS
+                yield 1 if near else ADDED, ast.BinOp(node.left, operator(), node.right)
         yield 1, ast.BinOp(node.right, node.op, node.left)
         yield 0, node.left
         yield 0, node.right
@@ -685,9 +695,8 @@ def _simple(node: ast.expr) -> Iterator[tuple[int, ast.expr]]:
             if y != x or type(y) is not type(x):
                 yield 2, ast.Constant(y)
         if not isinstance(x, int):
-            yield from (
-                (2, expression(t)) for t in ("float('-inf')", "1e-5", "1e-6", "1e-8", "0.5")
-            )
+            others = ("float('-inf')", "float('inf')", "1e-5", "1e-6", "1e-8", "0.5")
+            yield from ((2, expression(text)) for text in others)
     elif isinstance(node, ast.Attribute):
         for family in FAMILIES:
             if node.attr in family:
@@ -807,18 +816,19 @@ class _Around(ast.NodeTransformer):
 
 
 def _statements(
-    holder: Any, field: str, body: list[ast.stmt], names: Mapping[str, Any]
+    holder: ast.AST, field: str, body: list[ast.stmt], names: Mapping[str, Any]
 ) -> Iterator[Edit]:
     """Lines that go, move, come twice, or come in addition."""
 
     def edit(new: list[ast.stmt], at: ast.stmt, said: str, rank: int = 1) -> Edit:
-        return Edit(holder, field, new or [ast.Pass()], at.lineno, (), rank, said)
+        return Edit(vars(holder), field, new or [ast.Pass()], at.lineno, (), rank, said)
 
     for i, s in enumerate(body):
         before, after = body[:i], body[i + 1 :]
         if isinstance(s, (ast.FunctionDef, ast.ClassDef)):
             continue
-        if not isinstance(s, ast.Return):
+        alone = not before and not after and isinstance(holder, (ast.For, ast.While, ast.With))
+        if not isinstance(s, ast.Return) and not alone:  # then all of the block is left out
             yield edit([*before, *after], s, f"without `{_first(s)}`", 0)
         if after:
             said = f"with `{_first(after[0])}` moved before `{_first(s)}`"
@@ -861,7 +871,7 @@ def _of_block(
 
     inner, said = s.body, f"`{_first(s)}`"
     if isinstance(s, ast.If):
-        yield edit([*before, *inner, *after], s, f"with what stands below {said} always done,", 3)
+        yield edit([*before, *inner, *after], s, f"with what stands below {said} always done,", 2)
         if s.orelse:
             yield edit(
                 [*before, *s.orelse, *after], s, f"with the `else` of {said} always done,", 3
@@ -943,13 +953,15 @@ def mended(attempt: Attempt) -> tuple[str, ...]:
             return ()
         some: list[Found] = []
         best = tries.one(code, attempt, wrong_of(attempt), some)
-        if best and not best[1]:
+        if best and not best[1] and best[0].rank < ADDED:
             return _told(attempt, [best])
         # What has the right numbers is no other convention, whatever its gradients.
         for name, goal in conventions(attempt) if attempt.wrong else ():
             one = tries.one(code, goal, wrong_of(goal))
-            if one and not one[1]:
+            if one and not one[1] and not (best and not best[1] and one[0].rank >= ADDED):
                 return (f"{one[0].sentence('yours would be')} the convention “{name}”.",)
+        if best and not best[1]:
+            return _told(attempt, [best])
         return _told(attempt, tries.two(code, attempt, best, some))
 
 
@@ -1075,7 +1087,8 @@ class Tries:
         until = 0
         for probe in _probes(wrong)[: 1 if some is None else None]:
             whole: list[Edit] = []
-            for number, edit in enumerate(edits(code, values_of(code, self.attempt, probe))):
+            values = values_of(code, self.attempt, probe)
+            for number, edit in enumerate(edits(code, values, not self.attempt.wrong)):
                 if self.over or (whole and number > until):
                     break
                 if nan and edit.scales():

@@ -98,8 +98,9 @@ def blindly(ids: Sequence[int]) -> list[int]:
 @mistake(
     "cut",
     "only the special tokens removed",
-    symptom="Special tokens are taken out wherever they stand, and words behind the end stay.",
-    cause="Cut at the first <eos>, and take nothing out before it: <unk> is part of the sentence.",
+    symptom="Tokens are taken out wherever they stand, and words behind the end stay.",
+    cause="Cut at the first <eos>, and take nothing out before it: all that stands there is part "
+    "of the sentence.",
 )
 def specials_removed(ids: Sequence[int]) -> list[int]:
     return [i for i in ids if i > 3]
