@@ -274,9 +274,11 @@ class Told:
         place = self.names.index(ast.literal_eval(first))
         mine, right = self.found[place], self.expected[place]
         if mine.trouble:
-            told = self.checks.running.in_words(mine) == what
+            kind = mine.trouble.split(":")[0]
             alike = [o.trouble for o in self.found if o.trouble and o.line == mine.line]
-            same_kind = [t for t in alike if t.split(":")[0] == mine.trouble.split(":")[0]]
+            same_kind = [t for t in alike if t.split(":")[0] == kind]
+            mine = mine if len({*same_kind}) == 1 else replace(mine, trouble=kind)
+            told = self.checks.running.in_words(mine) == what
             return told and (len(same_kind), len(self.found)) == (int(times), int(of))
         if what.startswith("your code changes"):
             number = sum(bool(o.changed) for o in self.found)

@@ -77,6 +77,16 @@ def test_stops_beside_wrong_numbers_are_told() -> None:
     assert ": it stops with ValueError: two axes are needed, in line " in told[-1]
 
 
+def test_a_message_is_told_of_several_inputs_only_if_all_have_it() -> None:
+    def transposed(x, weight, down, up, alpha):
+        small = torch.einsum("...i,ri->...r", x, down.T)
+        return x @ weight.T + alpha / len(down) * torch.einsum("...r,or->...o", small, up.T)
+
+    found = verdict("lora", transposed).text()
+    assert "On 2 of 11 inputs, the first of them" in found
+    assert "it stops with RuntimeError, in line" in found.partition("On 2 of 11 inputs")[2]
+
+
 def test_at_most_two_troubles_are_told() -> None:
     def three_things(scores):
         if scores.dim() == 1:

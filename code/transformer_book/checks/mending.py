@@ -348,7 +348,8 @@ WRAPS = {
     "text": "e[:-1]; e[1:]; e[::-1]; e.lower(); e.split(); list(e); e.strip()",
 }
 WITH = {
-    ("vectors", "vectors"): "e + a; e - a; e * a; e / a; e @ a; a - e",
+    ("vectors", "vectors"): "e + a; e - a; e * a; e / a; e @ a; a - e; e[:a.size(1)]; "
+    "e[:, :a.size(1)]",
     ("vectors", "number"): "e * a; e / a; e / a ** 0.5; e * a ** 0.5; e * (1 - a); e / (1 - a); "
     "e + a; e - a",
     ("vectors", "mask"): "e * a; e[a]; e.masked_fill(a, 0); e.masked_fill(~a, 0); "
@@ -602,6 +603,7 @@ def _variants(
     """What may come in its place, with a rank; of `others` only as they stand elsewhere."""
     place = node.place  # ty: ignore
     if place not in values and not isinstance(node, ast.Constant):
+        yield from _simple(node)  # it may be what stops
         return
     own = kind(values.get(place))
     for rank, new in _simple(node):

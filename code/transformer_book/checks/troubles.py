@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from transformer_book.checks.attempt import Attempt
 from transformer_book.checks.running import Outcome, in_words
@@ -54,6 +54,8 @@ def in_brief(attempt: Attempt, troubles: Sequence[Trouble]) -> Iterator[str]:
     for trouble in troubles:
         first = trouble.inputs[0]
         mine, right = attempt.found[first], attempt.expected[first]
+        if len({attempt.found[i].trouble for i in trouble.inputs}) > 1:  # each says something else
+            mine = replace(mine, trouble=(mine.trouble or "").partition(":")[0])
         what = {
             STOPS: lambda m=mine: in_words(m),
             DIFFERS: lambda m=mine, r=right: _clause(first_difference(m, r)),
