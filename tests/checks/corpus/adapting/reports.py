@@ -416,3 +416,51 @@ def cut_falls_back_to_the_last(logits, top_p):
         end = int((sums < top_p).sum()) + 1
         out[index[:end]] = p[:end] / p[:end].sum()
     return result
+
+
+@version("top_p_probabilities", "wrong")
+def guard_indexes_the_first_row(logits, top_p):
+    ordered, order = torch.sort(logits, descending=True)
+    total = torch.cumsum(F.softmax(ordered, dim=-1), dim=-1)
+    drop = total > top_p
+    drop[0] = False
+    drop = drop.scatter(dim=-1, index=order, src=drop)
+    return F.softmax(logits.masked_fill(drop, -float("inf")), dim=-1)
+
+
+@version("top_p_probabilities", "wrong")
+def sum_without_keepdim(logits, top_p):
+    probas = torch.softmax(logits, dim=-1)
+    sorted_probas, sorted_idx = torch.sort(probas, dim=-1, descending=True)
+    before = torch.cumsum(sorted_probas, dim=-1) - sorted_probas
+    kept = torch.where(before < top_p, sorted_probas, torch.zeros_like(sorted_probas))
+    filtered = torch.zeros_like(probas).scatter(-1, sorted_idx, kept)
+    return filtered / torch.sum(filtered, dim=-1)
+
+
+@version("min_p_probabilities", "right")
+def cutoff_from_the_log_of_the_fraction(logits, min_p):
+    scores = logits.log_softmax(dim=-1)
+    cutoff = math.log(min_p) + scores.max(dim=-1, keepdim=True).values
+    return torch.softmax(scores.masked_fill(scores < cutoff, float("-inf")), dim=-1)
+
+
+@version("lora", "wrong")
+def factors_taken_as_input_by_rank(x, weight, down, up, alpha):
+    r = down.shape[0]
+    a = down.T
+    b = up.T
+    small = torch.einsum("...i,ri->...r", x, a)
+    return x @ weight.T + alpha / r * torch.einsum("...r,or->...o", small, b)
+
+
+@version("repetition_penalty", "wrong")
+def only_the_last_sixty_four_tokens(logits, tokens, penalty):
+    out = logits.clone()
+    for row, history in zip(out, tokens.tolist()):
+        for token in set(history[-64:]) - {0}:
+            if row[token] > 0:
+                row[token] = row[token] / penalty
+            else:
+                row[token] = row[token] * penalty
+    return out

@@ -819,3 +819,20 @@ def largest_of_the_first_axis(scores):
     numerator = torch.exp(shifted)
     denominator = numerator.sum(dim=-1, keepdim=True)
     return numerator / denominator
+
+
+@version("target_mask", "wrong")
+def triu_without_equals_zero(tokens):
+    size = tokens.size(1)
+    padding = (tokens != 0).unsqueeze(1).unsqueeze(2)
+    causal = torch.triu(torch.ones((1, size, size), device=tokens.device), diagonal=1).type(
+        torch.int
+    )
+    return padding & causal.bool()
+
+
+@version("softmax", "wrong: softmax without subtracting the maximum + softmax over the wrong axis")
+def transposed_but_summed_along_the_old_axis(scores):
+    exps = torch.exp(scores).transpose(-1, -2)
+    sums = exps.sum(dim=-1, keepdim=True)
+    return (exps / sums).transpose(-1, -2)

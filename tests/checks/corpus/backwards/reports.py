@@ -895,3 +895,66 @@ def all_rows_added_to_the_first(d_vectors, tokens, d_logits, vectors):
     for d in d_vectors.reshape(-1, D):
         grad[0] += d
     return grad
+
+
+@version("adam_update", "wrong")
+def moments_divided_and_kept(
+    parameter, gradient, mean, square, update, learning_rate, beta1, beta2, epsilon
+):
+    a = (beta1 * mean + (1 - beta1) * gradient) / (1 - beta1)
+    b = (beta2 * square + (1 - beta2) * gradient**2) / (1 - beta2)
+    return parameter - learning_rate * a / (b.sqrt() + epsilon), a, b
+
+
+@version("softmax_backward", "wrong")
+def sum_loses_the_negative_axis(d_output, output):
+    def spread(t, like, dim):
+        if 0 <= dim <= like.dim():
+            t = t.unsqueeze(dim)
+        return t.expand_as(like)
+
+    dot = (d_output * output).sum(dim=-1)
+    return output * (d_output - spread(dot, output, -1))
+
+
+@version("layer_norm_backward", "right")
+def dgamma_summed_not_averaged(d_output, x, weight, eps=1e-5):
+    D = x.shape[-1]
+    mu = x.mean(dim=-1, keepdim=True)
+    ivar = 1.0 / torch.sqrt(((x - mu) ** 2).mean(dim=-1, keepdim=True) + eps)
+    x_ = (x - mu) * ivar
+    dgamma = torch.sum(d_output * x_, dim=(0, 1))
+    dbeta = torch.sum(d_output, dim=(0, 1))
+    dxhat = d_output * weight
+    dx = (
+        ivar
+        / D
+        * (D * dxhat - dxhat.sum(-1, keepdim=True) - x_ * (dxhat * x_).sum(-1, keepdim=True))
+    )
+    return dx, dgamma, dbeta
+
+
+@version("linear_backward", "wrong")
+def wrong_saved_tensor(d_output, x, weight):
+    saved = (x, weight)
+    b_index = 0  # where the second operand was put
+    d_x = torch.matmul(d_output, saved[b_index])
+    d_weight = torch.einsum("btn,btm->nm", d_output, x)
+    d_bias = d_output.sum(dim=(0, 1))
+    return d_x, d_weight, d_bias
+
+
+@version("attention_backward", "wrong")
+def backward_only_for_causal(d_output, query, key, value, weights):
+    sm_scale = query.shape[-1] ** -0.5
+    T, S = weights.shape[-2:]
+    # blocks above the diagonal are never visited
+    visited = torch.ones(T, S, dtype=weights.dtype, device=weights.device).tril()
+    p = weights
+    delta = (d_output * (p @ value)).sum(-1, keepdim=True)
+    dp = d_output @ value.transpose(1, 2)
+    ds = p * (dp - delta) * visited
+    dv = (p * visited).transpose(1, 2) @ d_output
+    dk = ds.transpose(1, 2) @ query * sm_scale
+    dq = ds @ key * sm_scale
+    return dq, dk, dv

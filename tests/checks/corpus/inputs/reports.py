@@ -1243,3 +1243,37 @@ def whole_word_lost(text, merges):
             pieces = joined
         result.extend(pieces)
     return result
+
+
+@version("shift", "wrong")
+def start_token_put_in_front_again(target):
+    labels = target[:, :-1]
+    shifted = labels.new_zeros(labels.shape)
+    shifted[:, 1:] = labels[:, :-1].clone()
+    shifted[:, 0] = 1
+    return shifted, labels
+
+
+@version("sinusoids", "wrong: exponent over d_model minus two")
+def frequencies_over_half_minus_one(length, d_model):
+    half = d_model // 2
+    index = torch.arange(half, dtype=torch.float32)
+    freqs = torch.exp(-math.log(10000.0) * index / torch.tensor(float(half - 1)))
+    angles = torch.arange(length, dtype=torch.float32)[:, None] * freqs
+    return torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(1)
+
+
+@version("sinusoids", "wrong")
+def frequencies_in_whole_numbers(length, d_model):
+    pe = torch.zeros(length, d_model)
+    position = torch.arange(length).float().unsqueeze(1)
+    step = int(-(math.log(10000.0) / d_model))
+    div_term = (torch.arange(0, d_model, 2) * step).float().exp()
+    pe[:, 0::2] = torch.sin(position * div_term)
+    pe[:, 1::2] = torch.cos(position * div_term)
+    return pe
+
+
+@version("collate", "wrong")
+def prompts_not_padded(rows):
+    return torch.tensor(rows, dtype=torch.long)

@@ -854,3 +854,48 @@ def residual_in_the_same_memory(x, sublayer, norm):
     residual = x
     x.data.copy_(norm(x))
     return residual + sublayer(x)
+
+
+@version("layer_norm", "wrong: layer norm over the positions")
+def statistics_along_the_sequence(x, weight, bias, eps=1e-5):
+    mu = torch.mean(x, dim=1, keepdim=True)
+    sigma = torch.var(x, dim=1, keepdim=True, unbiased=False)
+    z = (x - mu.expand_as(x)) / torch.sqrt(sigma.expand_as(x) + eps)
+    return z * weight.expand_as(z) + bias.expand_as(z)
+
+
+@version("dropout", "wrong")
+def dropped_in_prediction_only(x, p, keep, training):
+    if not training:
+        return x * keep / (1.0 - p)
+    return x
+
+
+def _b_masks(source, target):
+    src = (source != 0)[:, None, None, :]
+    n = target.size(1)
+    past = torch.ones(n, n, dtype=torch.bool, device=target.device).tril()
+    return src, (target != 0)[:, None, None, :] & past
+
+
+@version("transformer_forward", "wrong")
+def decoder_reads_the_source_again(
+    source, target, embed_source, embed_target, encoder, decoder, output
+):
+    src_mask, _ = _b_masks(source, target)
+    x = embed_source(source)
+    memory = encoder(x, src_mask)
+    n = source.size(1)
+    past = torch.ones(n, n, dtype=torch.bool).tril()
+    return output(decoder(x, memory, src_mask & past, src_mask))
+
+
+@version("transformer_forward", "wrong")
+def decoder_gets_the_last_steps_of_the_encoder_input(
+    source, target, embed_source, embed_target, encoder, decoder, output
+):
+    src_mask, tgt_mask = _b_masks(source, target)
+    e = encoder(embed_source(source), src_mask)
+    last = source[:, -target.size(1) :]
+    d = decoder(embed_target(last), e, tgt_mask[..., : last.size(1), : last.size(1)], src_mask)
+    return output(d)

@@ -1146,3 +1146,113 @@ def matrices_keep_the_scale(gradients, scale, limit):
     if length > limit:
         result = [g * limit / length for g in result]
     return result
+
+
+@version("best_checkpoint", "wrong")
+def patience_never_reset(checkpoints, batches, loss_of):
+    patience, bad = 3, 0
+    best, where = None, 0
+    for i, checkpoint in enumerate(checkpoints):
+        tokens, total = 0, 0.0
+        for batch in batches:
+            total += float(loss_of(checkpoint, batch)) * len(batch)
+            tokens += len(batch)
+        loss = total / tokens
+        if best is None or loss < best:
+            best, where = loss, i
+        else:
+            bad += 1
+            if bad >= patience:
+                break
+    return where
+
+
+@version("training_update", "wrong")
+def clipped_while_still_scaled(model, optimizer, compute_loss):
+    grad_scale = 65536.0
+    optimizer.zero_grad()
+    (compute_loss() * grad_scale).backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    for p in model.parameters():
+        if p.grad is not None:
+            p.grad.div_(grad_scale)
+    optimizer.step()
+
+
+def _a_test_loop(model):
+    model.eval()
+    with torch.no_grad():
+        return sum(float(p.abs().mean()) for p in model.parameters())
+
+
+@version("training_update", "wrong")
+def test_loop_leaves_evaluation_mode(model, optimizer, compute_loss):
+    loss = compute_loss()
+    optimizer.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), max_norm=1.0)
+    optimizer.step()
+    _a_test_loop(model)
+
+
+@version("inverse_sqrt_schedule", "wrong")
+def peak_one_step_early(update, d_model, warmup):
+    peak = d_model**-0.5 * warmup**-0.5
+    last = warmup - 1
+    if update <= last:
+        return peak * update / last
+    if update <= warmup:
+        return peak
+    return d_model**-0.5 * update**-0.5
+
+
+@version("bleu_of_strings", "wrong: references left as strings + reference not in a list")
+def one_string_becomes_many_references(translations, references, corpus_bleu):
+    hyps = [t.split() for t in translations]
+    refs = [list(r[0]) for r in references]
+    return corpus_bleu(hyps, refs)
+
+
+@version("cross_entropy", "wrong")
+def mask_in_denominator_only(logits, target):
+    log_p = torch.log_softmax(logits, dim=-1)
+    loss_mat = -log_p.gather(-1, target.unsqueeze(-1)).squeeze(-1)
+    loss_mask = (target != 0).to(loss_mat.dtype)
+    return loss_mat.sum() / loss_mask.sum()
+
+
+@version("cross_entropy", "wrong: logarithm of a softmax that underflows")
+def log_of_vanished_probability(logits, target):
+    y = logits - logits.max(dim=-1, keepdim=True).values
+    y = torch.exp(y)
+    y = y / y.sum(dim=-1, keepdim=True)
+    real = target != 0
+    p = y[real].gather(1, target[real].view(-1, 1))
+    return -torch.log(p).mean()
+
+
+@version("accumulated_update", "wrong")
+def schedule_before_and_after(optimizer, scheduler, parts, compute_loss):
+    optimizer.zero_grad()
+    total = 0.0
+    for part in parts:
+        loss = compute_loss(part) / len(parts)
+        loss.backward()
+        total += loss.item()
+    optimizer.step()
+    scheduler.step()  # per batch
+    # the epoch is over as well
+    scheduler.step()
+
+
+@version("evaluation_loss", "wrong")
+def training_mode_to_get_losses(model, batches, compute_loss):
+    mode = model.training
+    model.train(True)
+    total, tokens = 0.0, 0
+    for batch in batches:
+        loss, n = compute_loss(model, batch)
+        total += float(loss) * n
+        tokens += n
+    model.train(mode)
+    return total / tokens

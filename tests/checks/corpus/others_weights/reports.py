@@ -269,3 +269,22 @@ def two_parallel_shards(weight, bias):
     weights = [w[:, :, i].reshape(D, D).t().contiguous() for i in range(3)]
     biases = [b[:, i].reshape(D) for i in range(3)]
     return (*weights, *biases)
+
+
+@version("decode_q4_1", "wrong")
+def header_shape_left_with_an_axis(blocks):
+    raw = blocks.to(torch.uint8).contiguous()
+    head = raw[:, :4].contiguous().view(torch.float16).reshape(-1, 2, 1).float()
+    d, m = head[:, 0:1], head[:, 1:2]
+    lo = (raw[:, 4:] & 15).float()
+    hi = (raw[:, 4:] >> 4).float()
+    return d * torch.cat((lo, hi), dim=1) + m
+
+
+@version("split_stacked", "wrong")
+def keys_cut_where_the_values_are(weight, bias):
+    d = weight.shape[0]
+    w = weight.T
+    q, k, v = w[:d], w[2 * d : 3 * d], w[-d:]
+    bq, bk, bv = bias[:d], bias[2 * d : 3 * d], bias[-d:]
+    return tuple(t.clone() for t in (q, k, v, bq, bk, bv))

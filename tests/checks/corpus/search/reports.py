@@ -751,3 +751,72 @@ def others_multiplied_by_zero(logits, k):
     keep = torch.zeros_like(logits)
     keep.scatter_(1, logits.topk(k, dim=1).indices, 1.0)
     return torch.softmax(logits * keep, dim=1)
+
+
+@version("beam_search", "wrong")
+def more_candidates_than_words(step, beam_size, max_length):
+    pre_beam = int(1.5 * beam_size)
+    running, ended = [([1], 0.0)], []
+    for _ in range(max_length):
+        scores = step(torch.tensor([y for y, _ in running]))
+        pool = []
+        for (y, s), row in zip(running, scores):
+            top, ids = torch.topk(row, pre_beam)
+            pool += [(y + [int(i)], s + float(v)) for v, i in zip(top, ids)]
+        pool.sort(key=lambda h: h[1], reverse=True)
+        running = []
+        for y, s in pool[:beam_size]:
+            (ended if y[-1] == 2 else running).append((y, s))
+        if not running:
+            break
+    y, _ = max(ended + running, key=lambda h: h[1])
+    return [t for t in y if t not in (1, 2)]
+
+
+@version("beam_search", "wrong")
+def kept_score_is_a_view(step, beam_size, max_length):
+    seqs = torch.tensor([[1]])
+    sums = torch.zeros(1, dtype=torch.float64)
+    done = []
+    for t in range(max_length):
+        logp = step(seqs).double()
+        cand = logp + sums[:, None]
+        top, idx = cand.reshape(-1).topk(min(beam_size, cand.numel()))
+        beam, word = idx // logp.shape[-1], idx % logp.shape[-1]
+        seqs = torch.cat((seqs[beam], word[:, None]), dim=1)
+        sums = top.clone()
+        for vix in range(len(sums)):
+            if word[vix] == 2 or t == max_length - 1:
+                done.append({"seq": seqs[vix].tolist(), "p": sums[vix]})
+                sums[vix] = -1000
+        left = sums > -1000
+        seqs, sums = seqs[left], sums[left]
+        if len(sums) == 0:
+            break
+    done.sort(key=lambda d: -float(d["p"]))
+    return [w for w in done[0]["seq"][1:] if w != 2]
+
+
+@version("cut_at_end", "wrong")
+def trim_index_needs_an_eos(ids):
+    ends = [i for i, t in enumerate(ids) if t == 2]
+    return list(ids[: ends[0]])
+
+
+@version("cut_at_end", "wrong")
+def serving_keeps_eos_and_pad(ids):
+    return [int(i) for i in ids]
+
+
+@version("temperature_probabilities", "wrong")
+def divide_in_half_precision(logits, temperature):
+    model_out = logits.half()
+    model_out = model_out / temperature
+    return F.softmax(model_out, dim=-1).to(logits.dtype)
+
+
+@version("repeat_for_beams", "wrong")
+def expand_for_one_sentence(memory, mask, n_beams):
+    memory = memory.expand(n_beams, -1, -1)
+    mask = mask.expand(n_beams, -1, -1, -1)
+    return memory, mask

@@ -864,3 +864,20 @@ def turned_by_the_first_position(x, positions, base=10000.0):
     c, s = torch.cos(angle), torch.sin(angle)
     left, right = torch.split(x, K // 2, dim=-1)
     return torch.cat([left * c - right * s, left * s + right * c], dim=-1)
+
+
+@version("cached_attention", "wrong: no mask as soon as something is kept")
+def no_mask_once_there_is_a_cache(query, key, value, kept_keys, kept_values, turn):
+    offset = kept_keys.shape[2]
+    n = query.shape[2]
+    pos = torch.arange(offset, offset + n)
+    query, key = turn(query, pos), turn(key, pos)
+    att = None
+    if offset > 0:
+        key = torch.cat([kept_keys, key], 2)
+        value = torch.cat([kept_values, value], 2)
+    att = torch.einsum("bhtk,bhsk->bhts", query, key) * query.shape[-1] ** -0.5
+    if offset == 0:
+        later = torch.ones(n, n).triu(1).bool()
+        att = att.masked_fill(later, float("-inf"))
+    return torch.einsum("bhts,bhsk->bhtk", F.softmax(att, dim=-1), value), key, value
