@@ -207,3 +207,37 @@ def test_what_cannot_be_copied_is_judged_all_the_same() -> None:
                 return scores.softmax(-1)
 
     assert verdict("softmax", Locked()).status == "right"
+
+
+def test_a_later_call_that_stops_is_told_so() -> None:
+    class FirstLength:
+        def __init__(self):
+            self.rows = {}
+
+        def __call__(self, x, table):
+            return x + self.rows.setdefault(x.size(-1), table[: x.size(1)])
+
+    text = verdict("add_positions", FirstLength()).text()
+    assert "in a later one" in text and "`self.rows`" in text and "you return None" not in text
+
+
+def test_what_a_wrong_call_has_used_up_is_named() -> None:
+    class LeftOver:
+        def __init__(self):
+            self.left, self.calls = [], 0
+
+        def __call__(self, words):
+            self.calls += 1
+            found, self.left = [*self.left, *words], []
+            if self.calls == 1:
+                self.left = list(words)
+            return found
+
+    made = LeftOver()
+    held = checks.kept.attributes(made)
+    assert made("a") == ["a"]
+    since = checks.kept.attributes(made)
+    assert made("a") == ["a", "a"]
+    names = checks.kept.changed(made, held, lambda: made("a") == ["a"], since)
+    assert names == ["self.left"]
+    assert checks.kept.changed(made, held, lambda: True, since) == []

@@ -21,7 +21,7 @@ from transformer_book.checks.comparing import apart, difference, same
 from transformer_book.checks.components import Case, Component, Mistake
 from transformer_book.checks.explaining import explain, known_outcomes
 from transformer_book.checks.learners_code import code_of, is_untouched, last_line, must_be_callable
-from transformer_book.checks.running import SECONDS, Bounded, Outcome, call, leaves_of
+from transformer_book.checks.running import SECONDS, Bounded, Outcome, call, in_words, leaves_of
 from transformer_book.checks.troubles import (
     CHANGES,
     DIFFERS,
@@ -156,10 +156,8 @@ def _named(attempt: Attempt, mistakes: Sequence[Mistake]) -> Verdict | None:
     if named.together:
         if diagnosis.simpler(attempt.plain, attempt.given, found, expected):
             return None
-        if change := _mended(attempt, whole=True):  # it is simpler than two mistakes
-            also = "The numbers are also those of two mistakes together."
-            return replace(named, sentences=(*change, also, *named.sentences[1:]))
-        return named
+        change = _mended(attempt, whole=True)  # it is simpler than two mistakes
+        return replace(named, sentences=change) if change else named
     told = tuple(filter(None, (explained.before, *named.sentences, beside)))
     named = replace(named, sentences=told)
     if explained.before:  # numbers that are nearly those of a convention are wrong beside it
@@ -185,7 +183,7 @@ def _unnamed(attempt: Attempt) -> Verdict:
         first = attempt.wrong[0]
         case, right = cases[first], expected[first].answer
         names = kept.changed(attempt.function, attempt.held, lambda: _is(attempt.call(case), right))
-        example = first_difference(found[first], expected[first])
+        example = _otherwise(found[first], expected[first])
         return _keeps(attempt, names, cases[first].name, example)
     return _of_troubles(attempt)
 
@@ -193,6 +191,8 @@ def _unnamed(attempt: Attempt) -> Verdict:
 def _of_troubles(attempt: Attempt) -> Verdict:
     """The trouble of most inputs, diagnosed, and the second one in a sentence."""
     first, *others = troubles_of(attempt)
+    if first.kind == CHANGES:  # autograd refuses what the same line does
+        others = [each for each in others if each.kind != STOPS or not _by_autograd(attempt, each)]
     verdict = {STOPS: _stops, CHANGES: _changes, DIFFERS: _differs}[first.kind](attempt, first)
     sentences = (*verdict.sentences, *in_brief(attempt, others[:1]))
     example, own = verdict.example, attempt.cases[first.inputs[0]].name
@@ -203,6 +203,12 @@ def _of_troubles(attempt: Attempt) -> Verdict:
     if others and example and not example.startswith("On the input"):
         example = f"On the input {own!r}: {example[:1].lower()}{example[1:]}"
     return replace(verdict, sentences=sentences, example=example)
+
+
+def _by_autograd(attempt: Attempt, trouble: Trouble) -> bool:
+    """Whether it is only that no gradient can be computed."""
+    troubles = (attempt.found[i].trouble or "" for i in trouble.inputs)
+    return all(trouble.startswith("No gradient can ") for trouble in troubles)
 
 
 def _mended(attempt: Attempt, *, whole: bool = False) -> tuple[str, ...]:
@@ -353,6 +359,7 @@ def _changes(attempt: Attempt, trouble: Trouble) -> Verdict:
 
 def _otherwise_again(attempt: Attempt) -> tuple[str, ...]:
     """What to tell of another answer to the first input, asked again; nothing if it is the same."""
+    since = kept.attributes(attempt.function)
     again = attempt.call(attempt.cases[0], gradients=attempt.component.differentiable)
     before = attempt.found[0]
     comparable = not again.trouble and not before.trouble and same(before.answer, before.answer)
@@ -364,7 +371,7 @@ def _otherwise_again(attempt: Attempt) -> tuple[str, ...]:
     )
     first = attempt.cases[0]
     names = kept.changed(
-        attempt.function, attempt.held, lambda: _is(attempt.call(first), before.answer)
+        attempt.function, attempt.held, lambda: _is(attempt.call(first), before.answer), since
     )
     return (*told, kept.cause(attempt.function, names)) if names else told
 
@@ -403,8 +410,13 @@ def _kept(attempt: Attempt) -> Verdict | None:
                 attempt.held,
                 lambda case=case, right=right: _is(attempt.call(case), right),
             )
-            return _keeps(attempt, names, case.name, first_difference(mine, Outcome(right)))
+            return _keeps(attempt, names, case.name, _otherwise(mine, Outcome(right)))
     return None
+
+
+def _otherwise(mine: Outcome, right: Outcome) -> str:
+    """How an outcome differs, as a sentence: it may be that there is none."""
+    return f"{in_words(mine)}." if mine.trouble else first_difference(mine, right)
 
 
 def _of_tensors(values: Sequence[Any]) -> bool:
@@ -435,7 +447,7 @@ def _one_module(attempt: Attempt) -> Verdict | None:
             if not right.trouble and not _is(mine, right.answer):
                 due = right.answer
                 names = kept.changed(module, held, lambda a=again, d=due: _is(a(), d))
-                return _keeps(attempt, names, "", first_difference(mine, right))
+                return _keeps(attempt, names, "", _otherwise(mine, right))
     return None
 
 

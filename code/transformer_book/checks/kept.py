@@ -178,16 +178,23 @@ def restore(made: Any, before: dict[str, Any] | None) -> None:
         _put({n: place for n, place in places.items() if _other(now, before, n)}, before)
 
 
-def changed(made: Any, before: dict[str, Any] | None, right: Callable[[], bool]) -> list[str]:
+def changed(
+    made: Any,
+    before: dict[str, Any] | None,
+    right: Callable[[], bool],
+    since: dict[str, Any] | None = None,
+) -> list[str]:
     """The names of what differs from before and makes a later call `right` if it is put back.
 
-    None, if this does not make it right, or if it is right as it is and more than one differs.
+    None, if this does not make it right, or if it is right as it is and more than one differs. What
+    differs is what does now, or did `since`: a call that was wrong may have used up what made it
+    so. Then one that does not make it right, if it alone differs, is not named, either.
     """
     if before is None:
         return []
     places = _places(made)
-    now = _state(places)
-    names = [name for name in now if _other(now, before, name)]
+    now = since or _state(places)
+    names = [name for name in now if name in places and _other(now, before, name)]
     try:
         now = copied({name: now[name] for name in names})
         places = {name: places[name] for name in names}
@@ -197,7 +204,7 @@ def changed(made: Any, before: dict[str, Any] | None, right: Callable[[], bool])
             return right()
 
         needed = names if names and put_back(names) else []
-        for name in needed if names[1:] else ():
+        for name in needed if since or names[1:] else ():
             fewer = [each for each in needed if each != name]
             needed = fewer if put_back(fewer) else needed
         _put(places, now)

@@ -465,8 +465,13 @@ def _of_slices(node: ast.AST) -> bool:
 
 def edits(code: Code, values: Values, gradients: bool = False) -> Iterator[Edit]:
     """Every change, the most likely first; for gradients alone those of a `backward`, if any."""
-    found = [edit for part in code.parts for edit in _of_part(part, values)]
     nodes = [node for part in code.parts for node in ast.walk(part)]
+    texts = {
+        ast.unparse(n): n.value
+        for n in nodes
+        if isinstance(n, ast.Constant) and isinstance(n.value, str) and n.value.isidentifier()
+    }
+    found = [edit for part in code.parts for edit in _of_part(part, values, texts)]
     backward = [n for n in nodes if isinstance(n, ast.FunctionDef) and n.name == "backward"]
     if gradients and backward:
         lines = {i for n in backward for i in range(n.lineno, (n.end_lineno or 0) + 1)}
@@ -475,7 +480,7 @@ def edits(code: Code, values: Values, gradients: bool = False) -> Iterator[Edit]
     return iter(found)
 
 
-def _of_part(part: Part, values: Values) -> Iterator[Edit]:
+def _of_part(part: Part, values: Values, texts: Mapping[str, str]) -> Iterator[Edit]:
     stored = {n.id for n in ast.walk(part) if isinstance(n, ast.Name) and _stored(n)}
     stored |= {a.arg for n in ast.walk(part) if isinstance(n, ast.arguments) for a in n.args}
     # An argument that is never read may be what is missing.
@@ -497,7 +502,7 @@ def _of_part(part: Part, values: Values) -> Iterator[Edit]:
         if isinstance(n, (ast.BinOp, ast.Subscript, ast.Call)) and not _stored(n)
         if n.place in values and isinstance(values[n.place], (int, float, Tensor))  # ty: ignore
     }
-    others = {text: value for text, value in others.items() if len(text) <= WIDE // 2}
+    others = {text: value for text, value in others.items() if len(text) <= WIDE // 2} | texts
     yield from _walk(part, (), part.lineno, values, names, others)
 
 
@@ -543,9 +548,20 @@ def _walk(
                 power = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow)
                 beside = ({}, {}) if power and key == "right" else (names, others)
                 variants = _variants(child, values, *beside)
+            asked = isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.Eq, ast.NotEq))
             for rank, new in variants:
-                yield Edit(holder, key, new, here, above, rank)
+                if not (asked and _never(new, child)):
+                    yield Edit(holder, key, new, here, above, rank)
             yield from _walk(child, above, here, values, names, others)
+
+
+def _never(new: ast.expr, old: ast.AST) -> bool:
+    """Whether no id is equal to it, or no longer to what stands beside it: both always hold."""
+    if isinstance(new, ast.BinOp):
+        return new.left is old and isinstance(new.right, ast.Constant)
+    if isinstance(new, ast.Call):
+        return isinstance(new.func, ast.Attribute) and new.func.attr == "clamp"
+    return isinstance(new, ast.Constant) and isinstance(new.value, int) and new.value < 0
 
 
 def expression(text: str) -> ast.expr:
@@ -615,6 +631,9 @@ def _variants(
         always = own == "flag" and equal and isinstance(new, ast.Compare)
         yield (6 if odd else ADDED if always else rank), new
     if isinstance(node, ast.Constant):
+        if isinstance(node.value, str):
+            texts = (text for text, value in others.items() if isinstance(value, str))
+            yield from ((2, expression(text)) for text in texts if text != ast.unparse(node))
         return
     if own == "number":
         yield 2, ast.Constant(0)

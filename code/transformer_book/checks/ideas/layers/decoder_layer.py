@@ -418,7 +418,7 @@ def across_first(x: Tensor, back: Any, over: Any, transformed: Any) -> Tensor:
 @mistake(
     "wire",
     "cross-attention left out",
-    symptom="The memory does not matter: the source is never read.",
+    symptom="The memory does not matter: nothing of the source comes in.",
     cause="Cross-attention is the second of the three sublayers: use what it gives.",
 )
 def never_across(x: Tensor, back: Any, over: Any, transformed: Any) -> Tensor:
