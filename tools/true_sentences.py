@@ -17,6 +17,7 @@ import contextlib
 import copy
 import inspect
 import io
+import math
 import re
 import sys
 import warnings
@@ -87,10 +88,11 @@ def holds_a_number(value: Any) -> bool:
         return any(map(holds_a_number, value.values()))
     if isinstance(value, (list, tuple)):
         return any(map(holds_a_number, value))
-    if isinstance(value, (int, float, torch.Tensor)):
-        numbers = torch.as_tensor(value)
-        return bool((numbers.isfinite() & (numbers != 0)).any())
-    return False
+    if isinstance(value, torch.Tensor):
+        return bool((value.isfinite() & (value != 0)).any())
+    if isinstance(value, float):
+        return math.isfinite(value) and value != 0
+    return isinstance(value, int) and value != 0
 
 
 def true_numbers(symptom: str, answer: Any) -> bool:

@@ -24,8 +24,7 @@ def test_a_change_of_most_inputs_is_told_before_the_one_that_autograd_refuses() 
     of = len(checks.COMPONENTS["rms_norm"].cases())
     changes = f"On {of - 1} of {of} inputs the numbers are right, but your function changes"
     assert text.startswith(changes), text
-    assert "its argument `x`" in text and f"On 1 of {of} inputs, 'zeros': no gradient" in text
-    assert text.endswith("expected version 0 instead.") and "Hi" not in text
+    assert "its argument `x`" in text and "no gradient" not in text  # the same line is to blame
 
 
 def test_numbers_are_called_right_on_the_inputs_that_were_tried() -> None:

@@ -619,7 +619,8 @@ def _variants(
     """What may come in its place, with a rank; of `others` only as they stand elsewhere."""
     place = node.place  # ty: ignore
     if place not in values and not isinstance(node, ast.Constant):
-        yield from _simple(node)  # it may be what stops
+        if isinstance(node, (ast.Call, ast.BinOp, ast.Subscript)):
+            yield from _simple(node)  # it may be what stops
         return
     own = kind(values.get(place))
     for rank, new in _simple(node):
