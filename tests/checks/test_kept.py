@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import collections
 import threading
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import torch
@@ -175,6 +175,17 @@ def test_of_what_is_kept_only_what_spoils_a_later_call_is_named() -> None:
     assert checks.kept.changed(made, held, lambda: made(2) == 2) == ["self._mask"]
     assert checks.kept.changed(made, held, lambda: False) == []
     assert (made._mask, made.shown, made.calls) == (1, 2, 1)  # as it was
+
+
+def test_a_class_may_keep_something_for_all_its_objects() -> None:
+    class Counted(Attention):
+        seen: ClassVar[list[Any]] = []
+
+        def chosen(self, mask, key):
+            self.seen.append(key.shape)
+            return mask
+
+    assert verdict("multi_head_attention", Counted).status == "right" and Counted.seen
 
 
 def test_a_check_leaves_nothing_behind() -> None:

@@ -81,7 +81,7 @@ def _places(made: Any) -> Places:
     if function is not None:
         values = _Defaults(function)
         found |= {name: (values, name) for name in mutable_defaults(function)}
-    if not isinstance(owner, types.FunctionType):
+    if not isinstance(owner, (types.FunctionType, type)):  # what a class holds cannot be set there
         holders = vars(owner), getattr(owner, "_buffers", None) or {}
         found |= {
             f"self.{name}": (holder, name)

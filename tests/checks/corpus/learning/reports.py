@@ -1186,7 +1186,7 @@ def _a_test_loop(model):
 
 
 @version("training_update", "wrong")
-def test_loop_leaves_evaluation_mode(model, optimizer, compute_loss):
+def evaluated_and_left_so(model, optimizer, compute_loss):
     loss = compute_loss()
     optimizer.zero_grad()
     loss.backward()
