@@ -137,6 +137,8 @@ def whole(pages: Sequence[Page], book: Mapping[str, str]) -> HtmlElement:
     body.set("class", "bd-article on-paper")
     document = E.HTML(head, body, lang="en")
     document.set("data-theme", "light")
+    for image in document.iter("img"):  # it would wait to be scrolled to: then it is not on paper
+        image.attrib.pop("loading", None)
     return document
 
 
