@@ -569,3 +569,39 @@ def test_another_key_of_the_code_is_tried_and_no_condition_that_always_holds() -
     (found,) = told("merged_weight", by_another_name)
     assert "with `{'scale': alpha, 'rank': len(down)}` in the place of" in found
     assert not any("!= 0" in said for said in told("one_stack_labels", of_real_tokens))
+
+
+def test_what_stands_around_lines_is_taken_away() -> None:
+    def norm_without_a_gradient(x, sublayer, norm):
+        with torch.no_grad():
+            h = norm(x)
+        return x + sublayer(h)
+
+    def references_turned(translations, references, corpus_bleu):
+        said = [text.split() for text in translations]
+        try:
+            return corpus_bleu(said, [[r.split() for r in g] for g in zip(*references)])
+        except ValueError:
+            return corpus_bleu(said, [[r.split() for r in g] for g in references])
+
+    def turned_by_its_shape(weight, down, up, alpha):
+        delta = (down.T @ up.T) * (alpha / down.shape[0])
+        if delta.shape != weight.shape:
+            delta = delta.T
+        return weight + delta
+
+    (found,) = told("pre_norm", norm_without_a_gradient)
+    assert "below `with torch.no_grad(): …` alone in its place" in found
+    (found,) = told("bleu_of_strings", references_turned)
+    assert "below `except ValueError: …` in the place of the whole `try`" in found
+    (found,) = told("merged_weight", turned_by_its_shape)
+    assert "below `if delta.shape != weight.shape: …` always done" in found
+
+
+def test_each_input_has_the_time_that_it_needs() -> None:
+    def without_itself(length):  # a thousand rows take far longer than three
+        return torch.tensor([[j < i for j in range(length)] for i in range(length)])
+
+    (found,) = told("causal_mask", without_itself)
+    assert "[j <= i for j in range(length)]" in found
+    assert f"right on all {inputs('causal_mask')}" in found

@@ -41,6 +41,7 @@ ADDED = 4  # the rank from which a change adds something to the code
 FURTHER = 2000  # changes that are tried behind one that adds: another may be shorter
 ENDLESS = 40  # changes that do not end: then no more are tried
 BRIEF, MANY = 0.02, 10  # seconds that each change has on an input, and how often its own time
+THRICE = 3  # how often that at least
 FEW = 2  # wrong inputs that many a change fits by chance
 FIRST = 6  # changes that help a little: for so many, a second one is looked for
 MEMORY = 2 * 2**30  # bytes beyond what the process holds
@@ -724,7 +725,7 @@ def _simple(node: ast.expr) -> Iterator[tuple[int, ast.expr]]:
             if node.attr in family:
                 for other in sorted(family - {node.attr}):
                     yield 1, ast.Attribute(node.value, other, node.ctx)
-        yield 1, node.value
+        yield 0, node.value
     elif isinstance(node, ast.Subscript):
         yield 0, node.value
         if not isinstance(node.slice, (ast.Slice, ast.Tuple, ast.Constant)):
@@ -769,7 +770,9 @@ def _calls(node: ast.Call) -> Iterator[tuple[int, ast.expr]]:
         if isinstance(argument, ast.BinOp):
             yield 3, argument.left
         if len(node.args) > 1 or not _is_to(node):  # `x.to()` does nothing
-            yield 2, ast.Call(node.func, node.args[:i] + node.args[i + 1 :], node.keywords)
+            odd = isinstance(argument, ast.Starred)  # `zip()` gives nothing
+            fewer = ast.Call(node.func, node.args[:i] + node.args[i + 1 :], node.keywords)
+            yield 6 if odd else 2, fewer
         for j in range(i):
             order = list(node.args)
             order[i], order[j] = order[j], order[i]
@@ -868,6 +871,12 @@ def _statements(
             yield edit([*before, other, *after], s, said)
         if isinstance(s, (ast.For, ast.While, ast.If, ast.With)):
             yield from _of_block(s, before, after, edit)
+        if isinstance(s, (ast.With, ast.Try)):
+            alone = f"with what stands below `{_first(s)}` alone in its place"
+            yield edit([*before, *s.body, *after], s, alone)
+        for handler in s.handlers if isinstance(s, ast.Try) else ():
+            instead = f"with what stands below `{_first(handler)}` in the place of the whole `try`"
+            yield edit([*before, *handler.body, *after], handler, instead, 2)
         for name, value in names.items():
             for method in METHODS:
                 if not isinstance(value, Tensor) and hasattr(value, method):
@@ -936,7 +945,7 @@ def _of_block(
             yield edit(into, one, f"with `{_first(one)}` in the block of {said}, too,", 4)
 
 
-def _first(statement: ast.stmt) -> str:
+def _first(statement: ast.AST) -> str:
     """The first line of a statement."""
     first, *more = written(statement).splitlines()
     return f"{first} …" if more else first
@@ -1040,6 +1049,7 @@ class Tries:
     number: int = 0
     endless: int = 0
     start: float = field(default_factory=time.process_time)
+    times: dict[int, float] = field(default_factory=dict)
 
     @property
     def over(self) -> bool:
@@ -1159,9 +1169,15 @@ class Tries:
             order.sort(key=lambda i: (i != probe, i not in wrong, i))
         ways = (False, True) if component.differentiable else (False,)
         for gradients, i in itertools.product(ways, order):
-            mine = call(tried, goal.cases[i], gradients=gradients, seconds=self.long, endless=False)
+            if i in found:
+                continue
+            case, long = goal.cases[i], self.long(i)
+            mine = call(tried, case, gradients=gradients, seconds=long, endless=False)
             self.endless += mine.unfinished
-            if i in found or right(goal, i, mine):
+            if mine.unfinished and long < LONG and i != probe and i in wrong:
+                # What stops early takes less time than the right answer may.
+                mine = call(tried, case, gradients=gradients, seconds=LONG, endless=False)
+            if right(goal, i, mine):
                 continue
             found.append(i)
             if i == probe or i not in wrong or len(found) >= most:
@@ -1169,17 +1185,20 @@ class Tries:
         ready = self._ready_made(tried) and not self._ready_made(goal.tried)
         return None if ready else found
 
-    @functools.cached_property
-    def long(self) -> float:
+    def long(self, i: int) -> float:
         """Seconds of processor time that a change may take on an input: many times its own."""
-        start = time.process_time()
-        self.attempt.call(self.attempt.cases[wrong_of(self.attempt)[0]])
-        return min(LONG, BRIEF + MANY * (time.process_time() - start))
+        if i not in self.times:
+            start = time.process_time()
+            if i < len(self.attempt.found) and not self.attempt.found[i].unfinished:
+                self.attempt.call(self.attempt.cases[i])
+                own = time.process_time() - start
+                self.times[i] = min(max(LONG, THRICE * own), BRIEF + MANY * own)
+        return self.times.get(i, LONG)
 
     def _ready_made(self, tried: Any) -> bool:
         """Whether it calls what a task on the component may forbid."""
         with builtin.watch(self.attempt.component, None) as noted:
-            call(tried, self.attempt.cases[0], gradients=False, seconds=self.long, endless=False)
+            call(tried, self.attempt.cases[0], gradients=False, seconds=self.long(0), endless=False)
         return bool(noted)
 
 
