@@ -251,6 +251,27 @@ class Told:
         said = int(right), int(answers or right), int(of), first
         return (sum(full), sum(counts), len(counts), named) == said
 
+    @reads(r"The (\d+) inputs behind it were not tried\.")
+    def not_tried(self, many: str) -> bool:
+        return self.found[-1].unfinished and len(self.cases) - len(self.found) == int(many)
+
+    @reads(r"Besides, your \w+ changes (.*?)(?: in line ([\d or]+) of your cell or file)?\.")
+    def besides(self, what: str, lines: str | None) -> bool:
+        first = next((o for o in self.found if o.changed), None)
+        return first and what == self.checks.troubles.what_it_changes(self.attempt, first)
+
+    @reads(
+        rf"On the input {QUOTED} your (\w+) call of `(.*?)` hands it (\d+) rows?; each call of the "
+        r"right version hands it (\d+)\."
+    )
+    def rows(self, name: str, which: str, function: str, many: str, due: str) -> bool:
+        number = ORDINALS.index(which)
+        return any(
+            len(mine[function][number][0]) == int(many) != int(due)
+            and {len(given[0]) for given in right[function]} == {int(due)}
+            for mine, right in self._handed(name)
+        )
+
     @reads(r"It (does so|stops with \w+|stops in that line) on (\d+) of (\d+) inputs\.")
     def so_often(self, how: str, times: str, of: str) -> bool:
         kind = self.verdict.sentences[0].split(":")[0]
@@ -259,7 +280,10 @@ class Told:
         counted = alike if how.startswith("stops with") else here
         return (len(counted), len(self.found)) == (int(times), int(of))
 
-    @reads(r"Of the \d+ inputs (?:it|its answer) is wrong exactly on those (.*)\.")
+    @reads(
+        r"Of the \d+ inputs (?:it|its answer) is wrong exactly on those (.*?)"
+        r"(?: \(the check makes its inputs of .*\))?\."
+    )
     def exactly(self, said: str) -> bool:
         return any(
             [bool(each.holds(t)) == (each.text == said) for t in self.trials]
@@ -292,7 +316,7 @@ class Told:
     # --- stops, and what is told of right answers -------------------------------------------------
 
     @reads(
-        r"((?:It(?:, or what is done with it afterwards,)? (?:stops|calls|waits) |An endless |"
+        r"((?:It(?:, or what is done with it afterwards,)? (?:stops|calls|waits) |An endless |An update |"
         r"No gradient can |Not finished ).*?)"
         r"(?:, in line (\d+) of your cell or file)?\.(?: The input was: (.*)\.)?"
     )

@@ -12,6 +12,10 @@ import torch
 from torch import Tensor, nn
 
 
+class Seen(Exception):
+    """What a check sees of an answer by using it, said in the place of the answer."""
+
+
 class NamesDiffer(Exception):
     """A learner's class whose parameters are called otherwise than the check's docstring says."""
 

@@ -145,9 +145,12 @@ def _one_step(attempt: Attempt, inputs: Sequence[int]) -> str | None:
         return None
     steps = [_steps(attempt, i) for i in inputs]
     values = [_values(attempt, i) for i in inputs]
+    given = [[*leaves_of(attempt.cases[i].arguments)] for i in inputs]
     for at in steps[0]:
-        if not all(at in each for each in steps):
-            continue
+        if not all(at in each for each in steps) or all(
+            any(_alike(each[at], x) for x in own) for each, own in zip(steps, given, strict=True)
+        ):
+            continue  # no value of theirs stands for an argument
         found = []
         for i, right, own in zip(inputs, steps, values, strict=True):
             found.append(dict(_leads(attempt, i, right[at], own)))
@@ -230,7 +233,8 @@ def _up_to(attempt: Attempt, inputs: Sequence[int]) -> str | None:
     if reached is None:
         return None
     (last, line), after = reached
-    behind = "that value is right: look at what is done with it, in that line and behind it"
+    behind = "that value is right: look at what is done with it, in that line and behind it, "
+    behind += "and at what else goes in there"
     if after:
         behind = f"no tensor of yours is {_value_of(attempt, *after)}"
     there = f"{_there(attempt, inputs)} {_line(line)}"
@@ -360,7 +364,7 @@ def _calls(attempt: Attempt, inputs: Sequence[int]) -> str | None:
         if not right:
             return None
         odd = _odd(known, mine, right, ends=not attempt.found[i].trouble)
-        if told := odd or (odd is None and _numbers(mine, right)):
+        if told := odd or (odd is None and (_rows(mine, right) or _numbers(mine, right))):
             return f"On the input {attempt.cases[i].name!r} {told}"
         if odd is not None or attempt.found[i].trouble:
             return None
@@ -506,6 +510,25 @@ def _equal(a: Any, b: Any) -> bool:
         return same(a, b)
     except Exception:
         return False
+
+
+def _rows(mine: Sequence[Call], right: Sequence[Call]) -> str | None:
+    """The first call with another number of rows, where all calls of the right version have one."""
+
+    def rows_of(calls: Sequence[Call], name: str) -> list[int]:
+        firsts = [given[0] for other, given, _ in calls if other == name and given]
+        return [len(x) for x in firsts if isinstance(x, Tensor) and x.dim() == 2]
+
+    for name in dict.fromkeys(name for name, *_ in mine):
+        theirs = set(rows_of(right, name))
+        for number, many in enumerate(rows_of(mine, name)):
+            if len(theirs) == 1 and many not in theirs:
+                return (
+                    f"your {ordinal(number)} call of `{name}` hands it {many} "
+                    f"{'row' if many == 1 else 'rows'}; each call of the right version hands it "
+                    f"{theirs.pop()}."
+                )
+    return None
 
 
 def _numbers(mine: Sequence[Call], right: Sequence[Call]) -> str | None:

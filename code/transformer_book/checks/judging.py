@@ -97,13 +97,28 @@ def _verdict(attempt: Attempt, mistakes: Sequence[Mistake]) -> Verdict:
             )
             return Verdict("wrong", attempt.name, (sentence,))
         return _kept(attempt) or all_right(attempt.component, cases, found)
-    verdict = _named(attempt, mistakes) or _unnamed(attempt)
+    verdict = _of_inputs(attempt, _named(attempt, mistakes) or _unnamed(attempt))
     if not verdict.example:
         return verdict
     beside = [attempt.plain.compared]
     if verdict.status == "wrong" and _drawn(attempt, attempt.wrong) is not None:
         beside.append(DRAWS)
     return replace(verdict, example=" ".join(filter(None, (verdict.example, *beside))))
+
+
+def _of_inputs(attempt: Attempt, verdict: Verdict) -> Verdict:
+    """The verdict, with where the names come from that conditions have and the function has not."""
+    made_of = set(diagnosis.of_ours(attempt.plain)) - set(attempt.plain.signature.split(", "))
+
+    def told(sentence: str) -> str:
+        names = sorted(n for n in made_of if re.search(rf"exactly on those .*\b{n}\b", sentence))
+        if not names:
+            return sentence
+        if "size of axis" in sentence:
+            return ""  # it is the size of what a model of ours reads
+        return f"{sentence[:-1]} (the check makes its inputs of {' and '.join(names)})."
+
+    return replace(verdict, sentences=tuple(filter(None, map(told, verdict.sentences))))
 
 
 def _drawn(attempt: Attempt, places: Sequence[int]) -> int | None:
@@ -158,7 +173,8 @@ def _named(attempt: Attempt, mistakes: Sequence[Mistake]) -> Verdict | None:
             return None
         change = _mended(attempt, whole=True)  # it is simpler than two mistakes
         return replace(named, sentences=change) if change else named
-    told = tuple(filter(None, (explained.before, *named.sentences, beside)))
+    besides = _besides(attempt) if named.status == "wrong" else ""
+    told = tuple(filter(None, (explained.before, *named.sentences, beside, besides)))
     named = replace(named, sentences=told)
     if explained.before:  # numbers that are nearly those of a convention are wrong beside it
         return replace(named, status="wrong")
@@ -195,6 +211,8 @@ def _of_troubles(attempt: Attempt) -> Verdict:
         others = [each for each in others if each.kind != STOPS or not _by_autograd(attempt, each)]
     verdict = {STOPS: _stops, CHANGES: _changes, DIFFERS: _differs}[first.kind](attempt, first)
     sentences = (*verdict.sentences, *in_brief(attempt, others[:1]))
+    if CHANGES not in [first.kind, *(each.kind for each in others)]:
+        sentences = (*sentences, *filter(None, (_besides(attempt),)))
     example, own = verdict.example, attempt.cases[first.inputs[0]].name
     if any("would be the convention" in sentence for sentence in sentences):
         example = ""  # it is held against the book's own version
@@ -231,6 +249,8 @@ def _stops(attempt: Attempt, trouble: Trouble) -> Verdict:
         if does == kind and any((attempt.found[i].trouble or "").startswith(kind) for i in others):
             does = "It stops in that line"
         where = f"{does} on {trouble.share(attempt)} inputs."
+        if attempt.found[first].unfinished and len(attempt.found) < len(cases):
+            where = f"The {len(cases) - len(attempt.found)} inputs behind it were not tried."
     change = _mended(attempt) or inside.located(attempt, trouble.inputs)
     return replace(verdict, sentences=(*verdict.sentences, where, *change))
 
@@ -575,13 +595,32 @@ def _changed(attempt: Attempt, numbers: str, i: int) -> Verdict:
             "itself, and what `.view()` gives shares its numbers."
         )
     line = diagnosis.tried(inside.changing_line, attempt, i)
-    at = f" in line {line} of your cell or file" if line else ""
+    at = _in_lines(attempt, mine.changed[0])
     sentence = (
         f"{numbers}, but {these}your {attempt.component.form} changes "
         f"{what_it_changes(attempt, mine)}{at}: the caller has other data afterwards. {copy} "
         f"The input was: {case.name}."
     )
     return Verdict("wrong", attempt.name, (sentence,), line=line or last_line(attempt.function))
+
+
+def _in_lines(attempt: Attempt, argument: int | str) -> str:
+    """The lines in which an argument is changed, if those of all inputs are known."""
+    changed = [i for i, mine in enumerate(attempt.found) if mine.changed[:1] == (argument,)]
+    lines = {diagnosis.tried(inside.changing_line, attempt, i) for i in changed}
+    if None in lines:
+        return ""
+    told = " or ".join(map(str, sorted(lines)))
+    return f" in line {told} of your cell or file"
+
+
+def _besides(attempt: Attempt) -> str:
+    """What is to be said of arguments that are changed where answers are wrong, or nothing."""
+    for mine in attempt.found:
+        if mine.changed:
+            what = f"your {attempt.component.form} changes {what_it_changes(attempt, mine)}"
+            return f"Besides, {what}{_in_lines(attempt, mine.changed[0])}."
+    return ""
 
 
 def _slopes_differ(mine: Outcome, right: Outcome, i: int) -> bool:

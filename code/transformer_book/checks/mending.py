@@ -39,6 +39,7 @@ LONG = 0.5  # seconds of processor time for what does not end
 LIKELY = 3  # the rank of a change that may be told where it does not mend everything
 ADDED = 4  # the rank from which a change adds something to the code
 FURTHER = 2000  # changes that are tried behind one that adds: another may be shorter
+BESIDE = 300  # and behind one that does not
 ENDLESS = 40  # changes that do not end: then no more are tried
 BRIEF, MANY = 0.02, 10  # seconds that each change has on an input, and how often its own time
 THRICE = 3  # how often that at least
@@ -259,6 +260,10 @@ def values_of(code: Code, attempt: Attempt, i: int) -> Values:
         return found
     call(attempt.component.observe(made), attempt.cases[i], gradients=False, seconds=4 * LONG)
     return found
+
+
+def _kind_of_items(value: Sequence[Any]) -> str:
+    return kind(value[0]) if value else ""
 
 
 def kind(value: Any) -> str:
@@ -492,6 +497,9 @@ def _of_part(part: Part, values: Values, texts: Mapping[str, str]) -> Iterator[E
         for a in _arguments(n)
         if a.arg != "self" and a.place in values  # ty: ignore
     }
+    for n in ast.walk(part):
+        if isinstance(n, ast.Name) and n.id in names:
+            n.given = True  # ty: ignore
     names |= {
         ast.unparse(n): values[n.place]  # ty: ignore
         for n in ast.walk(part)
@@ -549,15 +557,28 @@ def _walk(
                 power = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow)
                 beside = ({}, {}) if power and key == "right" else (names, others)
                 variants = _variants(child, values, *beside)
-            asked = isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.Eq, ast.NotEq))
+            asked = _asked(node)
             for rank, new in variants:
-                if not (asked and _never(new, child)):
+                if not (asked and _never(new, child, values.get(getattr(asked, "place", None)))):
                     yield Edit(holder, key, new, here, above, rank)
             yield from _walk(child, above, here, values, names, others)
 
 
-def _never(new: ast.expr, old: ast.AST) -> bool:
-    """Whether no id is equal to it, or no longer to what stands beside it: both always hold."""
+def _asked(node: ast.AST) -> ast.expr | None:
+    """What a comparison by `==`, `!=`, `eq` or `ne` asks about."""
+    if isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.Eq, ast.NotEq)):
+        return node.left
+    called = node.func if isinstance(node, ast.Call) else None
+    return called.value if isinstance(called, ast.Attribute) and called.attr in ("eq", "ne") else None
+
+
+def _never(new: ast.expr, old: ast.AST, asked: Any) -> bool:
+    """Whether no id is equal to it, or no longer to what stands beside it: both always hold.
+
+    Of vectors no number is equal to another constant either.
+    """
+    if isinstance(new, ast.Constant) and isinstance(old, ast.Constant) and kind(asked) == "vectors":
+        return True
     if isinstance(new, ast.BinOp):
         return new.left is old and isinstance(new.right, ast.Constant)
     if isinstance(new, ast.Call):
@@ -644,13 +665,18 @@ def _variants(
             yield 6 if name in others else 2, expression(name)
     shape = getattr(values[place], "shape", ())  # a function may have an attribute of the name
     alone = isinstance(shape, tuple) and shape[-1:] == (1,)
+    odd = r"softmax\(-1|- e\.mean\(-1" if alone else "$^"  # a number, whatever it is
+    if own == "list" and _kind_of_items(values[place]) != "number":
+        odd = r"\*e"
+    if own == "tokens" and getattr(node, "given", False):
+        odd = r"e [+-] 1"  # ids are what they are
     for text in WRAPS.get(own, "e").split("; "):
-        if not (
-            alone and re.search(r"softmax\(-1|- e\.mean\(-1", text)
-        ):  # a number, whatever it is
+        if not re.search(odd, text):
             yield 4, filled(text, node)
     small = own == "number" and 0 < values[place] < 1
     for name, value in names.items():
+        if own == "list" and kind(value) == own and _kind_of_items(value) != _kind_of_items(values[place]):
+            continue  # a pair among pieces is there only to be unequal
         texts = WITH.get((own, other := kind(value)), "e").split("; ")
         for text in [*texts, *([WITHIN_ONE] if small and other == "number" else ())]:
             if name != ast.unparse(node):
@@ -766,7 +792,7 @@ def _calls(node: ast.Call) -> Iterator[tuple[int, ast.expr]]:
         yield 0, node.func.value
     for i, argument in enumerate(node.args):
         if not isinstance(argument, ast.Starred):
-            yield 0, argument
+            yield 3 if isinstance(argument, ast.Constant) else 0, argument
         if isinstance(argument, ast.BinOp):
             yield 3, argument.left
         if len(node.args) > 1 or not _is_to(node):  # `x.to()` does nothing
@@ -876,7 +902,7 @@ def _statements(
             yield edit([*before, *s.body, *after], s, alone)
         for handler in s.handlers if isinstance(s, ast.Try) else ():
             instead = f"with what stands below `{_first(handler)}` in the place of the whole `try`"
-            yield edit([*before, *handler.body, *after], handler, instead, 2)
+            yield edit([*before, *handler.body, *after], handler, instead)
         for name, value in names.items():
             for method in METHODS:
                 if not isinstance(value, Tensor) and hasattr(value, method):
@@ -905,7 +931,7 @@ def _of_block(
         yield edit([*before, *inner, *after], s, f"with what stands below {said} always done,", 2)
         if s.orelse:
             yield edit(
-                [*before, *s.orelse, *after], s, f"with the `else` of {said} always done,", 3
+                [*before, *s.orelse, *after], s, f"with the `else` of {said} always done,", 2
             )
     first, last = _first(inner[0]), _first(inner[-1])
     for n in range(2, len(inner)):
@@ -1123,6 +1149,8 @@ class Tries:
             for number, edit in enumerate(edits(code, values, not self.attempt.wrong)):
                 if self.over or (whole and number > until):
                     break
+                if whole and whole[0].rank < ADDED <= edit.rank:
+                    break  # what adds nothing comes before what does
                 if nan and edit.scales():
                     continue  # it hides what was rounded to 0, and does not mend it
                 if beside is not None and edit.meets(beside):
@@ -1139,7 +1167,8 @@ class Tries:
                     best, least = (edit, left), len(left)
                 if not left:
                     whole.append(edit)
-                    until = until if whole[1:] else number + FURTHER * (edit.rank >= ADDED)
+                    further = FURTHER if edit.rank >= ADDED else BESIDE
+                    until = until if whole[1:] else number + further
             if whole:
                 return min(whole, key=functools.partial(_length, code)), []
             if self.over:

@@ -19,7 +19,7 @@ from torch.nn import functional
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from transformer_book.checks import watchdog
-from transformer_book.checks.classes import NamesDiffer
+from transformer_book.checks.classes import NamesDiffer, Seen
 from transformer_book.checks.components import Case
 from transformer_book.checks.learners_code import learners_line
 
@@ -94,6 +94,8 @@ def call(
             drew = not torch.equal(torch.default_generator.get_state(), SEEDED)
     except watchdog.TooLong as stop:
         return Outcome(trouble=_unfinished(stop), line=learners_line(stop, source), unfinished=True)
+    except Seen as told:
+        return Outcome(trouble=str(told))
     except NamesDiffer as error:
         return Outcome(trouble=str(error), names_differ=True)
     except RecursionError as error:

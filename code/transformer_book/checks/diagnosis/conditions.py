@@ -52,7 +52,8 @@ def exact(trials: Sequence[Trial], by_chance: float = BY_CHANCE) -> str | None:
 
     One that is not likely is told only if as many inputs, drawn at random, share one of those that
     were tried as seldom as is said; and not if another one holds that is about something else.
-    A threshold, which a handful of numbers may have by chance, comes behind all others.
+    A threshold, which a handful of numbers may have by chance, comes behind all others; powers of
+    two, which hardly any code is about, behind that.
     """
     wrong = [trial.wrong for trial in trials]
     held = list(_that_hold(trials))
@@ -63,7 +64,8 @@ def exact(trials: Sequence[Trial], by_chance: float = BY_CHANCE) -> str | None:
     often = len(alike) / math.comb(len(wrong), sum(wrong)) > by_chance
     if not found or often or not set.intersection(*(each.about for each, _ in found)):
         return None
-    return min((said for _, said in found), key=lambda said: bool(THRESHOLD.search(said)))
+    odd = ("power of two", THRESHOLD)
+    return min((said for _, said in found), key=lambda said: [bool(re.search(x, said)) for x in odd])
 
 
 def _that_hold(trials: Sequence[Trial]) -> Iterator[tuple[Condition, list[bool], str]]:
@@ -195,7 +197,7 @@ def _of_tensor(name: str, first: Tensor, *, ids: bool) -> Iterator[Condition]:
         yield Condition(
             f"with numbers beyond ±100 in `{name}`",
             f"without numbers beyond ±100 in `{name}`",
-            lambda t: of(t) is not None and bool((of(t).abs() > 100).any()),
+            lambda t: of(t) is not None and bool((of(t).isfinite() & (of(t).abs() > 100)).any()),
             likely=False,
         )
         yield Condition(
@@ -214,6 +216,12 @@ def _of_answers(trials: Sequence[Trial]) -> Iterator[Condition]:
             f"whose right answer is `{name}` itself",
             f"whose right answer is not `{name}` itself",
             lambda t, n=name: same(t.given[n], t.right),
+        )
+    if all(type(trial.right) is int for trial in trials):
+        yield Condition(
+            "whose right answer is too large for 32 bits, and for 64",
+            "whose right answer is not too large for 32 bits",
+            lambda t: None if 2**31 <= t.right < 2**63 else t.right >= 2**63,
         )
     if not all(isinstance(trial.right, list) for trial in trials):
         return

@@ -52,9 +52,9 @@ def placed(leaves: Sequence[Leaf]) -> str | None:
 def _chance(place: Place, leaves: Sequence[Leaf], differ: Sequence[Tensor]) -> float:
     """The logarithm of how often differences strewn at random all fall into a place.
 
-    It is 0 where not all of these do.
+    It is 0 where not all of these do, and where on most inputs there is nothing else.
     """
-    chance = 0.0
+    chance, more = 0.0, 0
     for leaf, where in zip(leaves, differ, strict=True):
         inside = _inside(place, leaf)
         if inside is None or (where & ~inside).any():
@@ -64,7 +64,8 @@ def _chance(place: Place, leaves: Sequence[Leaf], differ: Sequence[Tensor]) -> f
             eligible = where | (leaf.right != 0) | (leaf.mine != 0)
         share = int((inside & eligible).sum()) / int(eligible.sum())
         chance += int(where.sum()) * math.log(share)
-    return chance
+        more += share < 1
+    return chance if 2 * more >= len(leaves) else 0.0
 
 
 def _inside(place: Place, leaf: Leaf) -> Tensor | None:

@@ -566,7 +566,7 @@ def _normalised(dim: int, leaves: Sequence[Leaf]) -> Iterator[Relation]:
         word = leaves[0].word(axis)
         for text, quotient in (("times", True), ("plus", False)):
             yield Relation(
-                f"Yours is the right answer {text} a number, another one for each {word}.",
+                f"Yours is the right answer {text} one number for each {word}.",
                 lambda leaf, a=axis, q=quotient: _by_one_number(leaf, a, q),
                 lambda leaf, a=axis: leaf.right.numel() >= ENOUGH * leaf.right.size(a),
                 loose=True,

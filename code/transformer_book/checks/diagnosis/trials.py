@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from transformer_book.checks.comparing import apart, same
@@ -160,7 +161,7 @@ def _sizes(given: Mapping[str, Any]) -> dict[str, float]:
                 found[key] = size
             if value.dim() > 1:
                 found[f"the number of entries of `{name}`"] = value.numel()
-            if not value.dtype.is_floating_point and value.dim() > 1:
+            if value.dtype in (torch.bool, torch.long) and value.dim() > 1:
                 found[f"the number of entries of `{name}` that are not 0"] = int((value != 0).sum())
         elif isinstance(value, (list, tuple, str)):
             found[f"the length of `{name}`"] = len(value)

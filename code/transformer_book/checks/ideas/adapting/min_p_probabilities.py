@@ -141,7 +141,7 @@ def of_token_zero(p: Tensor, min_p: float) -> Tensor:
 @mistake(
     "p",
     "min-p on logits",
-    symptom="The bound is a share of the largest logit, which may be negative.",
+    symptom="The bound is a share of the largest logit or log-probability, which may be negative.",
     cause="Compare probabilities: take the softmax first.",
 )
 def on_logits(logits: Tensor) -> Tensor:

@@ -191,7 +191,8 @@ def sentences_counted(texts: Sequence[Sequence[str]]) -> Counter[str]:
     "count",
     "letters counted in place of words",
     symptom="The entries are letters.",
-    cause="A loop over a word gives its characters: loop over the sentences, then over the words.",
+    cause="A loop over a word gives its characters, as Counter.update(word) does: loop over the "
+    "sentences, then over the words, and count each word as one.",
 )
 def letters_counted(texts: Sequence[Sequence[str]]) -> Counter[str]:
     return Counter(letter for words in texts for word in words for letter in word)

@@ -30,12 +30,12 @@ def group_sort_cases() -> Sequence[Case]:
 
 
 def observe_group_sort(function):
-    """Either of two equal numbers may have the gradient: where all are, that of both is one's."""
+    """Either of two equal numbers may have the gradient: where all are, each has half of both."""
 
     def observed(x):
-        first = x[..., 0::2]
-        tied = torch.equal(first, x[..., 1::2])
-        return function(first.repeat_interleave(2, dim=-1) if tied else x)
+        first, second = x[..., 0::2], x[..., 1::2]
+        tied = torch.equal(first, second)
+        return function(((first + second) / 2).repeat_interleave(2, dim=-1) if tied else x)
 
     return observed
 

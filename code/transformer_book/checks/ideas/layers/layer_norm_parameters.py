@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from transformer_book.checks.boundaries import longer_than, on
+from transformer_book.checks.classes import Seen
 from transformer_book.checks.components import Case, Component, mistakes_in
 
 
@@ -26,9 +27,9 @@ def observe_parameters(function: Callable[..., Any]) -> Callable[..., Any]:
             if now.numel():
                 now.detach().flatten()[:1].add_(1)
             if not torch.equal(now.detach().flatten()[1:], then.flatten()[1:]):
-                raise ValueError("an update of one feature's number changes those of others, too")
+                raise Seen("An update of one feature's number changes those of others, too")
         if not all(map(torch.equal, others, apart)):
-            raise ValueError("an update of one layer's numbers changes those of another, too")
+            raise Seen("An update of one layer's numbers changes those of another, too")
         return tuple(before)
 
     return observed

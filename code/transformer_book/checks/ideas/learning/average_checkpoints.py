@@ -23,7 +23,7 @@ def checkpoint_cases() -> Sequence[Case]:
 
     turned_round = [
         {"weight": normal(2, 2, 2, seed=50), "scale": torch.tensor(3.0)},
-        {"scale": torch.tensor(5.0), "weight": normal(2, 2, 2, seed=51)},
+        {"scale": torch.tensor(6.0), "weight": normal(2, 2, 2, seed=51)},
     ]
     hand = [{"weight": torch.tensor([1.0, 2.0])}, {"weight": torch.tensor([3.0, 6.0])}]
 

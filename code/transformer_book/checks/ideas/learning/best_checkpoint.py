@@ -173,7 +173,7 @@ def luckiest(measured: Sequence[tuple[float, int]]) -> float:
     "choose",
     "largest loss in place of the smallest",
     symptom="Larger losses are taken for better ones.",
-    cause="A loss is to be small: min, not max.",
+    cause="A loss is to be small: take the checkpoint of the smallest loss, as min does.",
 )
 def largest(losses: Sequence[float]) -> int:
     return list(losses).index(max(losses))

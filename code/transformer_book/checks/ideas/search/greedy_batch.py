@@ -116,8 +116,8 @@ GREEDY_BATCH = Component(
     returns="`(B, t)` whole numbers: the likeliest tokens of all sentences, without `<sos>` (1), "
     "with `<eos>` (2) where a sentence ended and padding (0) behind it; `step(tokens)` takes ids "
     "`(B, t)` that begin with `<sos>` and gives `(B, V)` log-probabilities, never the highest for "
-    "`<sos>` and padding before a sentence has ended; `max_length` counts `<eos>`, and columns of "
-    "nothing but padding at the end are no matter",
+    "`<sos>`; padding may come like any word before a sentence has ended; `max_length` counts "
+    "`<eos>`, and columns of nothing but padding at the end are no matter",
     differentiable=False,
     observe=observe_batch,
     compared="Answers are compared with padding up to `max_length`.",
@@ -242,7 +242,8 @@ def never_remembered(done: Tensor, chosen: Tensor) -> Tensor:
     "choose",
     "token of the first sentence for all",
     symptom="All sentences are the first one.",
-    cause="Choose a token for each row: step(tokens).argmax(dim=-1).",
+    cause="Hand the rows of all sentences to `step` at once, (B, t), and choose a token for each: "
+    "step(tokens).argmax(dim=-1).",
 )
 def first_row_for_all(log_p: Tensor) -> Tensor:
     return log_p[:1].argmax(dim=-1).expand(len(log_p))

@@ -147,8 +147,8 @@ GREEDY = Component(
     observe=observe_calls,
     returns="a list of token ids without `<sos>` (1) and `<eos>` (2), at most `max_length` "
     "tokens; `step(tokens)` takes ids `(1, t)` that begin with `<sos>` and gives `(1, V)` "
-    "log-probabilities, of which those of `<sos>` and `<pad>` (0) are never the highest, and no "
-    "two are equal",
+    "log-probabilities, of which that of `<sos>` is never the highest (`<pad>`, 0, may come like "
+    "any word), and no two are equal",
     differentiable=False,
     settled=without_padding,
     met="bleu",
