@@ -255,7 +255,10 @@ class Told:
     def not_tried(self, many: str) -> bool:
         return self.found[-1].unfinished and len(self.cases) - len(self.found) == int(many)
 
-    @reads(r"Besides, your \w+ changes (.*?)(?: in line ([\d or]+) of your cell or file)?\.")
+    @reads(
+        r"Your \w+ changes (.*?)(?: in line ([\d or]+) of your cell or file)?: what is read from it "
+        r"afterwards is changed, too\."
+    )
     def besides(self, what: str, lines: str | None) -> bool:
         first = next((o for o in self.found if o.changed), None)
         return first and what == self.checks.troubles.what_it_changes(self.attempt, first)
@@ -334,7 +337,7 @@ class Told:
         return any(self.checks.verdicts._shapes(c) in self.verdict.sentences for c in cases)
 
     @reads(
-        r"On (?:all (\d+)|(\d+) of (\d+)) inputs the numbers are (right|(?:nearly )?those of "
+        r"On (?:all (\d+)|(\d+) of (\d+)) inputs the (?:numbers|answers) are (right|(?:nearly )?those of "
         r"another convention), but (?:on (\d+) of them )?your \w+ changes .* The input was: (.*)\."
     )
     def changes(
@@ -356,7 +359,7 @@ class Told:
         return changed and (sum(right), len(right)) == (int(times), int(of))
 
     @reads(
-        r"On all (\d+) inputs the numbers are (right|(?:nearly )?those of another convention), but "
+        r"On all (\d+) inputs the (?:numbers|answers) are (right|(?:nearly )?those of another convention), but "
         r"(?:on \d+ of them )?(?:no gradient|the grad).*"
     )
     def slopes(self, of: str, numbers: str) -> bool:

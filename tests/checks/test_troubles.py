@@ -36,7 +36,7 @@ def test_numbers_are_called_right_on_the_inputs_that_were_tried() -> None:
 
     component = checks.COMPONENTS["average_checkpoints"]
     text = verdict("average_checkpoints", turned_round).text()
-    assert text.startswith(f"On all {len(component.cases())} inputs the numbers are right, but on ")
+    assert text.startswith(f"On all {len(component.cases())} inputs the answers are right, but on ")
     assert not list(Told(checks, component, turned_round).untrue())
 
 

@@ -174,7 +174,7 @@ def _named(attempt: Attempt, mistakes: Sequence[Mistake]) -> Verdict | None:
         change = _mended(attempt, whole=True)  # it is simpler than two mistakes
         return replace(named, sentences=change) if change else named
     besides = _besides(attempt) if named.status == "wrong" else ""
-    told = tuple(filter(None, (explained.before, *named.sentences, beside, besides)))
+    told = tuple(filter(None, (explained.before, besides, *named.sentences, beside)))
     named = replace(named, sentences=told)
     if explained.before:  # numbers that are nearly those of a convention are wrong beside it
         return replace(named, status="wrong")
@@ -372,7 +372,7 @@ def _matters(attempt: Attempt, place: int, name: str) -> bool:
 def _changes(attempt: Attempt, trouble: Trouble) -> Verdict:
     """The verdict on a function whose numbers are right on most inputs, and who changes them."""
     first, of = trouble.inputs[0], len(attempt.found)
-    numbers = f"On {of - len(attempt.wrong)} of {of} inputs the numbers are right"
+    numbers = f"On {of - len(attempt.wrong)} of {of} inputs the {_answers(attempt)} are right"
     verdict = _changed(attempt, numbers, first)
     return replace(verdict, sentences=(*verdict.sentences, *_mended(attempt)))
 
@@ -423,6 +423,7 @@ def _kept(attempt: Attempt) -> Verdict | None:
         mine = attempt.call(other)
         if not right.trouble:
             rounds.append((other, right.answer, mine))
+        rounds += _of_another_number(attempt, other)
     for case, right, mine in rounds:
         if not _is(mine, right):
             names = kept.changed(
@@ -432,6 +433,20 @@ def _kept(attempt: Attempt) -> Verdict | None:
             )
             return _keeps(attempt, names, case.name, _otherwise(mine, Outcome(right)))
     return None
+
+
+def _of_another_number(attempt: Attempt, case: Case) -> list[tuple[Case, Any, Outcome]]:
+    """The same tensors with smaller whole numbers, if it is right there in a first call."""
+    keywords = {name: kept.nudged(value) for name, value in case.keywords.items()}
+    arguments = tuple(map(kept.nudged, case.arguments))
+    other = replace(case, arguments=arguments, keywords=keywords)
+    values = (*case.arguments, *case.keywords.values())
+    if attempt.anew is None or not any(kept.nudged(x) is not x for x in values):
+        return []
+    versions = attempt.plain.reference, attempt.anew
+    right, alone = (call(attempt.plain.observe(x), other, gradients=False) for x in versions)
+    mine = attempt.call(other)
+    return [] if right.trouble or not _is(alone, right.answer) else [(other, right.answer, mine)]
 
 
 def _otherwise(mine: Outcome, right: Outcome) -> str:
@@ -503,7 +518,7 @@ def _ready_made(attempt: Attempt) -> Verdict | None:
 def _flaw(attempt: Attempt, expected: Sequence[Outcome], what: str = "right") -> Verdict | None:
     """The answers are right, or those of a convention; what about the inputs, and the gradients?"""
     component, cases, found = attempt.component, attempt.cases, attempt.found
-    numbers = f"On all {len(cases)} inputs the numbers are {what}"
+    numbers = f"On all {len(cases)} inputs the {_answers(attempt)} are {what}"
     for i, mine in enumerate(found):
         if mine.changed:
             return _changed(attempt, numbers, i)
@@ -527,8 +542,9 @@ def _flaw(attempt: Attempt, expected: Sequence[Outcome], what: str = "right") ->
                     (
                         f"{numbers}, but {no}: {'it' if to else 'nothing'} would "
                         f"{'learn nothing' if to else 'be learned'} through this. `.item()`, "
-                        "`.detach()`, `.data`, NumPy, a new `torch.tensor(...)` of old numbers, "
-                        "and `torch.no_grad()` cut the connection.",
+                        "`.detach()`, `.data`, NumPy, a new `torch.tensor(...)` or "
+                        "`nn.Parameter(...)` of old numbers, `from_pretrained`, and "
+                        "`torch.no_grad()` cut the connection.",
                     ),
                 )
             if case.rough and slope.isfinite().all():
@@ -552,6 +568,10 @@ def _flaw(attempt: Attempt, expected: Sequence[Outcome], what: str = "right") ->
                     example=(difference(slope, target) or "").capitalize() + ".",
                 )
     return None
+
+
+def _answers(attempt: Attempt) -> str:
+    return "numbers" if attempt.component.differentiable else "answers"
 
 
 def _due(right: Outcome, i: int) -> bool:
@@ -618,8 +638,9 @@ def _besides(attempt: Attempt) -> str:
     """What is to be said of arguments that are changed where answers are wrong, or nothing."""
     for mine in attempt.found:
         if mine.changed:
-            what = f"your {attempt.component.form} changes {what_it_changes(attempt, mine)}"
-            return f"Besides, {what}{_in_lines(attempt, mine.changed[0])}."
+            what = f"Your {attempt.component.form} changes {what_it_changes(attempt, mine)}"
+            at = _in_lines(attempt, mine.changed[0])
+            return f"{what}{at}: what is read from it afterwards is changed, too."
     return ""
 
 

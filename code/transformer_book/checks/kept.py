@@ -37,6 +37,24 @@ class _Defaults(dict[str, Any]):
         self.function.__kwdefaults__ = {n: self[n] for n in more} or None
 
 
+class _Held(dict[str, Any]):
+    """What a class holds, by names; one can be set."""
+
+    def __init__(self, owner: type) -> None:
+        held = {n: x for n, x in vars(owner).items() if not n.startswith("__")}
+        super().__init__((n, x) for n, x in held.items() if not (callable(x) or hasattr(x, "__get__")))
+        self.owner = owner
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        super().__setitem__(name, value)
+        setattr(self.owner, name, value)
+
+    def pop(self, name: str, *default: Any) -> Any:
+        if name in self:
+            delattr(self.owner, name)
+        return super().pop(name, *default)
+
+
 def mutable_defaults(made: Any) -> list[str]:
     """The arguments whose default value is made once, and which a call may change."""
     function = _function(made)
@@ -81,7 +99,12 @@ def _places(made: Any) -> Places:
     if function is not None:
         values = _Defaults(function)
         found |= {name: (values, name) for name in mutable_defaults(function)}
-    if not isinstance(owner, (types.FunctionType, type)):  # what a class holds cannot be set there
+    for each in _classes(owner, function):
+        held, own = _Held(each), [x for x in vars(each).values() if isinstance(x, types.FunctionType)]
+        set_there = {name for f in own for name in _stored(f.__code__, "STORE_ATTR")}
+        names = {name for name, x in held.items() if isinstance(x, MUTABLE) or name in set_there}
+        found |= {f"{each.__name__}.{name}": (held, name) for name in sorted(names)}
+    if not isinstance(owner, (types.FunctionType, type)):
         holders = vars(owner), getattr(owner, "_buffers", None) or {}
         found |= {
             f"self.{name}": (holder, name)
@@ -90,6 +113,16 @@ def _places(made: Any) -> Places:
             if name not in OF_TORCH and not name.startswith("__")
         }
     return found
+
+
+def _classes(owner: Any, function: types.FunctionType | None) -> list[type]:
+    """The class of an object, and those of the same file that its function names."""
+    if function is None:
+        return []
+    named = [function.__globals__.get(name) for name in sorted(_named(function.__code__))]
+    kinds = [owner if isinstance(owner, type) else type(owner), *named]
+    here = [k for k in kinds if isinstance(k, type) and k.__module__ == function.__module__]
+    return list(dict.fromkeys(here))
 
 
 def _reached(function: types.FunctionType) -> list[types.FunctionType]:
@@ -267,6 +300,11 @@ def mirrored(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         return x.flip(-1 if x.dtype == torch.bool else 1)
 
     return tuple(map(turned, inputs))
+
+
+def nudged(value: Any) -> Any:
+    """A whole number made one less, where it is more than 0."""
+    return value - 1 if type(value) is int and value > 0 else value
 
 
 def twice(inputs: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -1014,7 +1014,9 @@ def mended(attempt: Attempt) -> tuple[str, ...]:
             return _told(attempt, [best])
         # What has the right numbers is no other convention, whatever its gradients.
         for name, goal in conventions(attempt) if attempt.wrong else ():
-            one = tries.one(code, goal, wrong_of(goal))
+            if len(wrong := wrong_of(goal)) > len(wrong_of(attempt)):
+                continue  # it is nearer to what is right
+            one = tries.one(code, goal, wrong)
             if one and not one[1] and not (best and not best[1] and one[0].rank >= ADDED):
                 return (f"{one[0].sentence('yours would be')} the convention “{name}”.",)
         if best and not best[1]:

@@ -191,6 +191,8 @@ def _copied(source: str, target: str) -> Callable[[Given], Given | None]:
 
 def same_value(a: Any, b: Any) -> bool:
     """Whether two arguments are one and the same."""
+    if isinstance(a, (int, float)) and isinstance(b, (int, float)):
+        return a == b  # 1e-8 is not 0
     return a is b or (_kind(a) == _kind(b) != "function" and same(a, b))
 
 
