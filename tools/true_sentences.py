@@ -256,8 +256,8 @@ class Told:
         return self.found[-1].unfinished and len(self.cases) - len(self.found) == int(many)
 
     @reads(
-        r"Your \w+ changes (.*?)(?: in line ([\d or]+) of your cell or file)?: what is read from it "
-        r"afterwards is changed, too\."
+        r"Your \w+ changes (.*?)(?: in line ([\d or]+) of your cell or file)?: what "
+        r"reads it afterwards may get other data\."
     )
     def besides(self, what: str, lines: str | None) -> bool:
         first = next((o for o in self.found if o.changed), None)
@@ -319,8 +319,8 @@ class Told:
     # --- stops, and what is told of right answers -------------------------------------------------
 
     @reads(
-        r"((?:It(?:, or what is done with it afterwards,)? (?:stops|calls|waits) |An endless |An update |"
-        r"No gradient can |Not finished ).*?)"
+        r"((?:It(?:, or what is done with it afterwards,)? (?:stops|calls|waits) |An endless |"
+        r"An update |No gradient can |Not finished ).*?)"
         r"(?:, in line (\d+) of your cell or file)?\.(?: The input was: (.*)\.)?"
     )
     def stops(self, trouble: str, line: str | None, name: str | None) -> bool:
@@ -337,8 +337,9 @@ class Told:
         return any(self.checks.verdicts._shapes(c) in self.verdict.sentences for c in cases)
 
     @reads(
-        r"On (?:all (\d+)|(\d+) of (\d+)) inputs the (?:numbers|answers) are (right|(?:nearly )?those of "
-        r"another convention), but (?:on (\d+) of them )?your \w+ changes .* The input was: (.*)\."
+        r"On (?:all (\d+)|(\d+) of (\d+)) inputs the (?:numbers|answers) are "
+        r"(right|(?:nearly )?those of another convention), but (?:on (\d+) of them )?your \w+ "
+        r"changes .* The input was: (.*)\."
     )
     def changes(
         self,
@@ -359,8 +360,9 @@ class Told:
         return changed and (sum(right), len(right)) == (int(times), int(of))
 
     @reads(
-        r"On all (\d+) inputs the (?:numbers|answers) are (right|(?:nearly )?those of another convention), but "
-        r"(?:on \d+ of them )?(?:no gradient|the grad).*"
+        r"On all (\d+) inputs the (?:numbers|answers) are "
+        r"(right|(?:nearly )?those of another convention), but (?:on \d+ of them )?"
+        r"(?:no gradient|the grad).*"
     )
     def slopes(self, of: str, numbers: str) -> bool:
         right = numbers != "right" or not any(trial.wrong for trial in self.trials)

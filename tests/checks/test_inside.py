@@ -34,7 +34,7 @@ def test_a_line_up_to_which_all_is_right_is_told() -> None:
     assert found == (
         f"On all {differ} inputs that differ, l{line(one_too_many_in_the_sum, 1)}has what "
         "comes out of the step “exponentials” of the right version; that value is right: look at "
-        "what is done with it, in that line and behind it."
+        "what is done with it, in that line and behind it, and at what else goes in there."
     )
 
 

@@ -185,7 +185,33 @@ def test_a_class_may_keep_something_for_all_its_objects() -> None:
             self.seen.append(key.shape)
             return mask
 
-    assert verdict("multi_head_attention", Counted).status == "right" and Counted.seen
+    assert verdict("multi_head_attention", Counted).status == "right"
+    assert not Counted.seen  # it was put back
+
+
+class OfTheFirstLength:
+    rows: ClassVar[dict[int, torch.Tensor]] = {}
+
+    def __call__(self, real, prefix):
+        n = real.size(1)
+        if n not in self.rows:
+            at = torch.arange(n)
+            self.rows[n] = (at[None] <= at[:, None]) | (at < prefix)
+        return self.rows[n][None, None] & real[:, None, None]
+
+
+def of_this_length(real, prefix):
+    n, own = real.size(1), of_this_length
+    if getattr(own, "size", None) != n:
+        at = torch.arange(n)
+        own.size, own.open = n, (at[None] <= at[:, None]) | (at < prefix)
+    return own.open[None, None] & real[:, None, None]
+
+
+def test_what_a_class_keeps_and_what_another_number_shows_is_named() -> None:
+    assert "`OfTheFirstLength.rows`" in verdict("prefix_mask", OfTheFirstLength()).text()
+    assert "`of_this_length.size`" in verdict("prefix_mask", of_this_length).text()
+    assert not OfTheFirstLength.rows and not vars(of_this_length)
 
 
 def test_a_check_leaves_nothing_behind() -> None:

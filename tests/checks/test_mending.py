@@ -580,7 +580,9 @@ def test_what_stands_around_lines_is_taken_away() -> None:
     def references_turned(translations, references, corpus_bleu):
         said = [text.split() for text in translations]
         try:
-            return corpus_bleu(said, [[r.split() for r in g] for g in zip(*references)])
+            return corpus_bleu(
+                said, [[r.split() for r in g] for g in zip(*references, strict=True)]
+            )
         except ValueError:
             return corpus_bleu(said, [[r.split() for r in g] for g in references])
 

@@ -12,6 +12,7 @@ import copy
 import functools
 import inspect
 import itertools
+import math
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -127,13 +128,27 @@ def _observed(attempt: Attempt, version: Callable[..., Any]) -> Callable[..., An
     return component.observe(version) if component.form == "function" else version
 
 
+def _given(attempt: Attempt, i: int) -> tuple[Any, ...]:
+    """All arguments of an input."""
+    case = attempt.cases[i]
+    return (*case.arguments, *case.keywords.values())
+
+
 def _alike(a: Tensor, b: Tensor) -> bool:
-    """Whether two tensors hold the same numbers, whatever the order of their axes."""
+    """Whether two tensors hold the same numbers, in whatever order of axes, or with some merged."""
     a, b = (x.squeeze().double().clamp(min=MASKED) for x in (a, b))
+    if a.dim() != b.dim():
+        merged = _ends(a) <= _ends(b) or _ends(b) <= _ends(a)
+        return merged and same(a.flatten(), b.flatten())
     if sorted(a.shape) != sorted(b.shape) or a.dim() > 4:
         return False
     orders = itertools.permutations(range(a.dim()))
     return any(a.permute(order).shape == b.shape and same(a.permute(order), b) for order in orders)
+
+
+def _ends(x: Tensor) -> set[int]:
+    """After how many numbers one index of an axis ends: axes that are merged have fewer of these."""
+    return {math.prod(x.shape[i:]) for i in range(x.dim() + 1)}
 
 
 def _one_step(attempt: Attempt, inputs: Sequence[int]) -> str | None:
@@ -145,7 +160,7 @@ def _one_step(attempt: Attempt, inputs: Sequence[int]) -> str | None:
         return None
     steps = [_steps(attempt, i) for i in inputs]
     values = [_values(attempt, i) for i in inputs]
-    given = [[*leaves_of(attempt.cases[i].arguments)] for i in inputs]
+    given = [[*leaves_of(_given(attempt, i))] for i in inputs]
     for at in steps[0]:
         if not all(at in each for each in steps) or all(
             any(_alike(each[at], x) for x in own) for each, own in zip(steps, given, strict=True)
@@ -181,7 +196,7 @@ def _leads(attempt: Attempt, i: int, right: Tensor, values: Values) -> Iterator[
     for line, value in values[::-1]:
         if value.shape != right.shape or value.dtype != right.dtype or same(value, right):
             continue
-        given = (*attempt.cases[i].arguments, answer)
+        given = (*_given(attempt, i), answer)
         if any(_alike(value, x) for x in leaves_of(given)):
             continue  # that the answer is wrong is known, and no argument is
 
@@ -245,7 +260,7 @@ def _reached(attempt: Attempt, inputs: Sequence[int]) -> tuple[tuple[At, int], A
     """That last step with the learner's line, and that next one, if it may be told."""
     steps = [_steps(attempt, i) for i in inputs]
     values = [_values(attempt, i) for i in inputs]
-    arguments = [attempt.cases[i].arguments for i in inputs]
+    arguments = [_given(attempt, i) for i in inputs]
     given = [[*leaves_of(a), *(x for x in a if isinstance(x, Tensor))] for a in arguments]
     last = after = None
     gap = skipped = False  # whether a step is not reached, and one is that begins at an argument

@@ -640,7 +640,7 @@ def _besides(attempt: Attempt) -> str:
         if mine.changed:
             what = f"Your {attempt.component.form} changes {what_it_changes(attempt, mine)}"
             at = _in_lines(attempt, mine.changed[0])
-            return f"{what}{at}: what is read from it afterwards is changed, too."
+            return f"{what}{at}: what reads it afterwards may get other data."
     return ""
 
 

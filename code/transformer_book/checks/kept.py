@@ -42,7 +42,9 @@ class _Held(dict[str, Any]):
 
     def __init__(self, owner: type) -> None:
         held = {n: x for n, x in vars(owner).items() if not n.startswith("__")}
-        super().__init__((n, x) for n, x in held.items() if not (callable(x) or hasattr(x, "__get__")))
+        super().__init__(
+            (n, x) for n, x in held.items() if not (callable(x) or hasattr(x, "__get__"))
+        )
         self.owner = owner
 
     def __setitem__(self, name: str, value: Any) -> None:
@@ -100,7 +102,10 @@ def _places(made: Any) -> Places:
         values = _Defaults(function)
         found |= {name: (values, name) for name in mutable_defaults(function)}
     for each in _classes(owner, function):
-        held, own = _Held(each), [x for x in vars(each).values() if isinstance(x, types.FunctionType)]
+        held, own = (
+            _Held(each),
+            [x for x in vars(each).values() if isinstance(x, types.FunctionType)],
+        )
         set_there = {name for f in own for name in _stored(f.__code__, "STORE_ATTR")}
         names = {name for name, x in held.items() if isinstance(x, MUTABLE) or name in set_there}
         found |= {f"{each.__name__}.{name}": (held, name) for name in sorted(names)}

@@ -569,7 +569,9 @@ def _asked(node: ast.AST) -> ast.expr | None:
     if isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.Eq, ast.NotEq)):
         return node.left
     called = node.func if isinstance(node, ast.Call) else None
-    return called.value if isinstance(called, ast.Attribute) and called.attr in ("eq", "ne") else None
+    return (
+        called.value if isinstance(called, ast.Attribute) and called.attr in ("eq", "ne") else None
+    )
 
 
 def _never(new: ast.expr, old: ast.AST, asked: Any) -> bool:
@@ -580,7 +582,8 @@ def _never(new: ast.expr, old: ast.AST, asked: Any) -> bool:
     if isinstance(new, ast.Constant) and isinstance(old, ast.Constant) and kind(asked) == "vectors":
         return True
     if isinstance(new, ast.BinOp):
-        return new.left is old and isinstance(new.right, ast.Constant)
+        one = isinstance(new.right, ast.Constant) or kind(asked) == "tokens"
+        return new.left is old and one
     if isinstance(new, ast.Call):
         return isinstance(new.func, ast.Attribute) and new.func.attr == "clamp"
     return isinstance(new, ast.Constant) and isinstance(new.value, int) and new.value < 0
@@ -669,17 +672,18 @@ def _variants(
     if own == "list" and _kind_of_items(values[place]) != "number":
         odd = r"\*e"
     if own == "tokens" and getattr(node, "given", False):
-        odd = r"e [+-] 1"  # ids are what they are
+        odd = r"^e [-+*] \w"  # ids are what they are
     for text in WRAPS.get(own, "e").split("; "):
         if not re.search(odd, text):
             yield 4, filled(text, node)
     small = own == "number" and 0 < values[place] < 1
     for name, value in names.items():
-        if own == "list" and kind(value) == own and _kind_of_items(value) != _kind_of_items(values[place]):
+        lists = own == kind(value) == "list"
+        if lists and _kind_of_items(value) != _kind_of_items(values[place]):
             continue  # a pair among pieces is there only to be unequal
         texts = WITH.get((own, other := kind(value)), "e").split("; ")
         for text in [*texts, *([WITHIN_ONE] if small and other == "number" else ())]:
-            if name != ast.unparse(node):
+            if name != ast.unparse(node) and not re.search(odd, text):
                 yield (3 if text == "a(e)" else 5), filled(text, node, name)
 
 

@@ -65,7 +65,9 @@ def exact(trials: Sequence[Trial], by_chance: float = BY_CHANCE) -> str | None:
     if not found or often or not set.intersection(*(each.about for each, _ in found)):
         return None
     odd = ("power of two", THRESHOLD)
-    return min((said for _, said in found), key=lambda said: [bool(re.search(x, said)) for x in odd])
+    return min(
+        (said for _, said in found), key=lambda said: [bool(re.search(x, said)) for x in odd]
+    )
 
 
 def _that_hold(trials: Sequence[Trial]) -> Iterator[tuple[Condition, list[bool], str]]:

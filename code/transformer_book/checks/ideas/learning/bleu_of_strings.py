@@ -87,7 +87,10 @@ def bleu_cases() -> Sequence[Case]:
             ),
         ),
         Case("one word", (["snow"], [["the snow"]])),
-        Case("an empty translation", ([dog, ""], [["a dog in the snow"], ["a man sleeps"]])),
+        Case(
+            "an empty translation",
+            ([dog, ""], [["a dog in the snow", "the dog runs"], ["a man sleeps"]]),
+        ),
         Case("the second reference", ([man], [[dog, "a man rides his bike"]])),
         Case(
             "marks and capital letters",

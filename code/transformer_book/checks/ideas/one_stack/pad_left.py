@@ -112,7 +112,7 @@ def turned(rows: Rows) -> Tensor:
 @mistake(
     "real",
     "mask of padding behind",
-    symptom="The mask hides the end of shorter texts and shows their padding.",
+    symptom="The mask hides the end of shorter texts and shows padding.",
     cause="`arange(T) < length` is right for padding behind: ask `tokens != 0`.",
 )
 def mask_behind(tokens: Tensor, rows: Rows) -> Tensor:
