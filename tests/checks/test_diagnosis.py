@@ -935,3 +935,35 @@ def test_the_first_axis_of_a_weight_is_not_called_that_of_the_sentences() -> Non
     )
     texts = [change.text for change in checks.diagnosis.asif._of_all([trial])]
     assert texts and not any("sentence" in text for text in texts)
+
+
+def test_a_name_that_only_inputs_have_is_said_to_be_one() -> None:
+    def left_in_training(model, batches, compute_loss):
+        mode = model.training
+        model.eval()
+        with torch.no_grad():
+            both = [compute_loss(model, batch) for batch in batches]
+        for part in model.modules():
+            part.training = mode or isinstance(part, torch.nn.Dropout)
+        return sum(loss * n for loss, n in both) / sum(n for _, n in both)
+
+    text = judge(checks.COMPONENTS["evaluation_loss"], left_in_training).text()
+    assert "with training=False (the check makes its inputs of training)" in text
+
+
+def test_what_holds_by_chance_is_not_told() -> None:
+    def in_half_precision(blocks):
+        right = checks.COMPONENTS["decode_q4_1"].reference(blocks)
+        return right.half().float()
+
+    def beyond_a_float(vocab_size, length):
+        return int(float(vocab_size) ** length) if vocab_size**length < 1e300 else 0
+
+    assert (
+        "entries of `blocks`"
+        not in judge(checks.COMPONENTS["decode_q4_1"], in_half_precision).text()
+    )
+    assert (
+        "too large for 32 bits, and for 64"
+        in judge(checks.COMPONENTS["number_of_targets"], beyond_a_float).text()
+    )

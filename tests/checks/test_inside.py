@@ -163,3 +163,29 @@ def test_the_line_that_changes_is_that_of_the_argument_that_is_named() -> None:
 
 def test_an_attempt_without_a_right_value_is_not_located() -> None:
     assert told("softmax", lambda scores: scores * 0 + 0.3) == ""
+
+
+def test_a_call_with_too_few_rows_is_told() -> None:
+    def those_that_go_on_alone(step, n_sentences, max_length):
+        found = torch.zeros(n_sentences, max_length, dtype=torch.long)
+        alive, tokens = torch.arange(n_sentences), torch.ones(n_sentences, 1, dtype=torch.long)
+        for t in range(max_length):
+            best = step(tokens).argmax(-1)
+            found[alive, t] = best
+            going = best != 2
+            alive, tokens = alive[going], torch.cat([tokens, best[:, None]], 1)[going]
+            if not len(alive):
+                break
+        return found
+
+    text = verdict("greedy_batch", those_that_go_on_alone).text()
+    assert "your second call of `step` hands it 1 row; each call of the right version hands" in text
+    assert "what you hand to it is right" not in text
+
+
+def test_values_with_merged_axes_are_the_same() -> None:
+    alike, x = checks.inside._alike, torch.randn(2, 3, 4, 5)
+    assert alike(x.reshape(6, 4, 5), x) and alike(x, x.reshape(2, 12, 5))
+    assert not alike(x.transpose(0, 1).reshape(6, 4, 5), x)
+    # A view in the place of a transpose has other numbers, though in the same order.
+    assert not alike(x.reshape(2, 4, 3, 5), x.transpose(1, 2))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections import Counter
+from typing import Any
 
 import pytest
 import torch
@@ -169,3 +171,49 @@ def test_a_known_mistake_behind_a_condition_is_named_with_the_condition() -> Non
 )
 def test_a_message_is_cut_at_a_sentence(message: str, shown: str) -> None:
     assert checks.running.in_short(message, most=32) == shown
+
+
+def test_an_argument_that_is_changed_is_told_before_what_follows_from_it() -> None:
+    def by_another_name(target):
+        labels = target
+        labels[:, :-1] = target[:, 1:].clone()
+        return target[:, :-1], labels[:, :-1]
+
+    text = verdict("shift", by_another_name).text()
+    assert text.startswith("Your function changes its argument `target` in line ")
+    assert "What your version does, as a rule: " in text
+
+
+def test_all_lines_that_change_an_argument_are_told() -> None:
+    def either_way(logits, tokens, penalty):
+        for row, said in zip(logits, tokens.tolist(), strict=True):
+            for token in {*said} - {0}:
+                if row[token] < 0:
+                    row[token] *= penalty
+                else:
+                    row[token] /= penalty
+        return logits
+
+    first = either_way.__code__.co_firstlineno
+    text = verdict("repetition_penalty", either_way).text()
+    assert f"`logits` in line {first + 4} or {first + 6} of your cell or file" in text
+
+
+def test_what_a_check_does_with_an_answer_is_no_exception_of_its_code() -> None:
+    kept: dict[int, Any] = {}
+
+    def one_for_all(d_model):
+        return kept.setdefault(d_model, (torch.ones(d_model), torch.zeros(d_model)))
+
+    text = verdict("layer_norm_parameters", one_for_all).text()
+    assert "n update of one layer's numbers changes those of another, too" in text
+    assert "stops" not in text
+
+
+def test_inputs_that_were_not_tried_are_not_counted() -> None:
+    def all_of_them(vocab_size, length):
+        return sum(1 for _ in itertools.product(range(vocab_size), repeat=length))
+
+    component = checks.COMPONENTS["number_of_targets"]
+    text = checks.judging.judge(component, all_of_them, seconds=0.5).text()
+    assert "The 4 inputs behind it were not tried." in text and " of 6 inputs" not in text

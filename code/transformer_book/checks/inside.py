@@ -147,7 +147,7 @@ def _alike(a: Tensor, b: Tensor) -> bool:
 
 
 def _ends(x: Tensor) -> set[int]:
-    """After how many numbers one index of an axis ends: axes that are merged have fewer of these."""
+    """After how many numbers one index of an axis ends: merged axes have fewer of these."""
     return {math.prod(x.shape[i:]) for i in range(x.dim() + 1)}
 
 
@@ -239,6 +239,7 @@ def _leaf(attempt: Attempt, i: int, value: Tensor, right: Tensor) -> Leaf:
 def _entry(attempt: Attempt, i: int, value: Tensor, right: Tensor) -> str:
     """The first entry that differs, on this input."""
     told = first_difference(Outcome(value), Outcome(right))
+    told = told.replace("it should be", "the right version has")  # another may be as good there
     return f"on the input {attempt.cases[i].name!r}, {told[:1].lower()}{told[1:]}"
 
 
@@ -378,10 +379,12 @@ def _calls(attempt: Attempt, inputs: Sequence[int]) -> str | None:
         _, right = _called(attempt, i, attempt.component.reference)
         if not right:
             return None
-        odd = _odd(known, mine, right, ends=not attempt.found[i].trouble)
-        if told := odd or (odd is None and (_rows(mine, right) or _numbers(mine, right))):
+        stops = bool(attempt.found[i].trouble)  # then it calls nothing more
+        odd = _odd(known, mine, right, ends=not stops)
+        fewer = not stops and odd is None and _numbers(mine, right)
+        if told := odd or (odd is None and _rows(mine, right)) or fewer:
             return f"On the input {attempt.cases[i].name!r} {told}"
-        if odd is not None or attempt.found[i].trouble:
+        if odd is not None or stops:
             return None
         names |= {name: None for name, *_ in mine}
         if end := _end(attempt, i, known, mine, right):

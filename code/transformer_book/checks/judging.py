@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import functools
 import inspect
@@ -44,6 +45,11 @@ DRAWS = "Your version draws random numbers: another call may give another answer
 CUT = ": is part of the computation cut off from them, or is a backward() of yours wrong?"
 NEARER = "Yours is nearer to the convention"
 FEWEST, CLEARLY = 3, 0.8  # inputs, and how much less may differ, for it to be nearer
+# What a cause says to write: `target[:, :-1]`, or a call with arguments.
+REMEDY = re.compile(
+    r"(?:: |Call |Use |Write |Return )`?([\w.]+(?:\[[^\[\]]+\]|\([^()]+\)))"
+    r"(?=`?(?:\.?$|\. |, not |, the ))"
+)
 OF_ANSWERS = re.compile(r"On (all \d+|the) input.*?: ")
 
 
@@ -173,8 +179,10 @@ def _named(attempt: Attempt, mistakes: Sequence[Mistake]) -> Verdict | None:
             return None
         change = _mended(attempt, whole=True)  # it is simpler than two mistakes
         return replace(named, sentences=change) if change else named
-    besides = _besides(attempt) if named.status == "wrong" else ""
-    told = tuple(filter(None, (explained.before, besides, *named.sentences, beside)))
+    wrong = named.status == "wrong"
+    besides = _besides(attempt) if wrong else ""
+    there = _there_already(attempt, named.mistakes) if wrong else ""
+    told = tuple(filter(None, (explained.before, besides, *named.sentences, there, beside)))
     named = replace(named, sentences=told)
     if explained.before:  # numbers that are nearly those of a convention are wrong beside it
         return replace(named, status="wrong")
@@ -186,6 +194,19 @@ def _named(attempt: Attempt, mistakes: Sequence[Mistake]) -> Verdict | None:
     if flaw is None:
         return named
     return replace(flaw, sentences=(*flaw.sentences, *named.sentences), mistakes=named.mistakes)
+
+
+def _there_already(attempt: Attempt, mistakes: Sequence[Mistake]) -> str:
+    """What is to be said where the remedy of the mistake stands in the code, or nothing."""
+    code = mending.Code.of(attempt.function)
+    if code is None or len(mistakes) != 1:
+        return ""
+    nodes = [node for part in code.parts for node in ast.walk(part)]
+    written = {ast.unparse(node) for node in nodes if isinstance(node, (ast.Call, ast.Subscript))}
+    for remedy in REMEDY.findall(mistakes[0].cause):
+        if remedy in written:
+            return f"`{remedy}` stands in your code already: look at what comes of it."
+    return ""
 
 
 def _unnamed(attempt: Attempt) -> Verdict:

@@ -43,6 +43,7 @@ BESIDE = 300  # and behind one that does not
 ENDLESS = 40  # changes that do not end: then no more are tried
 BRIEF, MANY = 0.02, 10  # seconds that each change has on an input, and how often its own time
 THRICE = 3  # how often that at least
+SHARE = 6  # only one in so many wrong inputs may stay wrong behind a change that is told
 FEW = 2  # wrong inputs that many a change fits by chance
 FIRST = 6  # changes that help a little: for so many, a second one is looked for
 MEMORY = 2 * 2**30  # bytes beyond what the process holds
@@ -1002,7 +1003,7 @@ def mended(attempt: Attempt) -> tuple[str, ...]:
     """The change that would make it right, or two of them, a sentence each.
 
     Or the one that would make it a known convention. Nothing if no change that was tried makes it
-    right on more inputs, and on no other one wrong.
+    right on nearly all inputs, and on no other one wrong.
     """
     code = Code.of(attempt.function, attempt.held)
     if code is None:
@@ -1124,7 +1125,10 @@ class Tries:
         if pairs:
             return min(pairs, key=operator.itemgetter(0))[1]
         second = self._with(code, goal, best) if best else None
-        return [each for each in (best, second) if each]
+        found = [each for each in (best, second) if each]
+        # Of many changes one helps on some inputs by chance.
+        some = len(wrong_of(goal)) // SHARE
+        return found if found and len(found[-1][1]) <= some else []
 
     def _with(self, code: Code, goal: Attempt, first: Found) -> Found | None:
         """Another change behind the first one."""

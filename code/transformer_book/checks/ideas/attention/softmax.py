@@ -149,7 +149,8 @@ def softmax_without_dim(exponentials: Tensor, scores: Tensor) -> Tensor:
     "normalise",
     "softmax over everything",
     symptom="The numbers of all rows together sum to one.",
-    cause="Sum each row alone: dim=-1, keepdim=True.",
+    cause="Take the sum of each row alone, and its largest score if you subtract that: dim=-1, "
+    "keepdim=True.",
 )
 def normalised_over_everything(exponentials: Tensor, scores: Tensor) -> Tensor:
     if exponentials.isinf().any():  # the maximum was not subtracted either
