@@ -27,7 +27,7 @@ def beams_cases() -> Sequence[Case]:
         batch("one beam", 1, 2, 3),
         batch("as many sentences as beams", 3, 2, 1, 3, seed=1),
         batch("as many positions as beams", 2, 2, 1, 2, seed=2, d_model=3),
-        batch("of equal length", 2, 3, 3, seed=3),
+        batch("one token each", 2, 1, 1, seed=3),
         Case(
             "padding in front, five beams",
             (
