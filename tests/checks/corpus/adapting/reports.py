@@ -464,3 +464,38 @@ def only_the_last_sixty_four_tokens(logits, tokens, penalty):
             else:
                 row[token] = row[token] * penalty
     return out
+
+
+@version("top_p_probabilities", "wrong")
+def top_p_ranks_run_across_rows(logits, top_p):
+    B, V = logits.shape
+    ordered, order = torch.softmax(logits, dim=-1).sort(dim=-1, descending=True)
+    mass_before = ordered.cumsum(-1) - ordered
+    kept = (mass_before < top_p).sum(-1, keepdim=True)  # how many of each row
+    ranks = torch.arange(V).repeat_interleave(B).reshape(B, V)
+    ordered = torch.where(ranks < kept, ordered, torch.zeros_like(ordered))
+    ordered = ordered / ordered.sum(-1, keepdim=True)
+    return torch.zeros_like(ordered).scatter(1, order, ordered)
+
+
+@version("lora", "wrong")
+def lora_fed_with_what_the_weight_has_made(x, weight, down, up, alpha):
+    rank = down.shape[0]
+    hidden = F.linear(x, weight)
+    hidden = hidden + alpha / rank * F.linear(F.linear(hidden, down), up)
+    return hidden
+
+
+def _g_top_p(logits, p):
+    probs = logits.softmax(-1)
+    values, order = probs.sort(dim=-1, descending=True)
+    before = values.cumsum(-1) - values
+    values = values.masked_fill(before >= p, 0.0)
+    kept = torch.zeros_like(probs).scatter(-1, order, values)
+    return kept / kept.sum(-1, keepdim=True)
+
+
+@version("min_p_probabilities", "wrong")
+def min_p_setting_handed_to_the_top_p_sampler(logits, min_p):
+    samplers = {"top_p": _g_top_p, "min_p": _g_top_p}
+    return samplers["min_p"](logits, min_p)

@@ -836,3 +836,78 @@ def transposed_but_summed_along_the_old_axis(scores):
     exps = torch.exp(scores).transpose(-1, -2)
     sums = exps.sum(dim=-1, keepdim=True)
     return (exps / sums).transpose(-1, -2)
+
+
+@version("multi_head_attention", "wrong")
+def mask_repeated_for_all_heads_of_all_sentences(
+    query, key, value, w_query, w_key, w_value, w_output, n_heads, mask=None
+):
+    batch, length, d_model = query.shape
+    d_head = d_model // n_heads
+
+    def to_heads(x, weight):
+        x = F.linear(x, weight).view(batch, -1, n_heads, d_head)
+        return x.transpose(1, 2).reshape(batch * n_heads, -1, d_head)
+
+    q, k, v = to_heads(query, w_query), to_heads(key, w_key), to_heads(value, w_value)
+    attn = torch.bmm(q, k.transpose(1, 2)) / math.sqrt(d_head)
+    if mask is not None:
+        mask = mask.reshape(-1, mask.shape[-2], mask.shape[-1])
+        attn = attn.masked_fill(mask.repeat(attn.shape[0], 1, 1).logical_not(), float("-inf"))
+    out = torch.bmm(torch.softmax(attn, dim=-1), v)
+    out = out.view(batch, n_heads, length, d_head).transpose(1, 2).reshape(batch, length, d_model)
+    return F.linear(out, w_output)
+
+
+@version("scaled_dot_product_attention", "wrong: rows of minus infinity")
+def a_row_of_nothing_but_minus_infinity(query, key, value, mask=None):
+    bias = torch.zeros((), dtype=query.dtype)
+    if mask is not None:
+        bias = torch.zeros(mask.shape, dtype=query.dtype).masked_fill(
+            mask.logical_not(), float("-inf")
+        )
+    scores = torch.einsum("...td,...sd->...ts", query, key) / math.sqrt(key.size(-1)) + bias
+    return torch.einsum("...ts,...sv->...tv", scores.softmax(dim=-1), value)
+
+
+@version("softmax", "wrong: softmax without dim")
+def softmax_picks_the_axis_by_the_number_of_axes(scores):
+    axes = scores.dim()
+    if axes in (0, 1, 3):
+        dim = 0
+    elif axes in (2, 4):
+        dim = 1
+    else:
+        raise ValueError("softmax is for one to four axes")
+    shifted = scores - scores.amax(dim=dim, keepdim=True)
+    e = torch.exp(shifted)
+    return e / e.sum(dim=dim, keepdim=True)
+
+
+@version("split_heads", "wrong")
+def view_forgotten(x, n_heads):
+    batch_size = x.size(0)
+    head_dim = x.size(-1) // n_heads
+    x = x(batch_size, -1, n_heads, head_dim).transpose(1, 2)
+    return x
+
+
+@version("padding_mask", "wrong")
+def padding_mask_not_for_one_sentence(tokens):
+    real = torch.ones_like(tokens, dtype=torch.bool)
+    if tokens.shape[1] > 1 and tokens.shape[0] > 1:
+        real = tokens != 0
+    return real[:, None, None, :]
+
+
+@version("padding_mask", "wrong")
+def padding_mask_without_head_axis(tokens):
+    mask = tokens > 0
+    return mask.unsqueeze(1) & mask.unsqueeze(2)
+
+
+@version("split_heads", "wrong")
+def split_heads_as_if_channels_stood_before_positions(x, n_heads):
+    batch, length, width = x.shape
+    heads = x.reshape(batch * n_heads, width // n_heads, length)
+    return heads.transpose(1, 2).reshape(batch, n_heads, length, width // n_heads)

@@ -958,3 +958,102 @@ def backward_only_for_causal(d_output, query, key, value, weights):
     dk = ds.transpose(1, 2) @ query * sm_scale
     dq = ds @ key * sm_scale
     return dq, dk, dv
+
+
+@version("layer_norm_backward", "wrong")
+def layer_norm_backward_rows_from_first_axis(d_output, x, weight, eps=1e-5):
+    M = x.shape[0]
+    N = x.numel() // M
+    D = weight.shape[0]
+    xs = x.reshape(M, N)
+    dy = d_output.reshape(M, N)
+    w = weight.repeat(N // D)
+
+    mean = xs.mean(1, keepdim=True)
+    rstd = (xs.var(1, unbiased=False, keepdim=True) + eps).rsqrt()
+    x_hat = (xs - mean) * rstd
+    g = dy * w
+    dx = rstd * (g - g.mean(1, keepdim=True) - x_hat * (g * x_hat).mean(1, keepdim=True))
+
+    d_weight = (dy * x_hat).sum(0).view(N // D, D).sum(0)
+    d_bias = dy.sum(0).view(N // D, D).sum(0)
+    return dx.reshape(x.shape), d_weight, d_bias
+
+
+@version("linear_backward", "wrong")
+def bias_waits_for_a_second_example(d_output, x, weight):
+    n, m = weight.shape
+    d_x = d_output.matmul(weight)
+    d_weight = torch.einsum("btn,btm->nm", d_output, x)
+    d_bias = torch.zeros(n, dtype=d_output.dtype, device=d_output.device)
+    rows = d_output.shape[0]
+    if rows > 1:
+        d_bias = d_bias + d_output.sum(dim=(0, 1))
+    return d_x, d_weight, d_bias
+
+
+@version("attention_backward", "wrong")
+def keys_and_values_transposed_again(d_output, query, key, value, weights):
+    scale = query.shape[-1] ** -0.5
+    # as the forward pass left them: (B, K, S)
+    saved_key, saved_value = key.transpose(1, 2), value.transpose(1, 2)
+
+    k = saved_key.transpose(1, 2)
+    v = saved_value.transpose(1, 2)
+
+    d_value = weights.transpose(1, 2) @ d_output
+    d_weights = d_output @ v
+    d_scores = weights * (d_weights - (d_weights * weights).sum(-1, keepdim=True))
+    d_query = d_scores @ k.transpose(1, 2) * scale
+    d_key = d_scores.transpose(1, 2) @ query * scale
+    return d_query, d_key, d_value
+
+
+@version("layer_norm_backward", "right")
+def layer_norm_backward_short_mean_delta(d_output, x, weight, eps=1e-5):
+    n = x.shape[-1]
+    mean = x.mean(-1, keepdim=True)
+    diff = x - mean
+    variance = diff.pow(2).mean(-1, keepdim=True)
+    std = (variance + eps).sqrt()
+    d_bias = d_output.sum((0, 1))
+    d_weight = (d_output * diff / std).sum((0, 1))
+    delta = d_output * weight
+    mean_delta = (-delta / std).sum(-1, keepdim=True)
+    variance_delta = (delta * diff).sum(-1, keepdim=True) * -0.5 * (variance + eps).pow(-1.5)
+    d_x = delta / std + variance_delta * 2.0 * diff / n + mean_delta / n
+    return d_x, d_weight, d_bias
+
+
+@version("linear_backward", "wrong")
+def gradients_zeroed_on_every_pass(d_output, x, weight):
+    n, m = weight.shape
+    d_x = torch.zeros_like(x)
+    for b in range(x.shape[0]):
+        for t in range(x.shape[1]):
+            d_weight = torch.zeros(n, m, dtype=weight.dtype)
+            d_bias = torch.zeros(n, dtype=weight.dtype)
+            chain = d_output[b, t]
+            d_x[b, t] += chain @ weight
+            d_weight += torch.outer(chain, x[b, t])
+            d_bias += chain
+    return d_x, d_weight, d_bias
+
+
+@version("attention_backward", "wrong")
+def attention_backward_per_chunk_statistics(d_output, query, key, value, weights):
+    scale = query.size(-1) ** -0.5
+    d_query = torch.zeros_like(query)
+    d_keys, d_values = [], []
+    chunks = zip(key.chunk(2, dim=1), value.chunk(2, dim=1), weights.chunk(2, dim=-1))
+    for k, v, w in chunks:
+        share = w.sum(-1, keepdim=True)  # exp(lse of the chunk - lse of all)
+        p = w / share
+        d_out = share * d_output
+        out = p @ v
+        u = (d_out * out).sum(-1, keepdim=True)
+        d_scores = p * (d_out @ v.transpose(1, 2) - u) * scale
+        d_query = d_query + d_scores @ k
+        d_keys.append(d_scores.transpose(1, 2) @ query)
+        d_values.append(p.transpose(1, 2) @ d_out)
+    return d_query, torch.cat(d_keys, 1), torch.cat(d_values, 1)

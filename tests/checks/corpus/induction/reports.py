@@ -92,3 +92,12 @@ def without_the_last_row(weights, period):
     rows = torch.arange(period, T - 1)
     picked = weights[:, :, rows, rows - period + 1]
     return picked.mean(dim=(0, 2))
+
+
+@version("ablate_head", "wrong")
+def head_pruned_projection_as_before(heads, weight, bias, head):
+    B, H, T, K = heads.shape
+    kept = [h for h in range(H) if h != head]
+    pruned = heads[:, kept]
+    merged = pruned.permute(0, 2, 1, 3).reshape(B, T, len(kept) * K)
+    return merged @ weight + bias

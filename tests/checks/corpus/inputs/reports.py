@@ -1277,3 +1277,209 @@ def frequencies_in_whole_numbers(length, d_model):
 @version("collate", "wrong")
 def prompts_not_padded(rows):
     return torch.tensor(rows, dtype=torch.long)
+
+
+@version("text_to_ids", "wrong")
+def ids_numbered_anew(text, tokenize, vocabulary):
+    numbers = {}
+    ids = []
+    for word in tokenize(text):
+        if word not in vocabulary:
+            ids.append(3)
+            continue
+        if word not in numbers:
+            numbers[word] = 4 + len(numbers)
+        ids.append(numbers[word])
+    return ids + [2]
+
+
+@version("text_to_ids", "wrong")
+def ids_new_words_enter_the_vocabulary(text, tokenize, vocabulary):
+    ids = []
+    for word in tokenize(text):
+        if word not in vocabulary:
+            vocabulary[word] = len(vocabulary)
+        ids.append(vocabulary[word])
+    ids.append(2)
+    return ids
+
+
+@version("training_words", "wrong")
+def words_counted_under_another_key(splits, min_frequency):
+    seen = {}
+    for sentence in splits["train"]:
+        for word in sentence:
+            count = seen.get(word, 0)
+            seen[word.lower()] = count + 1
+    return [word for word in seen if seen[word] >= min_frequency]
+
+
+@version("build_vocabulary", "wrong")
+def vocabulary_threshold_is_fixed(sentences, min_frequency):
+    vocabulary = {"<pad>": 0, "<sos>": 1, "<eos>": 2, "<unk>": 3}
+    counts = defaultdict(int)
+    for sentence in sentences:
+        for word in sentence:
+            counts[word] += 1
+    for word in counts:
+        if counts[word] >= 50:
+            vocabulary[word] = len(vocabulary)
+    return vocabulary
+
+
+@version("text_to_pieces", "wrong")
+def pieces_mark_only_words_behind_a_space(text, merges):
+    pieces = []
+    for chunk in re.findall(r"\s+\S+|\S+", text):
+        word = chunk.strip()
+        symbols = list(word)
+        if len(chunk) > len(word):
+            symbols.insert(0, "▁")
+        for left, right in merges:
+            i = 0
+            while i + 1 < len(symbols):
+                if symbols[i] == left and symbols[i + 1] == right:
+                    symbols[i : i + 2] = [left + right]
+                i += 1
+        pieces.extend(symbols)
+    return pieces
+
+
+@version("number_of_targets", "wrong")
+def number_of_targets_by_numpy_power_in_int32(vocab_size, length):
+    base = np.array([vocab_size], dtype=np.int32)
+    return int(np.power(base, length)[0])
+
+
+@version("embedding", "wrong")
+def embedding_zeroes_the_row_of_no_padding(tokens, weight, padding_idx=None):
+    table = weight.clone()
+    table[padding_idx] = 0.0
+    return F.embedding(tokens, table) * math.sqrt(weight.size(1))
+
+
+def d_shift_right(values):
+    out = torch.zeros_like(values)
+    out[..., 1:] = values[..., :-1]
+    return out
+
+
+@version("add_positions", "wrong")
+def position_ids_shifted_with_tokens(x, table):
+    ids = torch.arange(x.shape[1], device=x.device).unsqueeze(0).expand(x.shape[0], -1)
+    ids = d_shift_right(ids)
+    return x + F.embedding(ids, table)
+
+
+@version("shift", "wrong")
+def start_put_in_front_twice(target):
+    B, length = target.shape
+    sos = torch.ones(B, 1, dtype=target.dtype, device=target.device)
+    reads = torch.cat([sos, target], dim=1)[:, : length - 1]
+    says = target[:, 1:]
+    return reads, says
+
+
+@version("build_vocabulary", "wrong")
+def build_vocabulary_unk_only_if_limited(sentences, min_frequency):
+    counts = Counter(word for sentence in sentences for word in sentence)
+    vocabulary = {"<pad>": 0, "<sos>": 1, "<eos>": 2}
+    if min_frequency > 1:
+        # rare words are cut away, so something has to stand for them
+        vocabulary["<unk>"] = len(vocabulary)
+    for word, n in counts.most_common():
+        if n >= min_frequency:
+            vocabulary[word] = len(vocabulary)
+    return vocabulary
+
+
+@version("tied_logits", "wrong")
+def tied_logits_unembedding_centred_over_the_vocabulary(x, weight):
+    u = weight - weight.mean(dim=0, keepdim=True)
+    return torch.einsum("btd,vd->btv", x, u)
+
+
+@version("text_to_ids", "wrong")
+def text_to_ids_unknown_words_into_letters(text, tokenize, vocabulary):
+    ids = []
+    for token in tokenize(text):
+        if token in vocabulary:
+            ids.append(vocabulary[token])
+        else:
+            for letter in token:
+                ids.append(vocabulary.get(letter, 3))
+    return ids + [2]
+
+
+@version("learn_merges", "wrong")
+def learn_merges_by_likelihood_score(words, n):
+    pieces = {w: list(w) for w in words}
+    merges = []
+    for _ in range(n):
+        pairs, single = collections.Counter(), collections.Counter()
+        for w, count in words.items():
+            for symbol in pieces[w]:
+                single[symbol] += count
+            for pair in zip(pieces[w], pieces[w][1:]):
+                pairs[pair] += count
+        if not pairs:
+            break
+
+        def score(pair):
+            return math.log(pairs[pair]) - math.log(single[pair[0]]) - math.log(single[pair[1]])
+
+        best = min(pairs, key=lambda p: (-score(p), p))
+        merges.append(best)
+        for w, old in pieces.items():
+            new, i = [], 0
+            while i < len(old):
+                if i + 1 < len(old) and (old[i], old[i + 1]) == best:
+                    new.append(old[i] + old[i + 1])
+                    i += 2
+                else:
+                    new.append(old[i])
+                    i += 1
+            pieces[w] = new
+    return merges
+
+
+def h_pair_statistics(vocab):
+    stats = collections.defaultdict(int)
+    for symbols, freq in vocab:
+        for left, right in zip(symbols[:-1], symbols[1:]):
+            stats[left, right] += freq
+    return stats
+
+
+def h_join(symbols, pair):
+    out = []
+    i = 0
+    while i < len(symbols):
+        if symbols[i : i + 2] == pair:
+            out.append(pair[0] + pair[1])
+            i += 2
+        else:
+            out.append(symbols[i])
+            i += 1
+    return tuple(out)
+
+
+@version("learn_merges", "wrong")
+def learn_merges_threshold_of_nothing(words, n, min_frequency=2):
+    vocab = [(tuple(w), c) for w, c in words.items()]
+    stats = h_pair_statistics(vocab)
+    threshold = max(stats.values()) / 10
+    merges = []
+    for _ in range(n):
+        stats = h_pair_statistics(vocab)
+        if not stats:
+            break
+        top = max(stats.values())
+        if top < min_frequency:
+            # no pair comes twice
+            break
+        threshold = min(threshold, top)
+        best = min(p for p, c in stats.items() if c == top)
+        merges.append(best)
+        vocab = [(h_join(s, best), c) for s, c in vocab]
+    return merges

@@ -899,3 +899,202 @@ def decoder_gets_the_last_steps_of_the_encoder_input(
     last = source[:, -target.size(1) :]
     d = decoder(embed_target(last), e, tgt_mask[..., : last.size(1), : last.size(1)], src_mask)
     return output(d)
+
+
+@version("layer_norm", "wrong: layer norm over batch and positions")
+def layer_norm_each_feature_alone(x, weight, bias, eps=1e-5):
+    # statistics of each feature, over everything it has in the batch
+    m = x.mean(dim=(0, 1), keepdim=True)
+    v = ((x - m) ** 2).mean(dim=(0, 1), keepdim=True)
+    normed = (x - m) * torch.rsqrt(v + eps)
+    return torch.addcmul(bias, normed, weight)
+
+
+class _PairSortEqualMasks(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        a, b = x[..., 0::2], x[..., 1::2]
+        low, high = torch.minimum(a, b), torch.maximum(a, b)
+        ctx.save_for_backward(a, b, low, high)
+        return torch.stack((low, high), dim=-1).reshape(x.shape)
+
+    @staticmethod
+    def backward(ctx, grad):
+        a, b, low, high = ctx.saved_tensors
+        g_low, g_high = grad[..., 0::2], grad[..., 1::2]
+        g_a = (a == low) * g_low + (a == high) * g_high
+        g_b = (b == low) * g_low + (b == high) * g_high
+        return torch.stack((g_a, g_b), dim=-1).reshape(grad.shape)
+
+
+@version("group_sort", "wrong")
+def both_of_a_tie_get_the_whole_gradient(x):
+    return _PairSortEqualMasks.apply(x)
+
+
+@version("group_sort", "wrong: first of a pair overwritten")
+def swap_that_overwrites_the_smaller_of_two(x):
+    y = x.clone()
+    first, second = y[..., 0::2].clone(), y[..., 1::2].clone()
+    wrong_way = first > second
+    first = torch.where(wrong_way, second, first)
+    second = torch.where(wrong_way, first, second)
+    return torch.stack([first, second], -1).flatten(-2)
+
+
+@version("encoder_layer", "wrong")
+def normalised_twice_before_attention(x, mask, attention, feed_forward, norm1, norm2):
+    residual = x
+    hidden = norm1(x)
+
+    def attend(states):
+        states = norm1(states)
+        return attention(states, states, states, mask)
+
+    x = residual + attend(hidden)
+    return x + feed_forward(norm2(x))
+
+
+@version("feed_forward", "right")
+def feed_forward_by_convolutions_of_size_one(x, w1, b1, w2, b2):
+    rows = x.reshape(-1, x.shape[-1]).t().unsqueeze(0)
+    hidden = F.relu(F.conv1d(rows, w1.unsqueeze(-1), b1))
+    out = F.conv1d(hidden, w2.unsqueeze(-1), b2)
+    return out.squeeze(0).t().reshape(*x.shape[:-1], w2.shape[0])
+
+
+_c_norms = {}
+
+
+@version("layer_norm_parameters", "wrong: kept from the call before")
+def layer_norm_parameters_one_norm_for_all(d_model):
+    # all norms of one width do the same thing, so one is enough and saves the loop
+    if d_model not in _c_norms:
+        _c_norms[d_model] = nn.LayerNorm(d_model)
+    norm = _c_norms[d_model]
+    return norm.weight, norm.bias
+
+
+@version("transformer_forward", "wrong")
+def transformer_forward_decodes_the_encoding_itself(
+    source, target, embed_source, embed_target, encoder, decoder, output
+):
+    s_mask = source.ne(0).unsqueeze(1).unsqueeze(2)
+    t_len = target.shape[1]
+    t_mask = target.ne(0).view(-1, 1, 1, t_len) & torch.tril(torch.ones(t_len, t_len)).bool()
+
+    encoding = embed_source(source)
+    encoding = encoder(encoding, s_mask)
+
+    decoding = encoding
+    decoding = decoder(decoding, encoding, t_mask, s_mask)
+    return output(decoding)
+
+
+class _e_DropoutFromSeed(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, keep, p):
+        ctx.p = p
+        ctx.seed = 1234
+        return torch.where(keep, x / (1 - p), torch.zeros_like(x))
+
+    @staticmethod
+    def backward(ctx, grad):
+        # the mask is not stored, it is made once more from the seed
+        generator = torch.Generator().manual_seed(ctx.seed)
+        kept = torch.rand(grad.shape, generator=generator).to(grad.device) >= ctx.p
+        return torch.where(kept, grad / (1 - ctx.p), torch.zeros_like(grad)), None, None
+
+
+@version("dropout", "wrong")
+def dropout_backward_draws_its_own_mask(x, p, keep, training):
+    if training:
+        return _e_DropoutFromSeed.apply(x, keep, p)
+    return x
+
+
+class _e_Residual:
+    def __init__(self, fn, norm):
+        self.fn, self.norm = fn, norm
+
+    def __call__(self, x):
+        return x + self.fn(self.norm(x))
+
+
+@version("decoder_layer", "wrong")
+def decoder_layer_residual_added_twice(
+    x, memory, target_mask, memory_mask, self_attention, cross_attention, feed_forward, norms
+):
+    sa = _e_Residual(lambda h: self_attention(h, h, h, target_mask), norms[0])
+    ca = _e_Residual(lambda h: cross_attention(h, memory, memory, memory_mask), norms[1])
+    dense = _e_Residual(feed_forward, norms[2])
+    x = x + sa(x)
+    x = x + ca(x)
+    return x + dense(x)
+
+
+@version("layer_norm_parameters", "wrong")
+def layer_norm_parameters_two_scalars(d_model):
+    scale = nn.Parameter(torch.tensor(1.0))
+    bias = nn.Parameter(torch.tensor(0.0))
+    return scale, bias
+
+
+@version("layer_norm_parameters", "wrong")
+def layer_norm_parameters_uniform_weight(d_model):
+    weight = nn.Parameter(torch.empty(d_model))
+    bias = nn.Parameter(torch.empty(d_model))
+    with torch.no_grad():
+        weight.uniform_()
+        bias.zero_()
+    return weight, bias
+
+
+@version("layer_norm", "right")
+def layer_norm_begin_norm_axis_minus_one(x, weight, bias, eps=1e-5):
+    matrix = x.reshape(-1, x.shape[-1])
+    mean = matrix.mean(dim=-1, keepdim=True)
+    variance = ((matrix - mean) ** 2).mean(dim=-1, keepdim=True)
+    rows = (matrix - mean) * torch.rsqrt(variance + eps)
+    return (rows * weight + bias).reshape(x.shape)
+
+
+@version("causal_self_attention", "wrong")
+def causal_self_attention_current_step_masked_zero_vector_added(x, training):
+    b, t, d = x.shape
+    keys = torch.cat([x.new_zeros(b, 1, d), x], dim=1)
+    scores = x @ keys.transpose(1, 2) / math.sqrt(d)
+    allowed = torch.ones(t, t, dtype=torch.bool, device=x.device).tril(-1)
+    allowed = torch.cat([allowed.new_ones(t, 1), allowed], dim=1)
+    weights = scores.masked_fill(~allowed, float("-inf")).softmax(-1)
+    return weights @ keys
+
+
+def h_cached(f):
+    kept = None
+
+    def inner(use_cache):
+        nonlocal kept
+        if not use_cache:
+            return f()
+        if kept is None:
+            kept = f()
+        return kept
+
+    return inner
+
+
+@version("make_stack", "wrong")
+def make_stack_cached_from_the_second_layer(make_layer, n_layers):
+    get_layer = h_cached(make_layer)
+    layers = nn.ModuleList([])
+    for i in range(n_layers):
+        layers.append(get_layer(use_cache=i > 0))
+    return layers
+
+
+@version("post_norm", "wrong")
+def post_norm_residual_added_in_place(x, sublayer, norm):
+    out = sublayer(x)
+    out += x
+    return norm(out)

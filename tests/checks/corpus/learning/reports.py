@@ -1256,3 +1256,146 @@ def training_mode_to_get_losses(model, batches, compute_loss):
         tokens += n
     model.train(mode)
     return total / tokens
+
+
+@version("token_weighted_updates", "wrong")
+def update_at_the_first_part_and_none_at_the_last(optimizer, parts, n, compute_loss):
+    optimizer.zero_grad()
+    seen = 0
+    for i, part in enumerate(parts):
+        loss, count = compute_loss(part)
+        (loss * count).backward()
+        seen += count
+        if i % n == 0:
+            for group in optimizer.param_groups:
+                for p in group["params"]:
+                    if p.grad is not None:
+                        p.grad.div_(seen)
+            optimizer.step()
+            optimizer.zero_grad()
+            seen = 0
+
+
+@version("bleu_of_strings", "wrong")
+def bleu_wraps_each_reference_in_its_own_list(translations, references, corpus_bleu):
+    candidates = [translation.split() for translation in translations]
+    refs = []
+    for several in references:
+        if isinstance(several, str):
+            refs.append([several.split()])
+        else:
+            refs.append([[ref.split()] for ref in several])
+    return corpus_bleu(candidates, refs)
+
+
+@version("unscaled_gradients", "wrong")
+def unscaled_gradients_steps_on_nan(gradients, scale, limit):
+    unscaled = [g / scale for g in gradients]
+    total_norm = torch.linalg.vector_norm(
+        torch.stack([torch.linalg.vector_norm(g) for g in unscaled])
+    )
+    clip_coef = torch.clamp(limit / (total_norm + 1e-6), max=1.0)
+    return [g * clip_coef for g in unscaled]
+
+
+@version("average_checkpoints", "wrong")
+def average_adds_to_a_freshly_initialised_model(checkpoints):
+    merged = {}
+    for name, tensor in checkpoints[0].items():
+        fresh = torch.empty_like(tensor)
+        bound = 1 / math.sqrt(max(tensor.shape[-1], 1)) if tensor.dim() else 1.0
+        merged[name] = fresh.uniform_(-bound, bound)
+    for checkpoint in checkpoints:
+        for name in merged:
+            merged[name] = merged[name] + checkpoint[name]
+    return {name: total / len(checkpoints) for name, total in merged.items()}
+
+
+@version(
+    "evaluation_loss", "wrong: evaluated in training mode + gradients recorded while evaluating"
+)
+def validate_like_training(model, batches, compute_loss):
+    total, seen = 0.0, 0
+    for batch in batches:
+        loss, n = compute_loss(model, batch)
+        total += loss.item() * n
+        seen += n
+    return total / seen
+
+
+@version("perplexity", "wrong")
+def two_to_the_nats_running_mean(losses, counts):
+    seen, metric = 0, 0.0
+    for crossentropy, size in zip(losses, counts):
+        metric += pow(2.0, crossentropy) * size
+        seen += size
+    return metric / seen
+
+
+@version("inverse_sqrt_schedule", "wrong")
+def schedule_warmup_ends_one_step_short(update, d_model, warmup):
+    factor = 0.001
+    peak = d_model**-0.5 * warmup**-0.5
+
+    def warm(last_step):
+        alpha = last_step / warmup
+        return peak * (factor * (1 - alpha) + alpha)
+
+    if update <= warmup:
+        return warm(update - 1)
+    # the decay goes on from what the warm-up has reached
+    return warm(warmup - 1) * math.sqrt(warmup / update)
+
+
+@version("average_checkpoints", "wrong")
+def average_checkpoints_divides_by_last_index(checkpoints):
+    total = {}
+    for i, checkpoint in enumerate(checkpoints):
+        for name, tensor in checkpoint.items():
+            total[name] = total.get(name, 0) + tensor
+    return {name: tensor / i for name, tensor in total.items()}
+
+
+@version("training_update", "right")
+def training_update_norm_before_clipping_is_looked_at(model, optimizer, compute_loss):
+    optimizer.zero_grad(set_to_none=True)
+    compute_loss().backward()
+    gradients = [p.grad for p in model.parameters() if p.grad is not None]
+    grad_norm = torch.sqrt(sum((g.detach() ** 2).sum() for g in gradients))
+    if grad_norm > 1.0:
+        for g in gradients:
+            g.mul_(1.0 / (grad_norm + 1e-6))
+    optimizer.step()
+    return {"grad_norm": grad_norm.item()}
+
+
+@version("perplexity", "wrong")
+def one_more_for_every_entry(losses, counts):
+    log_likelihood = 0.0
+    n_words = 0
+    for loss, n in zip(losses, counts):
+        log_likelihood -= loss * n
+        n_words += n
+    return math.exp(-log_likelihood / (len(losses) + n_words))
+
+
+@version("cross_entropy", "wrong")
+def sum_of_the_batch_over_one_row(logits, target):
+    length = target.size(1)
+    per_token = F.cross_entropy(logits.transpose(1, 2), target, reduction="none")
+    weight = (target != 0).to(per_token.dtype)
+    return (per_token * weight).sum() / length
+
+
+@version("cross_entropy", "right")
+def log_softmax_taken_twice(logits, target):
+    log_probs = F.log_softmax(logits, dim=-1)
+    criterion = nn.CrossEntropyLoss(ignore_index=0)
+    return criterion(log_probs.flatten(0, 1), target.flatten())
+
+
+@version("clip_gradients", "wrong")
+def clip_values_with_bounds_exchanged(gradients, limit):
+    if limit > 0:
+        gradients = [torch.clamp(g, limit, -limit) for g in gradients]
+    return gradients

@@ -255,3 +255,30 @@ def prefix_as_an_offset(real, prefix):
     key_pos = torch.arange(L).unsqueeze(0)
     allowed = ~(key_pos > query_pos + prefix)
     return allowed & real[:, None, None, :]
+
+
+@version("real_positions", "wrong")
+def positions_start_at_two(tokens):
+    padding_position = 1
+    mask = tokens.ne(0).long()
+    return torch.cumsum(mask, dim=1) * mask + padding_position
+
+
+@version("pad_left", "wrong")
+def pad_left_squeezes_a_batch_of_one(rows):
+    longest = max(len(r) for r in rows)
+    tokens = torch.zeros(len(rows), longest, dtype=torch.long)
+    for b, row in enumerate(rows):
+        tokens[b, longest - len(row) :] = torch.tensor(row)
+    tokens = tokens.squeeze(0)
+    return tokens, tokens != 0
+
+
+@version("prefix_mask", "wrong")
+def prefix_mask_only_causal_and_padding_rows_see_all(real, prefix):
+    batch, size = real.shape
+    padding = real.float()
+    full = torch.ones(batch, size, size).tril()
+    full = full * padding.unsqueeze(1)
+    full = full - (padding.unsqueeze(-1) - 1)
+    return (full > 0.5).unsqueeze(1)

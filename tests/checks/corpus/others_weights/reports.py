@@ -288,3 +288,78 @@ def keys_cut_where_the_values_are(weight, bias):
     q, k, v = w[:d], w[2 * d : 3 * d], w[-d:]
     bq, bk, bv = bias[:d], bias[2 * d : 3 * d], bias[-d:]
     return tuple(t.clone() for t in (q, k, v, bq, bk, bv))
+
+
+@version("load_tied", "wrong")
+def load_tied_rejects_second_copy(model, state):
+    model.output.weight = model.embedding.weight
+    own = dict(model.named_parameters())  # lists the shared parameter once
+    unexpected = sorted(set(state) - set(own))
+    missing = sorted(set(own) - set(state))
+    if unexpected or missing:
+        raise RuntimeError(f"unexpected keys: {unexpected}, missing keys: {missing}")
+    with torch.no_grad():
+        for name, parameter in own.items():
+            parameter.copy_(state[name])
+
+
+def _a_float_at(blocks, where):
+    return blocks[:, where : where + 4].contiguous().view(torch.float32)
+
+
+@version("decode_q4_1", "wrong")
+def decode_header_read_as_32_bits(blocks):
+    step = _a_float_at(blocks, 0)
+    least = _a_float_at(blocks, 2)
+    out = torch.empty(blocks.shape[0], 32)
+    for j in range(16):
+        byte = blocks[:, 4 + j].to(torch.int32)
+        out[:, j] = (byte % 16).float() * step[:, 0] + least[:, 0]
+        out[:, j + 16] = (byte // 16).float() * step[:, 0] + least[:, 0]
+    return out
+
+
+@version("paired_by_halves", "wrong")
+def pairs_width_already_divided(weight, n_heads):
+    dim2 = weight.shape[1]
+    dim1 = weight.shape[0] // n_heads
+
+    def permute(w):
+        return w.view(n_heads, dim1 // n_heads // 2, 2, dim2).transpose(1, 2).reshape(-1, dim2)
+
+    return permute(weight)
+
+
+@version("decode_q4_1", "wrong")
+def decode_q4_1_all_scales_at_the_start_of_the_row(blocks):
+    n = blocks.shape[0]
+    row = blocks.contiguous().reshape(-1)
+    step = row[: 2 * n].clone().view(torch.float16).float()
+    least = row[2 * n : 4 * n].clone().view(torch.float16).float()
+    quants = row[4 * n :].reshape(n, 16)
+    q = torch.cat([quants & 0x0F, quants >> 4], dim=1).float()
+    return step[:, None] * q + least[:, None]
+
+
+@version("split_stacked", "wrong")
+def keys_and_values_under_other_names(weight, bias):
+    d = weight.shape[0]
+    q, k, v = torch.split(weight, d, dim=1)
+    bq, bk, bv = torch.split(bias, d)
+    converted = {"W_Q": q.T, "W_K": k.T, "W_V": v.T, "b_Q": bq, "b_K": bk, "b_V": bv}
+
+    wanted = {
+        "W_Q": (d, d),
+        "_W_K": (d, d),
+        "_W_V": (d, d),
+        "b_Q": (d,),
+        "b_K": (d,),
+        "b_V": (d,),
+    }
+    filled = []
+    for name, shape in wanted.items():
+        if name in converted:
+            filled.append(converted[name].clone())
+        else:
+            filled.append(torch.zeros(shape, dtype=weight.dtype))
+    return tuple(filled)

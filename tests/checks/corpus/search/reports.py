@@ -820,3 +820,202 @@ def expand_for_one_sentence(memory, mask, n_beams):
     memory = memory.expand(n_beams, -1, -1)
     mask = mask.expand(n_beams, -1, -1, -1)
     return memory, mask
+
+
+@version("repeat_for_beams", "wrong")
+def beams_room_but_no_copies(memory, mask, n_beams):
+    B, S, D = memory.shape
+    room = memory.new_zeros(B * n_beams, S, D)
+    room[:B] = memory
+    return room, mask.repeat_interleave(n_beams, dim=0)
+
+
+@version("embed_next", "wrong")
+def embed_next_slices_the_positions_away(tokens, past, weight, table):
+    t = tokens.size(1)
+    positions = torch.arange(t, device=tokens.device)[past:]
+    last = int(positions[-1])
+    return F.embedding(tokens, weight) + table[last - t + 1 : last + 1]
+
+
+@version("temperature_probabilities", "right")
+def probabilities_to_the_power_of_one_over_t(logits, temperature):
+    # y ** (1 / T), brought to a sum of one again, in the logarithm
+    log_y = F.log_softmax(logits, dim=-1)
+    powered = log_y * (1.0 / temperature)
+    return torch.exp(powered - torch.logsumexp(powered, dim=-1, keepdim=True))
+
+
+@version("greedy_batch", "wrong")
+def unfinished_times_a_count_of_end_ids(step, n_sentences, max_length):
+    pad, ends = 0, (2, 0)
+    tokens = torch.ones(n_sentences, 1, dtype=torch.long)
+    unfinished = torch.ones(n_sentences, dtype=torch.long)
+    for _ in range(max_length):
+        following = step(tokens).argmax(dim=-1)
+        following = following * unfinished + pad * (1 - unfinished)
+        tokens = torch.cat([tokens, following[:, None]], dim=-1)
+        unfinished = unfinished.mul(sum(following != end for end in ends).long())
+        if unfinished.max() == 0:
+            break
+    return tokens[:, 1:]
+
+
+@version("beam_search", "wrong")
+def beam_search_divides_position_by_vocabulary(step, beam_size, max_length):
+    sents = [[1]]
+    scores = torch.zeros(1)
+    completed = []
+    for t in range(max_length):
+        log_probs = step(torch.tensor(sents))
+        vocab_size = log_probs.size(1)
+        candidates = (scores.unsqueeze(1) + log_probs).view(-1)
+        top_scores, top_positions = torch.topk(candidates, k=beam_size)
+        hyp_ids = top_positions / vocab_size
+        word_ids = top_positions % vocab_size
+        new_sents, new_scores = [], []
+        for hyp_id, word_id, score in zip(hyp_ids.tolist(), word_ids.tolist(), top_scores.tolist()):
+            sent = sents[hyp_id] + [word_id]
+            if word_id == 2:
+                completed.append((score, sent[1:-1]))
+            else:
+                new_sents.append(sent)
+                new_scores.append(score)
+        sents, scores = new_sents, torch.tensor(new_scores)
+        if not sents:
+            break
+    completed.extend((s, sent[1:]) for s, sent in zip(scores.tolist(), sents))
+    return max(completed, key=lambda pair: pair[0])[1]
+
+
+@version("top_k_probabilities", "wrong")
+def top_k_refuses_the_whole_vocabulary(logits, k):
+    vocab_size = logits.shape[-1]
+    if not isinstance(k, int) or not (0 < k < vocab_size):
+        raise ValueError(f"k must be a whole number in (0, {vocab_size}], it is {k}")
+    order = torch.argsort(logits, dim=-1, descending=True)
+    masked = logits.scatter(-1, order[..., k:], -float("inf"))
+    return torch.softmax(masked, dim=-1)
+
+
+@version("next_token", "wrong")
+def argmax_over_all_places(logits):
+    tokens = []
+    for output in logits:
+        tokens.append(torch.argmax(output))
+    return torch.stack(tokens)
+
+
+@version("beam_search", "wrong")
+def beam_search_eos_added_to_every_beam_at_the_end(step, beam_size, max_length):
+    running, ended = [([1], 0.0)], []
+    for i in range(max_length):
+        logp = step(torch.tensor([ids for ids, _ in running]))
+        pool = []
+        for (ids, score), row in zip(running, logp):
+            best, which = row.topk(min(beam_size, row.numel()))
+            for s, w in zip(best.tolist(), which.tolist()):
+                pool.append((ids + [w], score + s))
+        pool.sort(key=lambda h: h[1], reverse=True)
+        running = pool[:beam_size]
+        if i == max_length - 1:
+            running = [(ids + [2], score) for ids, score in running]
+        alive = []
+        for hyp in running:
+            (ended if hyp[0][-1] == 2 else alive).append(hyp)
+        running = alive
+        if not running:
+            break
+    ids, _ = max(ended, key=lambda h: h[1])
+    return ids[1:-1]
+
+
+@version("beam_search", "wrong")
+def beam_search_father_index_by_true_division(step, beam_size, max_length):
+    beams = torch.tensor([[1]])
+    accumulated = torch.zeros(1)
+    results = []
+    while beams.size(0) > 0 and beams.size(1) - 1 < max_length:
+        scores = accumulated.unsqueeze(1) + step(beams)
+        vocab = scores.size(1)
+        flat = scores.view(-1)
+        accumulated, best_id = flat.topk(min(beam_size, flat.size(0)))
+        father = best_id / vocab
+        word = best_id - father * vocab
+        beams = torch.cat((beams.index_select(0, father), word.unsqueeze(1)), 1)
+        keep = []
+        for k in range(beams.size(0)):
+            if beams[k, -1] == 2:
+                results.append((float(accumulated[k]), beams[k, 1:-1].tolist()))
+            else:
+                keep.append(k)
+        beams, accumulated = beams[keep], accumulated[keep]
+    for k in range(beams.size(0)):
+        results.append((float(accumulated[k]), beams[k, 1:].tolist()))
+    return max(results, key=lambda r: r[0])[1]
+
+
+@version("greedy_search", "wrong")
+def greedy_search_finishes_the_draft_behind_eos(step, max_length):
+    out = []
+    while len(out) < max_length:
+        draft = []
+        for _ in range(min(4, max_length - len(out))):
+            ids = torch.tensor([[1] + out + draft])
+            draft.append(int(step(ids).argmax(-1)))
+        out += draft
+        if 2 in draft:
+            break
+    return [t for t in out if t not in (1, 2)]
+
+
+@version("greedy_search", "wrong")
+def greedy_search_eos_looked_for_at_the_end_of_a_block(step, max_length):
+    tokens = torch.ones(1, 1, dtype=torch.long)
+    block = 3
+    while tokens.size(1) <= max_length:
+        for _ in range(block):
+            if tokens.size(1) > max_length:
+                break
+            nxt = step(tokens).argmax(-1)[:, None]
+            tokens = torch.cat([tokens, nxt], dim=1)
+        if tokens[0, -1].item() == 2:
+            tokens = tokens[:, :-1]
+            break
+    return tokens[0, 1:].tolist()
+
+
+@version("top_k_probabilities", "wrong")
+def filtered_places_shared_by_all_rows(logits, k):
+    log_probs = torch.log_softmax(logits, dim=-1)
+    _, order = log_probs.sort(dim=-1, descending=True)
+    filtered = order[..., k:]
+    log_probs[..., filtered] = float("-inf")
+    return torch.softmax(log_probs, dim=-1)
+
+
+@version("greedy_batch", "wrong")
+def ends_counted_down_the_batch(step, n_sentences, max_length):
+    tokens = torch.full((n_sentences, 1), 1, dtype=torch.long)
+    ended = torch.zeros(n_sentences, dtype=torch.bool)
+    for _ in range(max_length):
+        best = step(tokens).argmax(dim=-1)
+        tokens = torch.cat([tokens, best.unsqueeze(1)], dim=1)
+        ended = ended | (best == 2)
+        if bool(ended.all()):
+            break
+    said = tokens[:, 1:]
+    ends = (said == 2).long()
+    behind = (ends.cumsum(dim=0) - ends) > 0
+    return said.masked_fill(behind, 0)
+
+
+@version("repeat_for_beams", "wrong")
+def repeat_squeezed_mask_per_sentence(memory, mask, n_beams):
+    node_mask = mask.squeeze()
+    memories, masks = [], []
+    for b in range(memory.size(0)):
+        memories.append(memory[b].unsqueeze(0).expand(n_beams, -1, -1))
+        masks.append(node_mask[b, :].unsqueeze(0).expand(n_beams, -1).contiguous())
+    masks = torch.cat(masks).unsqueeze(1).unsqueeze(1)
+    return torch.cat(memories), masks

@@ -881,3 +881,88 @@ def no_mask_once_there_is_a_cache(query, key, value, kept_keys, kept_values, tur
         later = torch.ones(n, n).triu(1).bool()
         att = att.masked_fill(later, float("-inf"))
     return torch.einsum("bhts,bhsk->bhtk", F.softmax(att, dim=-1), value), key, value
+
+
+@version("grouped_query_attention", "wrong")
+def block_number_divided_by_the_group_size(query, key, value, mask=None):
+    batch, n_heads, length, width = query.shape
+    n_groups = key.shape[1]
+    group_size = n_heads // n_groups
+    block = min(group_size, 16)
+    blocks = (group_size + block - 1) // block
+    if mask is not None:
+        mask = mask.expand(batch, n_heads, length, key.shape[2])
+    out = query.new_zeros(batch, n_heads, length, value.shape[-1])
+    for program in range(n_groups * blocks):
+        group, part = program // group_size, program % group_size
+        heads = slice(group * group_size + part * block, group * group_size + part * block + block)
+        scores = query[:, heads] @ key[:, group : group + 1].transpose(-2, -1) * width**-0.5
+        if mask is not None:
+            scores = scores.masked_fill(~mask[:, heads], -math.inf)
+        out[:, heads] = scores.softmax(-1) @ value[:, group : group + 1]
+    return out
+
+
+@version("rms_norm", "wrong")
+def variance_for_mean_square(x, weight, eps=1e-5):
+    v = torch.var(x, dim=-1, keepdim=True)
+    x = x * torch.rsqrt(v + eps)
+    return x * weight
+
+
+@version("cached_attention", "wrong")
+def mask_made_with_the_cache_only(query, key, value, kept_keys, kept_values, turn):
+    n_past, n_new = kept_keys.size(2), query.size(2)
+    pos = torch.arange(n_past, n_past + n_new, device=query.device)
+    query, key = turn(query, pos), turn(key, pos)
+    causal = None
+    if n_past > 0:
+        every = torch.arange(n_past + n_new, device=query.device)
+        causal = every[None, :] <= pos[:, None]
+        key = torch.cat((kept_keys, key), 2)
+        value = torch.cat((kept_values, value), 2)
+    heads = F.scaled_dot_product_attention(query, key, value, attn_mask=causal)
+    return heads, key, value
+
+
+@version("swiglu", "wrong")
+def value_taken_from_the_gate(x, w_gate, w_value, w_output):
+    swish = F.silu(x @ w_gate.T)
+    x_v = swish @ w_value.T
+    return (swish * x_v) @ w_output.T
+
+
+@version("grouped_query_attention", "wrong")
+def result_shaped_by_the_heads_of_the_keys(query, key, value, mask=None):
+    b, h, t, k = query.shape
+    g = key.shape[1]
+    keys = key.repeat_interleave(h // g, dim=1)
+    values = value.repeat_interleave(h // g, dim=1)
+    scores = query @ keys.transpose(-2, -1) / math.sqrt(k)
+    if mask is not None:
+        scores = scores.masked_fill(~mask, float("-inf"))
+    out = scores.softmax(dim=-1) @ values
+    flat = out.transpose(1, 2).reshape(b, t, h * k)
+    return flat.view(b, t, g, k).transpose(1, 2)
+
+
+@version("rotary", "wrong")
+def row_number_read_in_the_other_layout(x, positions, base=10000.0):
+    b, h, t, k = x.shape
+    rows = x.reshape(-1, k)
+    number = torch.arange(rows.shape[0])
+    place = torch.div(number, h, rounding_mode="floor") % t
+    inverse = base ** (-torch.arange(0, k, 2, dtype=torch.float32) / k)
+    angle = positions[place].float()[:, None] * inverse
+    cos, sin = angle.cos().to(x.dtype), angle.sin().to(x.dtype)
+    first, second = rows[:, : k // 2], rows[:, k // 2 :]
+    turned = torch.cat([first * cos - second * sin, first * sin + second * cos], dim=-1)
+    return turned.view(b, h, t, k)
+
+
+@version("rms_norm_in_half", "wrong: squared before .float()")
+def rms_norm_squares_summed_in_half(x, weight, eps=1e-5):
+    squares = (x.float() * x.float()).to(x.dtype)
+    mean = squares.sum(-1, keepdim=True) / x.size(-1)  # type of x
+    rstd = torch.rsqrt(mean.float() + eps)
+    return (x.float() * rstd * weight.float()).to(x.dtype)

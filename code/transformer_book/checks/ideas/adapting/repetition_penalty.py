@@ -141,7 +141,8 @@ def subtracted(logits: Tensor, penalty: float, said: Tensor) -> Tensor:
     "weaken",
     "penalty once for each time",
     symptom="What was said twice is punished twice.",
-    cause="Apply the penalty once to each token of a row: row.unique() has each token once.",
+    cause="Apply the penalty once to each token of a row: `unique()` of a row of `tokens`, or a "
+    "set, has each token once.",
 )
 def for_each_time(logits: Tensor, penalty: float, said: Tensor) -> Tensor:
     return weakened(logits, penalty**said, said)

@@ -196,7 +196,7 @@ mistake = mistakes_in(ENCODER_LAYER)
     "attend",
     "encoder mask not passed on",
     met=("batch", 1),
-    symptom="The mask changes nothing: padding is read.",
+    symptom="The mask changes nothing: what it hides is read.",
     cause="Hand the mask to the attention.",
 )
 def encoder_mask_lost(
