@@ -36,7 +36,7 @@ def lora_cases() -> Sequence[Case]:
         Case("another square", (normal(3, 5, seed=4), *matrices(5, 5, 3, 40), 7.0)),
         Case("a third square", (normal(6, 3, seed=5), *matrices(3, 3, 2, 50), 1.5)),
         Case("rank 4", (normal(2, 6, seed=6), *matrices(7, 6, 4, 60), 10.0)),
-        Case("a single vector", (normal(4, seed=7), *matrices(3, 4, 2, 70), 3.0)),
+        Case("a single vector, α below zero", (normal(4, seed=7), *matrices(3, 4, 2, 70), -3.0)),
         Case(
             "rank 5 beside 4 × 3",
             (normal(2, 1, 2, 3, seed=9), *matrices(4, 3, 5, 90), 32.0),

@@ -63,7 +63,7 @@ def multi_head_cases() -> Sequence[Case]:
         Case("as many heads as sentences", (*inputs(2, 4, 4, 8, 80), 2), {"mask": causal}),
         Case(
             "another mask of that shape",
-            (*inputs(2, 4, 4, 8, 85), 2),
+            (*inputs(4, 4, 4, 8, 85), 2),
             {"mask": some_keys(4, 4, seed=89)},
         ),
         Case(
@@ -89,7 +89,7 @@ def multi_head_cases() -> Sequence[Case]:
         Case("one token, four heads", (*inputs(1, 1, 1, 8, 130), 4)),
         Case(
             "a causal mask and large scores",
-            (*(40 * x for x in inputs(2, 4, 4, 8, 140)[:3]), *inputs(2, 4, 4, 8, 140)[3:], 2),
+            (*(400 * x for x in inputs(2, 4, 4, 8, 140)[:3]), *inputs(2, 4, 4, 8, 140)[3:], 2),
             {"mask": causal},
             rough=True,
         ),

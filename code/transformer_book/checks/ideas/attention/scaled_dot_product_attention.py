@@ -69,7 +69,11 @@ def attention_cases() -> Sequence[Case]:
         Case("more keys than queries", tuple(batch)),
         Case("a padding mask (B, 1, 1, S)", tuple(batch), {"mask": padding}),
         Case("a mask for every sentence and head", tuple(batch), {"mask": some}),
-        Case("one mask for all", tuple(batch), {"mask": uneven}),
+        Case(
+            "one mask for all",
+            tuple(normal(5, 3, n, 4, seed=56 + i) for i, n in enumerate((5, 6, 6))),
+            {"mask": uneven},
+        ),
         Case("a causal mask", tuple(square), {"mask": causal}),
         Case("values wider than keys", (batch[0], batch[1], normal(2, 3, 6, 7, seed=5))),
         Case("values narrower than keys", (batch[0], batch[1], normal(2, 3, 6, 2, seed=9))),

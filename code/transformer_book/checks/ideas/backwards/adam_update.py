@@ -29,6 +29,7 @@ def adam_update_cases() -> Sequence[Case]:
         means = (zero, zero.clone()) if update == 1 else (mean, square)
         return Case(name, (w, gradient, *means, update, *settings))
 
+    seen = torch.tensor([[0.0, 1.0, 1.0], [1.0, 1.0, 1.0]])  # one weight never had a gradient
     return (
         case("the first update", 1, 1, 0.1, 0.9, 0.98, 1e-9),
         case("the second", 2, 5, 0.1, 0.9, 0.98, 1e-9),
@@ -51,8 +52,8 @@ def adam_update_cases() -> Sequence[Case]:
             (
                 normal(2, 3, seed=27),
                 torch.zeros(2, 3),
-                normal(2, 3, seed=28),
-                normal(2, 3, seed=29).square(),
+                normal(2, 3, seed=28) * seen,
+                normal(2, 3, seed=29).square() * seen,
                 *(4, 0.1, 0.9, 0.98, 1e-9),
             ),
         ),

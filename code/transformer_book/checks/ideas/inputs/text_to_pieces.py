@@ -52,7 +52,10 @@ def pieces_cases() -> Sequence[Case]:
         Case("no text", ("", chapter)),
         Case("white space alone", ("\t \n", chapter)),
         Case("tabs, a line end, a space that holds together", ("in\ta sing\ns\u00a0in", chapter)),
-        Case("signs made of several", ("\ufb01n e\u0301 👍🏽", merges("i n", "▁ e"))),
+        Case(
+            "signs made of several, digits, and a special token",
+            ("\ufb01n e\u0301 👍🏽 ä 10 中文 a\u00adb <eos>", merges("i n", "▁ e", "1 0")),
+        ),
         Case(
             "a long text, a long word, and a pair listed twice",
             ("a sing " * 60 + "na" * 30, merges("n a", "na na", "n a", "nana nana")),

@@ -26,7 +26,11 @@ def split_cases() -> Sequence[Case]:
         "validation": [["so", "la", "mi"], ["mi", "mi"]],
         "train": [["so", "so"], ["la", "la", "la"], ["la", "di", "da", "di"], ["so", "da"]],
     }
-    captions = [["The", "the", "10\u00a0000"], ["né", "<b>", ",", "née"], ["né", "<b>", ","]]
+    captions = [
+        ["The", "the", "10\u00a0000", "7", "Dr.", "<unk>"],
+        ["né", "<b>", ",", "née"],
+        ["né", "<b>", ","],
+    ]
     kinds = {
         "train": [captions[0], captions[0], [], *captions[1:]],
         "validation": [],

@@ -114,7 +114,7 @@ def decoder_layer_cases() -> Sequence[Case]:
         Case("a source of one token", (*vectors(2, 3, 1, 90), causal(3), None, *parts)),
         Case(
             "a target mask for each sentence",
-            (*vectors(2, 3, 3, 100), causal(3) & hidden, hidden.flip(0), *parts),
+            (*vectors(2, 3, 3, 100), hidden.expand(2, 3, 3), hidden.flip(0), *parts),
         ),
         Case(
             "a source mask for each query",

@@ -14,6 +14,7 @@ from transformer_book.checks.ideas.layers.pre_norm import (
     doubled_plus_one,
     halved_cube,
     plain_norm,
+    running_sum,
     scaled_norm,
 )
 
@@ -50,7 +51,7 @@ def sublayer_cases() -> Sequence[Case]:
         Case("another norm", (3 * normal(1, 4, 6, seed=3), torch.sin, scaled_norm, every_second)),
         Case("both", (normal(3, 2, 5, seed=4), halved_cube, scaled_norm, every_third_less)),
         Case("one position", (normal(1, 1, 5, seed=5), torch.sin, scaled_norm, every_third_less)),
-        Case("as many of all", (normal(4, 4, 4, seed=6), halved_cube, plain_norm, Turning())),
+        Case("as many of all", (normal(4, 4, 4, seed=6), running_sum, plain_norm, Turning())),
         Case(
             "dropout off, behind a tanh",
             (normal(2, 3, 4, seed=7), torch.tanh, scaled_norm, nn.Identity()),

@@ -46,7 +46,7 @@ def grouped_cases() -> Sequence[Case]:
             rough=True,  # whatever the weights, their average of equal values is the same
         ),
         Case("four heads, two groups", inputs(1, 4, 2, 3, 3, 2, 10)),
-        Case("six heads, two groups, masked", (*inputs(2, 6, 2, 4, 4, 3, 20), causal(4))),
+        Case("six heads, two groups, masked", (*inputs(4, 6, 2, 4, 4, 3, 20), causal(4))),
         Case("six heads, three groups, padded", (*inputs(2, 6, 3, 3, 3, 4, 30), padded)),
         Case("eight heads, four groups", (*inputs(1, 8, 4, 5, 5, 2, 40), causal(5))),
         Case("one group: multi-query", (*inputs(2, 3, 1, 4, 4, 2, 50), causal(4))),
@@ -56,8 +56,8 @@ def grouped_cases() -> Sequence[Case]:
         Case("large scores", tuple(3 * x for x in inputs(1, 4, 2, 3, 3, 4, 90))),
         Case("a mask of each sentence, and a query of zeros", (query, key, value, own)),
         Case(
-            "one query, padded, with scores beyond a hundred",
-            (*(20 * x for x in inputs(2, 4, 2, 1, 3, 4, 120)), padded),
+            "one query, padded, with scores beyond ten thousand",
+            (*(300 * x for x in inputs(2, 4, 2, 1, 3, 4, 120)), padded),
             rough=True,
         ),
         Case(
