@@ -752,8 +752,8 @@ class Told:
         )
         agreeing = sum(self.checks.explaining._agreeing(self.found, theirs))
         share = re.search(
-            r"Yours gives what a known \w+ gives, (?:exactly on (\d+) of \d+ inputs)?(?:, and )?"
-            r"(in part)?(?: on (\d+))?",
+            r"Yours gives what a known \w+ gives, (?:up to rounding on (\d+) of \d+ inputs)?"
+            r"(?:, and )?(in part)?(?: on (\d+))?",
             text,
         )
         if not only and agreeing != (int(share[1] or 0) if share else len(self.found)):

@@ -51,8 +51,8 @@ def test_what_is_nearly_a_known_mistake_is_told_as_that() -> None:
     assert [mistake.name for mistake in found.mistakes] == ["RMSNorm computed in two bytes"]
     share, rule, *_ = found.sentences
     assert re.fullmatch(
-        r"Yours gives what a known mistake gives, exactly on \d+ of \d+ inputs, and in part on "
-        r"the rest; the cause may be another\.",
+        r"Yours gives what a known mistake gives, up to rounding on \d+ of \d+ inputs, and in "
+        r"part on the rest; the cause may be another\.",
         share,
     )
     assert rule == checks.verdicts.as_a_rule(found.mistakes[0])
@@ -68,7 +68,7 @@ def test_an_input_on_which_only_the_known_mistake_gives_nan_is_not_told_as_near(
     found, of = verdict("cross_entropy", mean_of_means), len(component.cases())
     assert [mistake.name for mistake in found.mistakes] == ["loss averaged per sentence"]
     share = (
-        f"Yours gives what a known mistake gives, exactly on {of - 1} of {of} inputs; "
+        f"Yours gives what a known mistake gives, up to rounding on {of - 1} of {of} inputs; "
         "the cause may be another."
     )
     assert found.sentences[0] == share

@@ -245,7 +245,7 @@ def _share(found: Sequence[Outcome], theirs: Sequence[Outcome], kind: str) -> st
     how = "in part" if near == of else f"in part on {near} of {of} inputs" if near else LOOSELY
     if number:
         also = f", and in part on {'the rest' if number + near == of else near}" if near else ""
-        how = f"exactly on {number} of {of} inputs{also}"
+        how = f"up to rounding on {number} of {of} inputs{also}"
     return f"Yours gives what a known {kind} gives, {how}; the cause may be another."
 
 

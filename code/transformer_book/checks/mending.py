@@ -559,7 +559,10 @@ def _walk(
                 beside = ({}, {}) if power and key == "right" else (names, others)
                 variants = _variants(child, values, *beside)
             asked = _asked(node)
+            sized = isinstance(node, ast.Attribute) and node.attr in ("shape", "size")
             for rank, new in variants:
+                if sized and rank >= ADDED:
+                    continue  # the size of something else may be 1 by chance
                 if not (asked and _never(new, child, values.get(getattr(asked, "place", None)))):
                     yield Edit(holder, key, new, here, above, rank)
             yield from _walk(child, above, here, values, names, others)
@@ -670,8 +673,11 @@ def _variants(
     shape = getattr(values[place], "shape", ())  # a function may have an attribute of the name
     alone = isinstance(shape, tuple) and shape[-1:] == (1,)
     odd = r"softmax\(-1|- e\.mean\(-1" if alone else "$^"  # a number, whatever it is
-    if own == "list" and _kind_of_items(values[place]) != "number":
+    of_ids = isinstance(values[place], list) and _kind_of_items(values[place]) == "number"
+    if own == "list" and not of_ids:
         odd = r"\*e"
+    if own == "number" and isinstance(values[place], int):
+        odd = r"^min\(e, 1\)|^1 / e"  # it is 1, whatever it was
     if own == "tokens" and getattr(node, "given", False):
         odd = r"^e [-+*] \w"  # ids are what they are
     for text in WRAPS.get(own, "e").split("; "):

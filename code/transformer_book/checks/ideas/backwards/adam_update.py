@@ -163,7 +163,8 @@ def mean_squared(square: Tensor, gradient: Tensor, beta: float, mean: Tensor) ->
     "corrected",
     "neither mean corrected for its start at zero",
     symptom="Early steps are mostly of a wrong length; much later ones are nearly right.",
-    cause="Both means begin at zero and are too small at first: divide each by 1 − β**update.",
+    cause="Both means begin at zero, which the first updates still show: divide each by "
+    "1 − β**update.",
     steps={"corrected_square": lambda square, update, beta: square},
 )
 @mistake(

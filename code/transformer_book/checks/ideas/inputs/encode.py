@@ -20,7 +20,7 @@ def encode_cases() -> Sequence[Case]:
     return (
         Case("a sentence of known words", (["the", "dog", "sleeps"], vocabulary)),
         Case("an unknown word", (["the", "cat", "sleeps"], vocabulary)),
-        Case("unknown words only", (["y", "z"], small)),
+        Case("unknown words only", (["y", "ax"], small)),
         Case("one word", (["x"], small)),
         Case("an unknown word at the end", (["x", "y"], small)),
         Case("a longer sentence", (["The", "dog", "the", "raccoon", "the"], vocabulary)),

@@ -32,7 +32,7 @@ def checkpoint_cases() -> Sequence[Case]:
 
     def deep(seed: int) -> dict[str, Tensor]:
         ten, two = normal(1, 3, seed=seed), normal(1, seed=seed + 1)
-        return {"module.10.weight": ten, "module.2.weight": two, "bias": torch.zeros(2)}
+        return {"layer_10": ten, "layer_2": two, "bias": torch.zeros(2)}
 
     return (
         Case("two checkpoints, by hand", (hand,)),

@@ -32,7 +32,7 @@ def swiglu_cases() -> Sequence[Case]:
         torch.tensor([[3.0, 1.0], [1.0, 3.0]]),
         torch.eye(2),
     )
-    far = torch.tensor([[60.0, -60.0], [-50.0, 50.0], [40.0, -20.0]])  # gates of 120, -100, 60
+    far = torch.tensor([[60.0, -60.0], [-10.0, 10.0], [40.0, -20.0]])  # gates of 120, -20 and 60
     long, *inside = inputs(2, 70, 2, 1, 63)
     long[0, 1] = 0.0
     return (
