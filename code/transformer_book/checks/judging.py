@@ -550,10 +550,7 @@ def _flaw(attempt: Attempt, expected: Sequence[Outcome], what: str = "right") ->
             if not _due(right, i):
                 continue
             if slope is None:
-                lost = sum(
-                    own.gradients[i : i + 1] == (None,) and _due(other, i)
-                    for own, other in zip(found, expected, strict=True)
-                )
+                lost = sum(own.gradients[i : i + 1] == (None,) for own in found)
                 others = any(slope is not None for slope in mine.gradients)
                 to = f" to {_of_tensor(attempt, case, i)}" if others else ""
                 no = f"{_some(lost, attempt)}no gradient comes back{to}"

@@ -499,3 +499,10 @@ def _g_top_p(logits, p):
 def min_p_setting_handed_to_the_top_p_sampler(logits, min_p):
     samplers = {"top_p": _g_top_p, "min_p": _g_top_p}
     return samplers["min_p"](logits, min_p)
+
+
+@version("merged_weight", "wrong")
+def merged_weight_alpha_set_to_zero(weight, down, up, alpha):
+    config = {"r": down.size(0), "lora_alpha": 0, "target": tuple(weight.shape)}
+    scaling = config["lora_alpha"] / config["r"]
+    return weight + scaling * torch.einsum("or,ri->oi", up, down)

@@ -911,3 +911,33 @@ def split_heads_as_if_channels_stood_before_positions(x, n_heads):
     batch, length, width = x.shape
     heads = x.reshape(batch * n_heads, width // n_heads, length)
     return heads.transpose(1, 2).reshape(batch, n_heads, length, width // n_heads)
+
+
+k_stored = {}
+
+
+@version("causal_mask", "wrong: kept from the call before")
+def mask_of_the_first_call_for_all(length):
+    if "mask" not in k_stored:
+        k_stored["mask"] = torch.ones(length, length).tril().bool()
+    return k_stored["mask"]
+
+
+@version("softmax", "right")
+def softmax_by_way_of_its_logarithm(scores):
+    # first shift the scores, then the plain log of the plain sum
+    shifted = scores - scores.max(dim=-1, keepdim=True).values.detach()
+    log_probabilities = shifted - shifted.exp().sum(dim=-1, keepdim=True).log()
+    return log_probabilities.exp()
+
+
+@version("scaled_dot_product_attention", "wrong")
+def attention_minus_ten_for_the_hidden(query, key, value, mask=None):
+    scores = torch.einsum("...td,...sd->...ts", query, key) / math.sqrt(key.shape[-1])
+    if mask is not None:
+        hidden = (~mask).to(scores.dtype)
+        scores = scores + hidden * -10.0
+    attention = scores.softmax(-1)
+    if mask is not None:
+        attention = attention * mask.any(-1, keepdim=True)
+    return torch.einsum("...ts,...sk->...tk", attention, value)

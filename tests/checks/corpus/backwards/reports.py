@@ -1057,3 +1057,88 @@ def attention_backward_per_chunk_statistics(d_output, query, key, value, weights
         d_keys.append(d_scores.transpose(1, 2) @ query)
         d_values.append(p.transpose(1, 2) @ d_out)
     return d_query, torch.cat(d_keys, 1), torch.cat(d_values, 1)
+
+
+@version(
+    "linear_backward",
+    "wrong: gradient of the weight averaged over the rows + gradient of the bias averaged",
+)
+def gradients_averaged_over_examples(d_output, x, weight):
+    d_flat = d_output.reshape(-1, d_output.shape[-1])
+    x_flat = x.reshape(-1, x.shape[-1])
+    examples = x_flat.shape[0]
+    d_weight = torch.zeros_like(weight)
+    d_bias = torch.zeros(weight.shape[0], dtype=weight.dtype, device=weight.device)
+    for delta, activation in zip(d_flat, x_flat):
+        d_weight += torch.outer(delta, activation)
+        d_bias += delta
+    return d_output @ weight, d_weight / examples, d_bias / examples
+
+
+@version("layer_norm_backward", "wrong")
+def means_divided_by_the_other_axis(d_output, x, weight, eps=1e-5):
+    B, T, D = x.shape
+    rstd = torch.rsqrt(x.var(-1, unbiased=False, keepdim=True) + eps)
+    x_hat = (x - x.mean(-1, keepdim=True)) * rstd
+    d_weight = (d_output * x_hat).sum((0, 1))
+    d_bias = d_output.sum((0, 1))
+    d_hat = d_output * weight
+    sum_d = d_hat.sum(-1, keepdim=True)
+    sum_dx = (d_hat * x_hat).sum(-1, keepdim=True)
+    d_x = rstd * (d_hat - sum_d / T - x_hat * sum_dx / T)
+    return d_x, d_weight, d_bias
+
+
+@version("layer_norm_backward", "wrong")
+def gamma_and_beta_over_number_of_rows(d_output, x, weight, eps=1e-5):
+    D = x.shape[-1]
+    dout = d_output.reshape(-1, D)
+    rows = x.reshape(-1, D)
+    N = rows.shape[0]
+    mu = rows.mean(dim=1, keepdim=True)
+    std = ((rows - mu) ** 2).mean(dim=1, keepdim=True).add(eps).sqrt()
+    xhat = (rows - mu) / std
+    dbeta = dout.sum(dim=0) / N
+    dgamma = (dout * xhat).sum(dim=0) / N
+    g = dout * weight
+    dx = (g - g.mean(dim=1, keepdim=True) - xhat * (g * xhat).mean(dim=1, keepdim=True)) / std
+    return dx.reshape(x.shape), dgamma, dbeta
+
+
+@version("attention_backward", "wrong")
+def one_length_for_queries_and_keys(d_output, query, key, value, weights):
+    batch, length, width = query.shape
+    scale = 1.0 / math.sqrt(width)
+    d_query = torch.zeros_like(query)
+    d_key = query.new_zeros(batch, length, width)
+    d_value = value.new_zeros(batch, length, value.shape[-1])
+    for i in range(length):
+        p = weights[:, i]
+        dp = torch.einsum("bv,bsv->bs", d_output[:, i], value)
+        ds = p * (dp - (p * dp).sum(-1, keepdim=True)) * scale
+        d_query[:, i] = torch.einsum("bs,bsk->bk", ds, key)
+        for j in range(key.shape[1]):
+            d_key[:, j] += ds[:, j, None] * query[:, i]
+            d_value[:, j] += p[:, j, None] * d_output[:, i]
+    return d_query, d_key, d_value
+
+
+@version("cross_entropy_backward", "wrong")
+def gradient_written_over_the_logits(logits, target, smoothing=0.0):
+    vocab = logits.shape[-1]
+    real = target != 0
+    with torch.no_grad():
+        lse = torch.logsumexp(logits, dim=-1, keepdim=True)
+        logits.sub_(lse).exp_()
+        logits.sub_(smoothing / vocab)
+        hit = torch.full_like(logits[..., :1], -(1.0 - smoothing))
+        logits.scatter_add_(-1, target.unsqueeze(-1), hit)
+        logits.mul_(real.unsqueeze(-1))
+        logits.div_(real.sum())
+    return logits
+
+
+@version("softmax_backward", "wrong")
+def summed_over_dimension_zero(d_output, output):
+    dot = (d_output * output).sum(dim=0, keepdim=True)
+    return output * (d_output - dot)

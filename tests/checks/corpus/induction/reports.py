@@ -101,3 +101,13 @@ def head_pruned_projection_as_before(heads, weight, bias, head):
     pruned = heads[:, kept]
     merged = pruned.permute(0, 2, 1, 3).reshape(B, T, len(kept) * K)
     return merged @ weight + bias
+
+
+@version("ablate_head", "right")
+def smaller_matrix_after_pruning(heads, weight, bias, head):
+    B, H, T, K = heads.shape
+    stay = torch.ones(H, dtype=torch.bool, device=heads.device)
+    stay[head] = False
+    small = weight.reshape(H, K, -1)[stay].reshape((H - 1) * K, weight.shape[1])
+    merged = heads[:, stay].permute(0, 2, 1, 3).reshape(B, T, (H - 1) * K)
+    return merged @ small + bias

@@ -1483,3 +1483,59 @@ def learn_merges_threshold_of_nothing(words, n, min_frequency=2):
         merges.append(best)
         vocab = [(h_join(s, best), c) for s, c in vocab]
     return merges
+
+
+@version("build_vocabulary", "wrong")
+def padding_counted_as_a_word(sentences, min_frequency):
+    longest = max((len(s) for s in sentences), default=0)
+    padded = [list(s) + ["<pad>"] * (longest - len(s)) for s in sentences]
+    counts = collections.Counter(token for row in padded for token in row)
+    keys = ["<pad>", "<sos>", "<eos>", "<unk>"]
+    keys += [token for token, count in counts.most_common() if count >= min_frequency]
+    return {token: index for index, token in enumerate(keys)}
+
+
+@version("sinusoids", "wrong")
+def writes_all_positions_into_place_zero(length, d_model):
+    position = torch.arange(length, dtype=torch.float32).unsqueeze(1)
+    div_term = torch.exp(torch.arange(0, d_model, 2).float() * -(math.log(10000.0) / d_model))
+    table = torch.zeros(1, length, d_model)
+    table[:, 0, 0::2] = torch.sin(position * div_term)
+    table[:, 0, 1::2] = torch.cos(position * div_term)
+    return table[0]
+
+
+@version("sinusoids", "wrong")
+def positions_between_zero_and_one(length, d_model):
+    t = torch.arange(length, dtype=torch.float32) / length
+    freqs = 10000.0 ** (-torch.arange(0, d_model, 2, dtype=torch.float32) / d_model)
+    args = t[:, None] * freqs[None]
+    return torch.stack([args.sin(), args.cos()], dim=-1).reshape(length, d_model)
+
+
+@version("encode", "wrong")
+def encode_letters_and_then_unknown(tokens, vocabulary):
+    ids = []
+    for token in tokens:
+        if token in vocabulary:
+            ids.append(vocabulary[token])
+            continue
+        resolved = 0
+        for letter in token:
+            if letter in vocabulary:
+                ids.append(vocabulary[letter])
+                resolved += 1
+        if resolved < len(token):
+            ids.append(vocabulary.get("<unk>", 3))
+    return ids + [2]
+
+
+@version("encode", "wrong")
+def encode_unknown_is_four(tokens, vocabulary):
+    return [vocabulary.get(t, L_UNK) for t in tokens] + [L_EOS]
+
+
+@version("collate", "wrong")
+def collate_zipped_to_the_shortest(rows):
+    columns = [torch.tensor(column) for column in zip(*rows)]
+    return torch.stack(columns)

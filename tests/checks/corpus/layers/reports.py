@@ -1098,3 +1098,49 @@ def post_norm_residual_added_in_place(x, sublayer, norm):
     out = sublayer(x)
     out += x
     return norm(out)
+
+
+@version("encoder_layer", "wrong")
+def encoder_layer_closing_norm_twice(x, mask, attention, feed_forward, norm1, norm2):
+    x = norm1(x + attention(x, x, x, mask))
+    x = norm2(x + feed_forward(x))
+    return norm2(x)
+
+
+@version("layer_norm", "wrong: layer norm over the positions")
+def normalised_along_axis_one(x, weight, bias, eps=1e-5):
+    centred = x - x.mean(dim=1, keepdim=True)
+    scale = torch.rsqrt(centred.square().mean(dim=1, keepdim=True) + eps)
+    return centred * scale * weight + bias
+
+
+@version("layer_norm", "wrong")
+def fused_norm_without_backward(x, weight, bias, eps=1e-5):
+    with torch.no_grad():
+        mean = x.sum(-1, keepdim=True) / x.shape[-1]
+        diff = x - mean
+        var = (diff * diff).sum(-1, keepdim=True) / x.shape[-1]
+        return diff / (var + eps).sqrt() * weight + bias
+
+
+@version("sublayer_with_dropout", "wrong")
+def dropout_before_both_branches(x, sublayer, norm, dropout):
+    h = dropout(x)
+    return h + sublayer(norm(h))
+
+
+class _LNamedBlock(nn.Module):
+    def __init__(self, layers):
+        super().__init__()
+        named = {f"layer_{i}": layer for i, layer in enumerate(layers)}
+        self.block = nn.ModuleDict({name: named[name] for name in sorted(named)})
+
+    def forward(self, x):
+        for layer in self.block.values():
+            x = layer(x)
+        return x
+
+
+@version("registered_layers", "wrong")
+def registered_layers_sorted_by_name(layers):
+    return _LNamedBlock(layers)

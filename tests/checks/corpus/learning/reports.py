@@ -1399,3 +1399,132 @@ def clip_values_with_bounds_exchanged(gradients, limit):
     if limit > 0:
         gradients = [torch.clamp(g, limit, -limit) for g in gradients]
     return gradients
+
+
+@version("unscaled_gradients", "wrong")
+def zero_the_nonfinite_ones(gradients, scale, limit):
+    checked = []
+    for gradient in gradients:
+        gradient = gradient / scale
+        if not torch.isfinite(gradient).all():
+            gradient = torch.zeros_like(gradient)
+        checked.append(gradient)
+    norm = torch.stack([g.norm() for g in checked]).norm()
+    if norm > limit:
+        checked = [g * (limit / norm) for g in checked]
+    return checked
+
+
+@version("evaluation_loss", "wrong")
+def evaluation_weights_first_axis(model, batches, compute_loss):
+    was_training = model.training
+    model.eval()
+    losses, sizes = [], []
+    with torch.no_grad():
+        for batch in batches:
+            loss, _ = compute_loss(model, batch)
+            first = batch[0] if isinstance(batch, (tuple, list)) else batch
+            losses.append(loss.item())
+            sizes.append(len(first))
+    model.train(was_training)
+    return sum(l * s for l, s in zip(losses, sizes)) / sum(sizes)
+
+
+@version("label_smoothed_loss", "wrong")
+def smoothed_loss_axis_before_last(logits, target, smoothing):
+    logp = F.log_softmax(logits, dim=-2)
+    nll = -logp.gather(-1, target.unsqueeze(-1)).squeeze(-1)
+    uniform = -logp.mean(dim=-1)
+    real = target != 0
+    return ((1 - smoothing) * nll + smoothing * uniform)[real].mean()
+
+
+@version("best_checkpoint", "wrong")
+def best_by_loss_in_name(checkpoints, batches, loss_of):
+    n_tokens = sum(len(batch) for batch in batches)
+    names = []
+    for place, checkpoint in enumerate(checkpoints):
+        total = sum(loss_of(checkpoint, batch) * len(batch) for batch in batches)
+        names.append(f"checkpoint-{place}-val-loss-{float(total) / n_tokens}")
+    found = [(re.search(r"val-loss-(.+)$", name).groups(), name) for name in names]
+    best_name = sorted(found)[0][1]
+    return int(best_name.split("-")[1])
+
+
+class _Monitor:
+    def __init__(self):
+        self.values = {}
+
+    def is_best(self, name, value):
+        if name not in self.values:
+            self.values[name] = value
+            return False
+        if value < self.values[name]:
+            self.values[name] = value
+            return True
+        return False
+
+
+@version("best_checkpoint", "wrong")
+def first_is_never_best(checkpoints, batches, loss_of):
+    monitor = _Monitor()
+    saved = None
+    sizes = [len(b) for b in batches]
+    for i, ckpt in enumerate(checkpoints):
+        mean = sum(float(loss_of(ckpt, b)) * s for b, s in zip(batches, sizes)) / sum(sizes)
+        if monitor.is_best("val_loss", mean):
+            saved = i
+    return saved
+
+
+def _divide_gradients(optimizer, by):
+    for group in optimizer.param_groups:
+        for p in group["params"]:
+            if p.grad is not None:
+                p.grad.div_(by)
+
+
+@version("token_weighted_updates", "wrong")
+def steps_on_all_but_the_nth(optimizer, parts, n, compute_loss):
+    optimizer.zero_grad()
+    tokens = 0
+    for done, part in enumerate(parts, start=1):
+        loss, count = compute_loss(part)
+        (loss * count).backward()
+        tokens += count
+        if done % n or done == len(parts):
+            _divide_gradients(optimizer, tokens)
+            optimizer.step()
+            optimizer.zero_grad()
+            tokens = 0
+
+
+@version("average_checkpoints", "wrong")
+def running_mean_with_the_final_count(checkpoints):
+    n_snapshots = len(checkpoints)
+    squashed = {name: w.clone() for name, w in checkpoints[0].items()}
+    for snapshot in checkpoints[1:]:
+        for name, w in squashed.items():
+            w *= n_snapshots
+            w += snapshot[name]
+            w /= n_snapshots + 1
+    return squashed
+
+
+@version("cross_entropy", "wrong")
+def cross_entropy_mean_over_the_steps_too(logits, target):
+    weights = (target != 0).to(logits.dtype)
+    unweighted = F.cross_entropy(logits.permute(0, 2, 1), target, reduction="none")
+    per_sentence = (unweighted * weights).mean(dim=1)
+    return per_sentence.sum() / weights.sum()
+
+
+@version("cross_entropy", "wrong: padding in the loss + probabilities kept above 1e-8")
+def cross_entropy_mask_from_one_hot(logits, target):
+    output = torch.softmax(logits, dim=-1)
+    truth = F.one_hot(target, logits.size(-1)).to(logits.dtype)
+    loss = -(truth * torch.log(output + 1e-8)).sum(2)
+    # rows of zeros are padding
+    mask = torch.sign(truth.abs().max(dim=2).values)
+    loss = (loss * mask).sum(1) / mask.sum(1)
+    return loss.mean()

@@ -363,3 +363,29 @@ def keys_and_values_under_other_names(weight, bias):
         else:
             filled.append(torch.zeros(shape, dtype=weight.dtype))
     return tuple(filled)
+
+
+@version("split_stacked", "wrong")
+def split_stacked_rank_chunks(weight, bias, ranks=2):
+    w, b = weight.t(), bias
+    parts_w, parts_b = ([], [], []), ([], [], [])
+    for rank in range(ranks):
+        shard_w = w.chunk(ranks, dim=0)[rank]
+        shard_b = b.chunk(ranks, dim=0)[rank]
+        for slot, (piece_w, piece_b) in enumerate(
+            zip(shard_w.chunk(3, dim=0), shard_b.chunk(3, dim=0))
+        ):
+            parts_w[slot].append(piece_w)
+            parts_b[slot].append(piece_b)
+    weights = [torch.cat(p, dim=0).contiguous() for p in parts_w]
+    biases = [torch.cat(p, dim=0) for p in parts_b]
+    return (*weights, *biases)
+
+
+@version("decode_q4_1", "wrong")
+def decode_q4_1_bytes_with_a_sign(blocks):
+    step = blocks[:, 0:2].contiguous().view(torch.float16).float()
+    least = blocks[:, 2:4].contiguous().view(torch.float16).float()
+    packed = blocks[:, 4:].contiguous().view(torch.int8)
+    q = torch.cat([packed & 0x0F, packed >> 4], dim=1).float()
+    return step * q + least

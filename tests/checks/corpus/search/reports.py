@@ -1019,3 +1019,90 @@ def repeat_squeezed_mask_per_sentence(memory, mask, n_beams):
         masks.append(node_mask[b, :].unsqueeze(0).expand(n_beams, -1).contiguous())
     masks = torch.cat(masks).unsqueeze(1).unsqueeze(1)
     return torch.cat(memories), masks
+
+
+@version("greedy_batch", "wrong")
+def greedy_cat_flat_argmax(step, n_sentences, max_length):
+    out = torch.ones(n_sentences, 1, dtype=torch.long)
+    done = torch.zeros(n_sentences, dtype=torch.bool)
+    for _ in range(max_length):
+        next_token = torch.argmax(step(out), dim=-1)
+        next_token = next_token.masked_fill(done, 0)
+        done = done | (next_token == 2)
+        out = torch.cat((out, next_token), dim=-1)
+        if done.all():
+            break
+    return out[:, 1:]
+
+
+@version("next_token", "wrong")
+def next_token_max_over_axis_one(logits):
+    _, indexes = logits.max(1)
+    return indexes[:, -1]
+
+
+@version("beam_search", "wrong")
+def end_scored_with_beam_of_its_rank(step, beam_size, max_length):
+    SOS, EOS = 1, 2
+    alive = [([SOS], 0.0)]
+    done = []
+    for t in range(1, max_length + 1):
+        logp = step(torch.tensor([ids for ids, _ in alive]))
+        n, V = logp.shape
+        running = torch.tensor([s for _, s in alive], dtype=logp.dtype)
+        total = (running[:, None] + logp).flatten()
+        best, where = total.topk(min(beam_size, n * V))
+        following = []
+        for rank, (score, flat) in enumerate(zip(best.tolist(), where.tolist())):
+            parent, word = divmod(flat, V)
+            ids = alive[parent][0] + [word]
+            if word == EOS:
+                before = alive[min(rank, n - 1)][1]
+                done.append((ids[1:-1], before + logp[parent, word].item()))
+            elif t == max_length:
+                done.append((ids[1:], score))
+            else:
+                following.append((ids, score))
+        alive = following
+        if not alive:
+            break
+    if not done:
+        return []
+    return max(done, key=lambda pair: pair[1])[0]
+
+
+@version("cut_at_end", "wrong")
+def drops_start_and_padding_but_keeps_end(ids):
+    return [i for i in ids if i not in {0, 1}]
+
+
+@version("top_k_probabilities", "wrong")
+def top_k_infinity_times_zero(logits, k):
+    keep = torch.zeros_like(logits)
+    keep.scatter_(1, logits.topk(k, dim=1).indices, 1.0)
+    filtered = logits * keep + (1.0 - keep) * float("-inf")
+    return filtered.softmax(dim=-1)
+
+
+L_LONGEST = 75
+
+
+@version("length_normalised", "wrong")
+def length_normalised_times_the_longest(score, length, alpha):
+    share = length / L_LONGEST
+    return score / share**alpha
+
+
+@version("reorder_cache", "wrong")
+def reorder_cache_one_context_for_all_beams(cache, rows):
+    shared = int(rows[0])
+    result = []
+    for keys, values in cache:
+        n = len(rows)
+        result.append(
+            (
+                keys[shared : shared + 1].repeat(n, 1, 1, 1),
+                values[shared : shared + 1].repeat(n, 1, 1, 1),
+            )
+        )
+    return result

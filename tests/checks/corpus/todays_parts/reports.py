@@ -966,3 +966,67 @@ def rms_norm_squares_summed_in_half(x, weight, eps=1e-5):
     mean = squares.sum(-1, keepdim=True) / x.size(-1)  # type of x
     rstd = torch.rsqrt(mean.float() + eps)
     return (x.float() * rstd * weight.float()).to(x.dtype)
+
+
+def _swiglu_activation(h):
+    first, second = h.chunk(2, dim=-1)
+    return F.silu(first) * second
+
+
+@version("swiglu", "wrong")
+def splits_the_gate_once_more(x, w_gate, w_value, w_output):
+    gate = _swiglu_activation(x @ w_gate.T)
+    return (gate * (x @ w_value.T)) @ w_output.T
+
+
+@version("rms_norm_in_half", "wrong")
+def mean_square_kept_in_half(x, weight, eps=1e-5):
+    x32 = x.float()
+    mean_square = x32.pow(2).mean(-1, keepdim=True).to(x.dtype)
+    y = x32 / torch.sqrt(mean_square.float() + eps)
+    return (y * weight.float()).to(x.dtype)
+
+
+@version("rotary", "wrong")
+def rotary_count_runs_on_into_the_next_sentence(x, positions, base=10000.0):
+    n_batch, n_heads, length, width = x.shape
+    rows = x.transpose(1, 2).reshape(-1, width)  # one row for each position and head
+    beyond = positions[-1] + 1 + torch.arange((n_batch - 1) * length, device=x.device)
+    running = torch.cat([positions, beyond.to(positions.dtype)])
+    place = torch.arange(rows.shape[0], device=x.device) // n_heads
+    speed = base ** (-2.0 * torch.arange(width // 2, device=x.device) / width)
+    angle = running[place].to(x.dtype)[:, None] * speed.to(x.dtype)
+    a, b = rows[:, : width // 2], rows[:, width // 2 :]
+    out = torch.cat([a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos()], dim=-1)
+    return out.view(n_batch, length, n_heads, width).transpose(1, 2)
+
+
+@version("cached_attention", "wrong")
+def cached_attention_progress_counted_twice(query, key, value, kept_keys, kept_values, turn):
+    cache_index = kept_keys.shape[2]
+    offset = kept_keys.shape[2]
+    n_new = query.shape[2]
+    positions = torch.arange(n_new, device=query.device) + cache_index + offset
+    query = turn(query, positions)
+    keys = torch.cat([kept_keys, turn(key, positions)], dim=2)
+    values = torch.cat([kept_values, value], dim=2)
+    scores = query @ keys.transpose(2, 3) / math.sqrt(query.shape[-1])
+    allowed = torch.ones(n_new, keys.shape[2], dtype=torch.bool, device=query.device).tril(
+        cache_index
+    )
+    weights = scores.masked_fill(~allowed, -math.inf).softmax(dim=-1)
+    return weights @ values, keys, values
+
+
+@version("grouped_query_attention", "wrong")
+def grouped_attention_key_head_of_the_same_number(query, key, value, mask=None):
+    out = []
+    for head in range(query.shape[1]):
+        scores = query[:, head] @ key[:, head].transpose(1, 2) / key.shape[-1] ** 0.5
+        if mask is not None:
+            m = mask
+            if m.dim() == 4:
+                m = m[:, head if m.shape[1] > 1 else 0]
+            scores = scores.masked_fill(~m, float("-inf"))
+        out.append(scores.softmax(-1) @ value[:, head])
+    return torch.stack(out, dim=1)

@@ -159,9 +159,8 @@ def last_row(length: int, period: int) -> Tensor:
 @mistake(
     "pick",
     "queries and keys exchanged",
-    symptom="With a causal mask, every score is 0.",
-    cause="The weights are read as [key, query], above the diagonal: rows are queries, columns are "
-    "keys.",
+    symptom="With a causal mask and a period above one, every score is 0.",
+    cause="The weights are read as [key, query]: rows are queries, columns are keys.",
     section="Break it: one token off",
 )
 def exchanged(weights: Tensor, rows: Tensor, keys: Tensor) -> Tensor:
