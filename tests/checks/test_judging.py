@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import json
 import random
@@ -262,3 +263,27 @@ def test_of_words_in_any_order_the_missing_ones_are_told() -> None:
 
     text = verdict("training_words", more_often).text()
     assert "lacks " in text and "and should not hold 'Wort'" in text
+
+
+def test_a_remedy_that_stands_in_the_code_already_is_said_to() -> None:
+    def called_and_dropped(text, tokenize, vocabulary):
+        words = text.split()
+        text = tokenize(text)
+        return [*(vocabulary.get(word, 3) for word in words), 2]
+
+    found = verdict("text_to_ids", called_and_dropped)
+    assert "Call tokenize(text), " in found.text()
+    assert "`tokenize(text)` stands in your code already: look at what comes of it." in found.text()
+
+
+def test_no_convention_is_told_to_what_is_nearer_to_the_right_version() -> None:
+    def drawn_anew_at_the_top(make_layer, n_layers):
+        layer = make_layer()
+        layers = [copy.deepcopy(layer) for _ in range(n_layers)]
+        for each in layers:
+            if hasattr(each, "reset_parameters"):
+                each.reset_parameters()
+        return torch.nn.ModuleList(layers)
+
+    text = verdict("make_stack", drawn_anew_at_the_top).text()
+    assert text.startswith("Right on ") and "would be the convention" not in text
