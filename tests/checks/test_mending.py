@@ -54,14 +54,14 @@ def test_the_change_that_makes_it_right_is_told_with_its_line() -> None:
 
 def test_a_line_that_moves_is_told() -> None:
     def mean_in_every_round(losses, counts):
-        total = 1.0
+        total = 0.0
         for loss, count in zip(losses, counts, strict=True):
-            total *= math.exp(loss * count)
-            total = total ** (1 / sum(counts))
-        return total
+            total += loss * count
+            total = total / sum(counts)
+        return math.exp(total)
 
     (found,) = told("perplexity", mean_in_every_round)
-    assert "with `total = total ** (1 / sum(counts))` behind the block of `for loss, co" in found
+    assert "with `total = total / sum(counts)` behind the block of `for loss, co" in found
 
 
 def test_a_call_that_moves_is_told_and_a_convention() -> None:
