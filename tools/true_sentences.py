@@ -256,12 +256,14 @@ class Told:
         return self.found[-1].unfinished and len(self.cases) - len(self.found) == int(many)
 
     @reads(
-        r"Your \w+ changes (.*?)(?: in line ([\d or]+) of your cell or file)?: what "
+        r"Your \w+ changes (.*?)(?: in line [\d or]+ of your cell or file)?: what "
         r"reads it afterwards may get other data\."
     )
-    def besides(self, what: str, lines: str | None) -> bool:
+    def besides(self, what: str) -> bool:
         first = next((o for o in self.found if o.changed), None)
-        return first and what == self.checks.troubles.what_it_changes(self.attempt, first)
+        return first is not None and what == self.checks.troubles.what_it_changes(
+            self.attempt, first
+        )
 
     @reads(
         rf"On the input {QUOTED} your (\w+) call of `(.*?)` hands it (\d+) rows?; each call of the "

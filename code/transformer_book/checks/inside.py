@@ -249,10 +249,12 @@ def _up_to(attempt: Attempt, inputs: Sequence[int]) -> str | None:
     if reached is None:
         return None
     (last, line), after = reached
-    behind = "that value is right: look at what is done with it, in that line and behind it, "
-    behind += "and at what else goes in there"
-    if after:
-        behind = f"no tensor of yours is {_value_of(attempt, *after)}"
+    behind = (
+        f"no tensor of yours is {_value_of(attempt, *after)}"
+        if after
+        else "that value is right: look at what is done with it, in that line and behind it, and "
+        "at what else goes in there"
+    )
     there = f"{_there(attempt, inputs)} {_line(line)}"
     return f"{there} has {_value_of(attempt, *last)} of the right version; {behind}."
 

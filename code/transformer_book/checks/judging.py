@@ -632,24 +632,25 @@ def _changed(attempt: Attempt, numbers: str, i: int) -> Verdict:
             "whose name ends in an underscore; `.float()` and `.to()` may hand back the tensor "
             "itself, and what `.view()` gives shares its numbers."
         )
-    line = diagnosis.tried(inside.changing_line, attempt, i)
-    at = _in_lines(attempt, mine.changed[0])
+    lines = _changing_lines(attempt, mine.changed[0])
     sentence = (
         f"{numbers}, but {these}your {attempt.component.form} changes "
-        f"{what_it_changes(attempt, mine)}{at}: the caller has other data afterwards. {copy} "
-        f"The input was: {case.name}."
+        f"{what_it_changes(attempt, mine)}{_in_lines(lines)}: the caller has other data "
+        f"afterwards. {copy} The input was: {case.name}."
     )
-    return Verdict("wrong", attempt.name, (sentence,), line=line or last_line(attempt.function))
+    line = lines[0] if lines else last_line(attempt.function)
+    return Verdict("wrong", attempt.name, (sentence,), line=line)
 
 
-def _in_lines(attempt: Attempt, argument: int | str) -> str:
-    """The lines in which an argument is changed, if those of all inputs are known."""
+def _changing_lines(attempt: Attempt, argument: int | str) -> list[int]:
+    """The lines in which an argument is changed; none, if that of one input is not known."""
     changed = [i for i, mine in enumerate(attempt.found) if mine.changed[:1] == (argument,)]
     lines = {diagnosis.tried(inside.changing_line, attempt, i) for i in changed}
-    if None in lines:
-        return ""
-    told = " or ".join(map(str, sorted(lines)))
-    return f" in line {told} of your cell or file"
+    return [] if None in lines else sorted(lines)
+
+
+def _in_lines(lines: Sequence[int]) -> str:
+    return f" in line {' or '.join(map(str, lines))} of your cell or file" if lines else ""
 
 
 def _besides(attempt: Attempt) -> str:
@@ -657,7 +658,7 @@ def _besides(attempt: Attempt) -> str:
     for mine in attempt.found:
         if mine.changed:
             what = f"Your {attempt.component.form} changes {what_it_changes(attempt, mine)}"
-            at = _in_lines(attempt, mine.changed[0])
+            at = _in_lines(_changing_lines(attempt, mine.changed[0]))
             return f"{what}{at}: what reads it afterwards may get other data."
     return ""
 

@@ -102,10 +102,8 @@ def _places(made: Any) -> Places:
         values = _Defaults(function)
         found |= {name: (values, name) for name in mutable_defaults(function)}
     for each in _classes(owner, function):
-        held, own = (
-            _Held(each),
-            [x for x in vars(each).values() if isinstance(x, types.FunctionType)],
-        )
+        held = _Held(each)
+        own = [x for x in vars(each).values() if isinstance(x, types.FunctionType)]
         set_there = {name for f in own for name in _stored(f.__code__, "STORE_ATTR")}
         names = {name for name, x in held.items() if isinstance(x, MUTABLE) or name in set_there}
         found |= {f"{each.__name__}.{name}": (held, name) for name in sorted(names)}

@@ -42,7 +42,6 @@ FURTHER = 2000  # changes that are tried behind one that adds: another may be sh
 BESIDE = 300  # and behind one that does not
 ENDLESS = 40  # changes that do not end: then no more are tried
 BRIEF, MANY = 0.02, 10  # seconds that each change has on an input, and how often its own time
-THRICE = 3  # how often that at least
 SHARE = 6  # only one in so many wrong inputs may stay wrong behind a change that is told
 FEW = 2  # wrong inputs that many a change fits by chance
 FIRST = 6  # changes that help a little: for so many, a second one is looked for
@@ -1237,7 +1236,7 @@ class Tries:
             if i < len(self.attempt.found) and not self.attempt.found[i].unfinished:
                 self.attempt.call(self.attempt.cases[i])
                 own = time.process_time() - start
-                self.times[i] = min(max(LONG, THRICE * own), BRIEF + MANY * own)
+                self.times[i] = min(max(LONG, 3 * own), BRIEF + MANY * own)
         return self.times.get(i, LONG)
 
     def _ready_made(self, tried: Any) -> bool:

@@ -1,4 +1,4 @@
-"""What people reported in public, rebuilt on 2026-11-29 from the descriptions, in our own code."""
+"""What people reported in public, rebuilt on 2026-11-29 and 30 from descriptions, in our own code."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def beam_cases() -> Sequence[Case]:
     # Found by tools/find_inputs.py --beams: few models that tell other rules from these.
     found = (
         (37, 1.0, False, 2, 6),
-        (4013, 0.6, False, 2, 5),  # it ends at the last token that is allowed
+        (4013, 0.6, False, 2, 5),  # drawn: it ends at the last token that is allowed
         (11, 0.0, False, 2, 6),
         (13, 1.5, False, 2, 8),
         (15, 1.0, False, 1, 8),
