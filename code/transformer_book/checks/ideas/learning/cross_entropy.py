@@ -22,6 +22,8 @@ def loss_pipeline(s, logits, target):
 def loss_cases() -> Sequence[Case]:
     by_hand = torch.tensor([[[0.0, 0.0, 0.0, 0.0], [0.0, 1.0, 2.0, 3.0]]])
     far = torch.tensor([[[0.0, 0.0, 0.0, 0.0, 90.0], [0.0, 120.0, 0.0, 100.0, 0.0]]])
+    logits, target = _batch(1, 3, 2, seed=5)
+    apart = torch.tensor([60.0, -60.0, 0.0])  # by more than exponentials of numbers may be
     sure = normal(2, 3, 5, seed=13)
     sure[0, 0, 2] = 60.0  # beside it, all other exponentials are rounded away
     return (
@@ -29,7 +31,7 @@ def loss_cases() -> Sequence[Case]:
         Case("by hand: one padding", (by_hand, torch.tensor([[1, 0]]))),
         Case("two sentences of different length", _batch(5, 2, seed=1)),
         Case("three sentences", _batch(2, 6, 3, seed=3)),
-        Case("as many sentences as tokens", _batch(1, 3, 2, seed=5)),
+        Case("as many sentences as tokens", (logits + apart[:, None, None], target), rough=True),
         Case("very sure logits", (20 * _batch(4, 1, seed=7)[0], _batch(4, 1, seed=7)[1])),
         Case(
             "special tokens", (normal(2, 4, 6, seed=9), torch.tensor([[1, 3, 5, 2], [3, 2, 0, 0]]))
@@ -101,6 +103,9 @@ CROSS_ENTROPY = Component(
         ),
         "a word of probability one": lambda logits, target: bool(
             (logits.log_softmax(-1).gather(-1, target[..., None])[target != PAD] == 0).any()
+        ),
+        "positions far apart": lambda logits, target: bool(
+            (logits.amax(-1)[target != PAD].max() - logits.amax(-1)[target != PAD].min()) > 104
         ),
         "padding in front": lambda target: bool((target[:, 0] == PAD).any()),
         "padding in the middle": lambda target: any(

@@ -56,6 +56,7 @@ def cached_cases() -> Sequence[Case]:
         return *made, kept, normal(b, h, past, k, seed=seed + 4), turn
 
     slow = torch.tensor([0.0, 1.0, 0.0, 1.0]).repeat(1, 1, 2, 1)  # the pair that turns slowly
+    far = torch.tensor([[-200.0], [1.0]])  # one row's largest score is not another's
     _, _, value, _, kept_value, _ = inputs(1, 1, 1, 2, 4, 100)
     *new, kept, kept_values, _ = inputs(3, 2, 3, 2, 6, 130)
     kept[:, :, 1] = 0.0  # numbers as any others: the place is not free
@@ -72,7 +73,7 @@ def cached_cases() -> Sequence[Case]:
         Case("a query of zeros", (torch.zeros(1, 1, 2, 4), *inputs(1, 1, 2, 2, 4, 90)[1:])),
         Case(
             "scores far below zero",
-            (-200 * slow, slow, value, slow[:, :, :1], kept_value, falling_turns),
+            (far * slow, slow, value, slow[:, :, :1], kept_value, falling_turns),
             rough=True,
         ),
         Case("one first token", inputs(2, 1, 0, 1, 4, 110)),
@@ -119,6 +120,9 @@ CACHED = Component(
         ),
         "a query of zeros": lambda query: bool((query == 0).all(-1).any()),
         "queries of large numbers": lambda query: bool((query.abs() > 100).any()),
+        "queries large and small": lambda query: bool(
+            ((query.abs().amax(-1) > 100).sum(-1) % query.size(2)).any()
+        ),
         **on("kept_keys", longer_than((64, 256, 512, 1024, 2048), lambda kept: kept.size(2))),
         "one new token, and nothing kept": lambda query, kept_keys: (
             query.size(2) == 1 and kept_keys.size(2) == 0
