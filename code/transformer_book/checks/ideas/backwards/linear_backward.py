@@ -89,7 +89,7 @@ def mean_outputs(d_output: Tensor, x: Tensor, weight: Tensor) -> Tensor:
 @mistake(
     "weight",
     "gradient of the weight transposed",
-    symptom="The gradient of the weight is (M, N), and with M = N it fits and is wrong.",
+    symptom="The gradient of the weight is (M, N): with M = N nothing stops, and it is transposed.",
     cause="The weight is (outputs, inputs), and so is its gradient: d_output.T @ x, with all rows "
     "in one axis.",
 )
