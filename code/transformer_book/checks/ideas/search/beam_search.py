@@ -239,7 +239,7 @@ def one_more(beam_size: int) -> int:
     "finished hypotheses forgotten",
     met=("bleu", 9),
     symptom="A sentence that ended is lost where others are alive when the search stops.",
-    cause="Choose among those alive and the finished hypotheses, each with the score it ended with.",
+    cause="Choose among those alive and the finished ones, each with the score it ended with.",
     section="When may it stop?",
 )
 def living_only(finished: Hypotheses, alive: Hypotheses) -> Hypotheses:
