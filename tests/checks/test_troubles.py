@@ -217,3 +217,14 @@ def test_inputs_that_were_not_tried_are_not_counted() -> None:
     component = checks.COMPONENTS["number_of_targets"]
     text = checks.judging.judge(component, all_of_them, seconds=0.5).text()
     assert "The 4 inputs behind it were not tried." in text and " of 6 inputs" not in text
+
+
+def test_how_often_an_argument_is_changed_is_counted_where_a_convention_is_right_too() -> None:
+    def in_front(rows):
+        for row in rows:
+            while len(row) < max(map(len, rows)):
+                row.insert(0, 0)
+        return torch.tensor(rows)
+
+    text = verdict("collate", in_front).text()
+    assert "are those of another convention, but on 10 of them your function changes" in text

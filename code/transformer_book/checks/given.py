@@ -5,6 +5,12 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+# Words, or parts of them, as texts have them: what treats one of them apart is found out.
+SIGNS = (
+    *".!?,;:…-–'’\"„()[]{}<>/\\@#&%$€*+=_|~^`07AÉßİΩ中😀",
+    *("##", "3.5", "1,000", "don't", "U.S.", "non-stop", "</w>", "<s>", "[UNK]", "None", "nan"),
+)
+
 
 def normal(*shape: int, seed: int) -> Tensor:
     """Random numbers that are the same in every process."""

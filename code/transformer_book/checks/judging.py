@@ -394,7 +394,8 @@ def _changes(attempt: Attempt, trouble: Trouble) -> Verdict:
     """The verdict on a function whose numbers are right on most inputs, and who changes them."""
     first, of = trouble.inputs[0], len(attempt.found)
     numbers = f"On {of - len(attempt.wrong)} of {of} inputs the {_answers(attempt)} are right"
-    verdict = _changed(attempt, numbers, first)
+    right = [x for i, x in enumerate(attempt.found) if i not in attempt.wrong]
+    verdict = _changed(attempt, numbers, first, right or attempt.found)
     return replace(verdict, sentences=(*verdict.sentences, *_mended(attempt)))
 
 
@@ -542,7 +543,7 @@ def _flaw(attempt: Attempt, expected: Sequence[Outcome], what: str = "right") ->
     numbers = f"On all {len(cases)} inputs the {_answers(attempt)} are {what}"
     for i, mine in enumerate(found):
         if mine.changed:
-            return _changed(attempt, numbers, i)
+            return _changed(attempt, numbers, i, found)
     for case, mine, right in zip(cases, found, expected, strict=True):
         if mine.trouble or right.trouble:
             continue  # where nothing can be computed, two versions of a convention may differ
@@ -617,10 +618,12 @@ def _of_tensor(attempt: Attempt, case: Case, i: int) -> str:
     raise IndexError(i)
 
 
-def _changed(attempt: Attempt, numbers: str, i: int) -> Verdict:
-    """The verdict on what changes its arguments on this input; `numbers` says what is right."""
+def _changed(attempt: Attempt, numbers: str, i: int, right: Sequence[Outcome]) -> Verdict:
+    """The verdict on what changes its arguments on this input.
+
+    `numbers` says what is right, and `right` are the outcomes of which it says so.
+    """
     case, mine = attempt.cases[i], attempt.found[i]
-    right = [x for j, x in enumerate(attempt.found) if j not in attempt.wrong] or attempt.found
     many = sum(mine.changed[0] in outcome.changed for outcome in right)
     these = f"on {many} of them " if many < len(right) else ""
     copy = "Work on a copy, and avoid `+=` and methods that change what they are called on."

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from transformer_book.checks.comparing import Unordered
 from transformer_book.checks.components import Case, Component, mistakes_in
+from transformer_book.checks.given import SIGNS
 
 Texts = Sequence[Sequence[str]]
 SPECIALS = ("<pad>", "<sos>", "<eos>", "<unk>")
@@ -23,7 +24,7 @@ def corpus_cases() -> Sequence[Case]:
     kinds = [["Hund", "hund", ".", "3", "x-y", "über"], ["Hund", "hund", ".", "3", "x-y"], ["3"]]
     many = [[f"Wort{i}" for i in range(0, 90, step)] for step in (1, 2)]
     again = [["ja", "schön"], [], ["ja", "schön"], [], ["schon"]]
-    odd = ["it's", "it", "New York", "<b>", "pad", "dogs", "dog"]
+    odd = [*SIGNS, "it's", "it", "New York", "<b>", "pad", "dogs", "dog"]
     long = [odd, *(["oft", f"Wort{i}"] for i in range(1024))]
     return (
         Case("three sentences, every word", (dogs, 1)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from transformer_book.checks.components import Case, Component, mistakes_in
+from transformer_book.checks.given import SIGNS
 from transformer_book.checks.ideas.inputs.build_vocabulary import SPECIALS
 
 
@@ -16,6 +17,7 @@ def encode_cases() -> Sequence[Case]:
     unordered |= {s: i for i, s in enumerate(SPECIALS)}
     pieces = {**{s: i for i, s in enumerate(SPECIALS)}, "the": 4, " the": 5, "x": 6}
     pieces |= {"ice": 7, "ice cream": 8, "é": 9}
+    pieces |= {sign: i for i, sign in enumerate(SIGNS[::2], start=10)}
     spaced = [" the", "ice cream", "the\n", "e\u0301"]  # the last is é in two characters
     return (
         Case("a sentence of known words", (["the", "dog", "sleeps"], vocabulary)),
@@ -32,7 +34,7 @@ def encode_cases() -> Sequence[Case]:
             "more tokens than any buffer has places", (["the", "dog", "sleeps"] * 180, vocabulary)
         ),
         Case("a dictionary in another order", (["3", "grün", "", "dog.", "dog"], unordered)),
-        Case("tokens with spaces, and more than 1024", ([*spaced, *["x"] * 1100], pieces)),
+        Case("tokens with spaces, and more than 1024", ([*spaced, *SIGNS, *["x"] * 1100], pieces)),
     )
 
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from transformer_book.checks.components import Case, Component, mistakes_in
+from transformer_book.checks.given import SIGNS
 from transformer_book.checks.ideas.inputs.build_vocabulary import SPECIALS
 
 
@@ -30,6 +31,7 @@ def text_cases() -> Sequence[Case]:
     cased = numbered("Two", "Dogs", "dogs", "sleep", "eat", ".", ",", "the")
     lowered = numbered("two", "dogs", "sleep", "eat", ".", ",", "the")
     single = numbered(*"abcdefghT.,")
+    signs, marked = " ".join(["<sos> two <pad> dogs", *SIGNS]), numbered("two", *SIGNS[::2])
     unusual = dict(reversed(numbered(*"us. abc\tü…ß").items()))  # <pad> comes last
     return (
         Case("words and full stops", ("Two dogs sleep.", words_and_marks, cased)),
@@ -45,7 +47,7 @@ def text_cases() -> Sequence[Case]:
         Case("letters, blanks and lines", (" a bad\nface ", list, {**single, "\n": 21})),
         Case("an empty text", ("", words_and_marks, cased)),
         Case("a text that is a token itself", ("bad", letters, {**single, "bad": 15})),
-        Case("special tokens in the text", ("<sos> two <pad> dogs", str.split, lowered)),
+        Case("special tokens in the text", (signs, str.split, marked)),
         Case("accents, a tab, and two blanks", ("süß…  a\tb", list, unusual)),
         Case("nothing but blanks", ("  ", list, unusual)),
         Case("longer than any buffer", ("the dogs eat. " * 700, words_and_marks, cased)),

@@ -8,6 +8,7 @@ from itertools import pairwise
 from unicodedata import normalize
 
 from transformer_book.checks.components import Case, Component, mistakes_in
+from transformer_book.checks.given import SIGNS
 from transformer_book.checks.ideas.inputs.learn_merges import (
     Pair,
     first_place,
@@ -54,7 +55,10 @@ def pieces_cases() -> Sequence[Case]:
         Case("tabs, a line end, a space that holds together", ("in\ta sing\ns\u00a0in", chapter)),
         Case(
             "signs made of several, digits, and a special token",
-            ("\ufb01n e\u0301 👍🏽 ä 10 中文 a\u00adb <eos>", merges("i n", "▁ e", "1 0")),
+            (
+                " ".join(["\ufb01n e\u0301 👍🏽 ä 10 中文 a\u00adb <eos>", *SIGNS]),
+                merges("i n", "▁ e", "1 0", "▁ .", "d o"),
+            ),
         ),
         Case(
             "a long text, a long word, and a pair listed twice",

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from transformer_book.checks.comparing import Unordered
 from transformer_book.checks.components import Case, Component, mistakes_in
+from transformer_book.checks.given import SIGNS
 from transformer_book.checks.ideas.inputs.build_vocabulary import count_words
 
 
@@ -36,7 +37,7 @@ def split_cases() -> Sequence[Case]:
         "validation": [],
         "test": captions[2:],
     }
-    words = [f"word{i}" for i in range(260)]
+    words = [*SIGNS, *(f"word{i}" for i in range(260))]
     many = {"train": [*[words] * 5, ["rare"] * 4], "validation": [["rare"]], "test": []}
     return (
         Case("dogs, every word", (dogs, 1)),

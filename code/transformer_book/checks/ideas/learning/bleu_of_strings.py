@@ -9,6 +9,7 @@ from itertools import chain, pairwise
 from typing import Any
 
 from transformer_book.checks.components import Case, Component, mistakes_in
+from transformer_book.checks.given import SIGNS
 
 
 def counted(tokens: Sequence[Any], n: int) -> Counter[tuple[Any, ...]]:
@@ -95,8 +96,8 @@ def bleu_cases() -> Sequence[Case]:
         Case(
             "marks and capital letters",
             (
-                ["A dog , isn't it?", "The end."],
-                [["a dog, isn't it ?"], ["the end .", "The end ."]],
+                ["A dog , isn't it?", "The end.", " ".join(SIGNS)],
+                [["a dog, isn't it ?"], ["the end .", "The end ."], [" ".join(SIGNS[::-1])]],
             ),
         ),
         Case("the same translation twice", ([dog, dog], [["a dog in the snow"], ["two dogs run"]])),

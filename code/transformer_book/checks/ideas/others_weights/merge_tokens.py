@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from transformer_book.checks.components import Case, Component, mistakes_in
+from transformer_book.checks.given import SIGNS
 from transformer_book.checks.ideas.inputs.learn_merges import Pair, joined
 
 Ranks = Mapping[Pair, int]
@@ -32,7 +33,7 @@ def merge_cases() -> Sequence[Case]:
         Case("a frequent pair of a high rank", ([*"ababc"], ranks("b c", "a b"))),
         Case(
             "marks, and a backslash",
-            ([*r"acb.x\d(|"], ranks("c .", r"x \ ", "b .", r"x\ d", "( |")),
+            ([*r"acb.x\d(|", *SIGNS], ranks("c .", r"x \ ", "b .", r"x\ d", "( |", "! ?", "中 😀")),
         ),
         Case("a space is a letter", (["Ġ", *"dog"], ranks("Ġd og", "o g", "Ġ d"))),
         Case("second and first", ([*"ba"], ranks("a b"))),
