@@ -11,6 +11,9 @@ SIGNS = (
     *("##", "3.5", "1,000", "don't", "U.S.", "non-stop", "</w>", "<s>", "[UNK]", "None", "nan"),
 )
 
+# Ids that other models give to padding, ends and the like; here they are words.
+ELSEWHERE = (100, 101, 102, 103, 30522, 32000, 50256, 50257, 65000, 100257, 128001, 151643)
+
 
 def normal(*shape: int, seed: int) -> Tensor:
     """Random numbers that are the same in every process."""

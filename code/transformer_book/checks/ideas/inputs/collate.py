@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from transformer_book.checks.boundaries import EOS, SOS, UNK
 from transformer_book.checks.components import Case, Component, mistakes_in
+from transformer_book.checks.given import ELSEWHERE
 
 
 def collate_cases() -> Sequence[Case]:
@@ -22,7 +23,7 @@ def collate_cases() -> Sequence[Case]:
         Case("the longest last", ([[2], [7, 2], [4, 5, 6, 2]],)),
         Case("targets, with special tokens", ([[1, 5, 3, 2], [1, 2]],)),
         Case("one token", ([[2]],)),
-        Case("large ids", ([[70000, 300, 2], [40000, 2]],)),
+        Case("large ids", ([[70000, 300, *ELSEWHERE, 2], [40000, 2]],)),
         Case("a row longer than any buffer", ([[4, 2], [*range(4, 1033), 2]],)),
         Case("a row twice, <eos> inside", ([[7, 2], [4, 5, 6, 2], [7, 2], [4, 2, 5, 2], [9, 2]],)),
         Case("rows without <eos>, padding inside", ([[7, 8], [4, 0, 5], [9]],)),
