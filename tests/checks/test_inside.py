@@ -189,3 +189,26 @@ def test_values_with_merged_axes_are_the_same() -> None:
     assert not alike(x.transpose(0, 1).reshape(6, 4, 5), x)
     # A view in the place of a transpose has other numbers, though in the same order.
     assert not alike(x.reshape(2, 4, 3, 5), x.transpose(1, 2))
+
+
+def test_a_call_that_lacks_a_row_is_told_before_the_row_that_follows_from_it() -> None:
+    def values_of_the_first_row(step, beam_size, max_length):
+        beams, scores, ended = torch.tensor([[1]]), torch.zeros(1), []
+        for _ in range(max_length):
+            log_p = step(beams)
+            ids = log_p.topk(beam_size, dim=-1).indices
+            total = (scores[:, None] + log_p.flatten()[ids]).flatten()
+            scores, place = total.topk(min(beam_size, total.numel()))
+            chosen = ids.flatten()[place]
+            beams = torch.cat([beams[place // beam_size], chosen[:, None]], dim=1)
+            over = chosen == 2
+            ended += zip(scores[over], beams[over, 1:-1].tolist(), strict=True)
+            beams, scores = beams[~over], scores[~over]
+            if not len(beams):
+                break
+        return max([*ended, *zip(scores, beams[:, 1:].tolist(), strict=True)])[1]
+
+    text = verdict("beam_search", values_of_the_first_row).text()
+    assert (
+        "your third call of `step` lacks the row [1, 5, 4], which it should get, and your" in text
+    )

@@ -459,6 +459,8 @@ def _odd(
             at = f" as its {ordinal(place)} argument" if len(given) > 1 else ""
             what = own or "something else"
             told = f"your {ordinal(before)} call of `{name}` hands it {what}{at}"
+            if odd[0]:
+                told = _lacking(name, place, mine[:number], expected) + told
             if before < len(expected):
                 theirs = _described(known, expected[before], right)
                 if odd[0] and len(expected[before]) == 1:
@@ -467,6 +469,20 @@ def _odd(
                     return f"{told}, where it should get {theirs}."
             return f"{told}, which the right version never does." if own else ""
     return "" if harmless else None
+
+
+def _lacking(name: str, place: int, mine: Sequence[Call], expected: Sequence[Any]) -> str:
+    """The first row of ids that an earlier call should hand over and does not, with an "and"."""
+    calls = [given[place] for other, given, _ in mine if other == name]
+    if [x.shape[1:] for x in calls] != [x.shape[1:] for x in expected[: len(calls)]]:
+        return ""  # it hands them over one after the other
+    for number, (own, theirs) in enumerate(zip(calls, expected, strict=False)):
+        rows = own.tolist()
+        for row in theirs.tolist():
+            if row not in rows:
+                lacks = f"your {ordinal(number)} call of `{name}` lacks the row {row}"
+                return f"{lacks}, which it should get, and "
+    return ""
 
 
 def _part(value: Any, expected: Sequence[Any]) -> bool:

@@ -135,11 +135,13 @@ def of_mistakes(
         if a.kind != b.kind:
             what = "A mistake and a convention"
             first, second = "The mistake", "The convention, which may stay"
+        places = [_where(component, mistake) for mistake in (a, b)]
+        once = f" {places[0]}" if places[0] != places[1] else ""
         sentences = (
             # A symptom is that of one mistake alone.
             f"{what} together explain your numbers.",
-            f"{first}: {a.name}. {a.cause} {_where(component, a)}",
-            f"{second}: {b.name}. {b.cause} {_where(component, b)}",
+            f"{first}: {a.name}. {a.cause}{once}",
+            f"{second}: {b.name}. {b.cause} {places[1]}",
         )
         pair = explained[0]
         return Verdict(status, component.name, sentences, pair, together=True, example=example)
