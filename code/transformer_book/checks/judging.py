@@ -182,7 +182,9 @@ def _named(attempt: Attempt, mistakes: Sequence[Mistake]) -> Verdict | None:
     wrong = named.status == "wrong"
     besides = _besides(attempt) if wrong else ""
     there = _there_already(attempt, named.mistakes) if wrong else ""
-    told = tuple(filter(None, (explained.before, besides, *named.sentences, there, beside)))
+    unread = _unread(attempt) if wrong and not there else ()
+    told = (explained.before, besides, *named.sentences, there, *unread, beside)
+    told = tuple(filter(None, told))
     named = replace(named, sentences=told)
     if explained.before:  # numbers that are nearly those of a convention are wrong beside it
         return replace(named, status="wrong")
@@ -354,7 +356,7 @@ def _apart(attempt: Attempt, inputs: Sequence[int]) -> list[float]:
 
 
 def _unread(attempt: Attempt) -> tuple[str, ...]:
-    """The arguments that are read nowhere though the answer depends on them, and the names."""
+    """The arguments that matter and are read nowhere, the names, and the calls of no effect."""
     code = mending.Code.of(attempt.function)
     if code is None:
         return ()
@@ -367,6 +369,10 @@ def _unread(attempt: Attempt) -> tuple[str, ...]:
         *(
             f"`{name}`, which line {line} of your cell or file computes, is read nowhere."
             for name, line in mending.unread_names(code)
+        ),
+        *(
+            f"Line {line} of your cell or file computes `{call}` and drops what comes out."
+            for call, line in mending.dropped(code, attempt, attempt.wrong[0])
         ),
     )
 

@@ -20,6 +20,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import torch
@@ -165,6 +166,26 @@ def unread_names(code: Code) -> list[tuple[str, int]]:
         for target in node.targets
         if isinstance(target, ast.Name) and target.id not in read
     ]
+
+
+def dropped(code: Code, attempt: Attempt, i: int) -> list[tuple[str, int]]:
+    """The calls whose new tensor or text goes nowhere on an input, as written, and their lines."""
+    values = values_of(code, attempt, i)
+    found: list[tuple[str, int]] = []
+    for node in (node for part in code.parts for node in ast.walk(part)):
+        if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):
+            continue
+        made, func = node.value, node.value.func
+        if not isinstance(func, ast.Attribute) or func.attr.endswith("_"):
+            continue
+        if {keyword.arg for keyword in made.keywords} & {"inplace", "out"}:
+            continue
+        what, of = values.get(made.place), values.get(func.value.place)  # ty: ignore
+        of_torch = isinstance(of, ModuleType) and of.__name__.partition(".")[0] == "torch"
+        new = isinstance(what, (Tensor, str)) and what is not of
+        if new and (of_torch or isinstance(of, (Tensor, str))):
+            found.append((written(made), node.lineno))
+    return found
 
 
 def owner_of(made: Any) -> Any:
