@@ -231,8 +231,8 @@ def test_a_convention_beside_a_mistake_may_stay_and_the_example_is_of_the_mistak
         return (torch.arange(tokens.size(1)) - front) * real
 
     found = verdict("real_positions", from_the_first_real_token)
-    assert found.sentences[0] == "A mistake and a convention together explain your numbers."
-    assert "The convention, which may stay: padding at position zero." in found.text()
+    assert found.sentences[0] == "A known mistake and a convention together give your numbers."
+    assert "The convention, which may stay, “padding at position zero”: " in found.text()
     assert "entry [0, 4] is 4, it should be 2" in found.example
     component = checks.COMPONENTS["real_positions"]
     assert not list(Told(checks, component, from_the_first_real_token).untrue())

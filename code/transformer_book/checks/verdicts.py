@@ -131,17 +131,17 @@ def of_mistakes(
         return Verdict(status, component.name, sentences, told, example=example)
     if len(explained[0]) == 2:
         a, b = sorted(explained[0], key=lambda mistake: mistake.kind == "convention")
-        what, first, second = f"Two {kind}", "First", "Second"
+        what, first, second = f"Two known {kind}", "First", "Second"
         if a.kind != b.kind:
-            what = "A mistake and a convention"
+            what = "A known mistake and a convention"
             first, second = "The mistake", "The convention, which may stay"
         places = [_where(component, mistake) for mistake in (a, b)]
         once = f" {places[0]}" if places[0] != places[1] else ""
         sentences = (
-            # A symptom is that of one mistake alone.
-            f"{what} together explain your numbers.",
-            f"{first}: {a.name}. {a.cause}{once}",
-            f"{second}: {b.name}. {b.cause} {places[1]}",
+            # A symptom is that of one mistake alone, and a name that of one way to make it.
+            f"{what} together give your numbers.",
+            f"{first}, “{a.name}”: {a.cause}{once}",
+            f"{second}, “{b.name}”: {b.cause} {places[1]}",
         )
         pair = explained[0]
         return Verdict(status, component.name, sentences, pair, together=True, example=example)

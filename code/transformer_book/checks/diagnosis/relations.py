@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -803,8 +804,11 @@ def _of_lists(leaves: Sequence[Leaf]) -> Iterator[Relation]:
         if "only once" in text and len(leaves) == 1:
             continue  # one list may have few that come twice
         yield Relation(text, lambda leaf, f=function: f(list(leaf.right)), plain=not alone)
-    items = sorted({item for leaf in leaves for item in (*leaf.mine, *leaf.right)}, key=str)
-    for item in items[:30]:
+    met = {item for leaf in leaves for item in (*leaf.mine, *leaf.right)}
+    often = [(Counter(leaf.mine), Counter(leaf.right)) for leaf in leaves]
+    # First those that come another number of times in most answers.
+    alike = {item: sum(mine[item] == right[item] for mine, right in often) for item in met}
+    for item in sorted(met, key=lambda item: (alike[item], str(item)))[:30]:
         if isinstance(item, int) and item > 3 and len(leaves) < ENOUGH:
             continue  # an id that means nothing, met by chance
         said = named(item)

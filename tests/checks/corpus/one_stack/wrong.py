@@ -372,7 +372,7 @@ def left_inverted(rows):
     return tokens, tokens == 0
 
 
-@version("pad_left", "wrong: padding in front not masked")
+@version("pad_left", "wrong: padding not masked")
 def left_open(rows):
     tokens = _left(rows)
     return tokens, torch.ones(tokens.shape, dtype=torch.bool)

@@ -196,7 +196,7 @@ def exchanged(x: Tensor, down: Tensor, up: Tensor) -> Tensor:
     "base",
     "frozen weight not transposed",
     symptom="The frozen weight acts with rows and columns exchanged.",
-    cause="A weight is (O, I): x @ weight.T.",
+    cause="A weight is (O, I): x @ weight.T, or F.linear(x, weight), which transposes it.",
 )
 def base_transposed(x: Tensor, weight: Tensor) -> Tensor:
     return x @ weight

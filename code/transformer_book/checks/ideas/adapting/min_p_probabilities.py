@@ -182,7 +182,8 @@ def below_to_zero(logits: Tensor, kept: Tensor) -> Tensor:
     "drop",
     "the cut of min-p never used",
     symptom="Tokens below the bound keep their probabilities.",
-    cause="Drop the tokens below the bound, then take the softmax of what is left.",
+    cause="Drop the tokens below min_p times the largest probability of their row, then take the "
+    "softmax of what is left.",
 )
 def not_dropped(logits: Tensor, kept: Tensor) -> Tensor:
     return logits

@@ -173,7 +173,8 @@ def said_by_any(tokens: Tensor, logits: Tensor) -> Tensor:
     "said",
     "the last token alone punished",
     symptom="Only the token in the last place is punished, and two words may alternate for ever.",
-    cause="Look at all tokens so far, not at tokens[:, -1] alone.",
+    cause="Punish all tokens so far, not tokens[:, -1] alone: in a loop over them, keep what "
+    "earlier rounds have changed.",
 )
 def last_alone(tokens: Tensor, logits: Tensor) -> Tensor:
     return times_said(tokens[:, -1:], logits)

@@ -138,7 +138,8 @@ def not_put_back(logits: Tensor, top_p: float) -> Tensor:
     "keep",
     "the unlikely ones first",
     symptom="The nucleus begins with the least likely token.",
-    cause="Begin with the likeliest token: sort with descending=True.",
+    cause="Begin with the likeliest token: sort the probabilities with descending=True, and add "
+    "up those before each token.",
 )
 def ascending(logits: Tensor, top_p: float) -> Tensor:
     return of_rank(logits, lambda p: p.cumsum(dim=-1) - p < top_p, descending=False)
@@ -194,8 +195,8 @@ def gathered(logits: Tensor, kept: Tensor) -> Tensor:
     "keep",
     "logarithms added up to top_p",
     symptom="Nothing is ever dropped.",
-    cause="Drop the tokens behind those whose probabilities, added up, reach top_p. (Sums of their "
-    "logarithms are below zero and never do.)",
+    cause="Set the logits behind those whose probabilities, added up, reach top_p to −inf, and "
+    "take the softmax of what comes out. (Logarithms, added up, never reach it.)",
     seen="The reference top k sampler is incorrect, https://github.com/skyzh/tiny-llm/issues/32",
 )
 def logarithms_added(logits: Tensor, top_p: float) -> Tensor:

@@ -96,7 +96,7 @@ def true_at_future(ones: Tensor) -> Tensor:
     "triangle",
     "one row for all",
     symptom="Every row is the first: each position sees the first token alone.",
-    cause="Build the triangle of (T, T), not of one row that is repeated.",
+    cause="Row i sees the tokens 0 to i, not token 0 alone: torch.tril of the ones (T, T).",
 )
 def first_row(ones: Tensor) -> Tensor:
     return torch.tril(ones)[:1].expand_as(ones)
@@ -147,7 +147,8 @@ def first_row_empty(ones: Tensor) -> Tensor:
     "triangle",
     "nothing hidden",
     symptom="Every position sees everything.",
-    cause="Hide what comes later: torch.tril of the ones.",
+    cause="Hide what comes later: return what torch.tril gives of the ones, as booleans. (It "
+    "leaves the ones as they are.)",
 )
 def nothing_hidden(ones: Tensor) -> Tensor:
     return ones
@@ -157,7 +158,7 @@ def nothing_hidden(ones: Tensor) -> Tensor:
     "triangle",
     "diagonal alone",
     symptom="A position sees itself and nothing else.",
-    cause="The past must be visible, too: torch.tril of the ones, not torch.eye.",
+    cause="The past must be visible, too: torch.tril of the ones, not the diagonal alone.",
 )
 def diagonal_alone(ones: Tensor) -> Tensor:
     return torch.eye(len(ones))

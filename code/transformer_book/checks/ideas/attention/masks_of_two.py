@@ -130,7 +130,7 @@ mistake(
     "padding ids exchanged",
     symptom="Where the two ids differ, padding is seen in both languages, and words with the "
     "other language's padding id are hidden.",
-    cause="`source_pad` belongs to the source, `target_pad` to the target.",
+    cause="`source_pad`, which is given first, belongs to the source, `target_pad` to the target.",
     steps={"target_mask": hides_source_pad},
 )(hides_target_pad)
 

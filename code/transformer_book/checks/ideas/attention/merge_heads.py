@@ -61,7 +61,8 @@ mistake = mistakes_in(MERGE_HEADS)
     "heads merged without permuting back",
     met=("nonsense", 1),
     symptom="With several heads and positions, a row holds numbers of several positions.",
-    cause="Transpose axes 1 and 2 of (B, H, T, K) first, then merge the last two.",
+    cause="Merge the last two axes of heads.transpose(1, 2), (B, T, H, K): `heads` itself stays "
+    "(B, H, T, K).",
     seen="Fix several bugs, one critical, "
     "https://github.com/jsbaan/transformer-from-scratch/pull/6",
 )
@@ -127,7 +128,8 @@ def heads_summed(heads: Tensor) -> Tensor:
     "merge",
     "heads and features not put together",
     symptom="The shape is (B, T, H, K): the last two axes are still apart.",
-    cause="Make one axis of the last two: flatten(-2).",
+    cause="Return one axis in place of the last two: flatten(-2) makes it, and leaves what it is "
+    "called on as it is.",
 )
 def heads_left_apart(heads: Tensor) -> Tensor:
     return heads.transpose(1, 2)

@@ -210,7 +210,7 @@ mistake = mistakes_in(MULTI_HEAD)
     "output",
     "output projection forgotten",
     symptom="The last weight does not matter: the heads stand side by side, unmixed.",
-    cause="Project the merged heads with the output's weight: heads @ weight.T.",
+    cause="Return the merged heads projected with the output's weight: heads @ weight.T.",
     section="Break it: three more",
 )
 def output_forgotten(x: Tensor, weight: Tensor) -> Tensor:
@@ -222,7 +222,8 @@ def output_forgotten(x: Tensor, weight: Tensor) -> Tensor:
     "several heads merged without permuting back",
     met=("nonsense", 20),
     symptom="With several heads and positions, a row holds numbers of several positions.",
-    cause="Transpose axes 1 and 2 of (B, H, T, K) first, then merge the last two.",
+    cause="Merge the last two axes of (B, T, H, K): where the heads are (B, H, T, K), transpose "
+    "axes 1 and 2 first.",
     section="Merging",
     seen="Fix several bugs, one critical, "
     "https://github.com/jsbaan/transformer-from-scratch/pull/6",
@@ -280,7 +281,7 @@ def several_split_wrongly(x: Tensor, n_heads: int) -> Tensor:
     "heads interleaved when split",
     met=("harmless", 16),
     symptom="Head h holds every H-th feature in place of its own stretch.",
-    cause="Unfold the features as (H, K), not as (K, H).",
+    cause="Head h has the features h·K to (h + 1)·K − 1: unfold them as (H, K), not as (K, H).",
     section="Splitting",
     steps={"split_query": lambda x, n_heads, key: split_interleaved(x, n_heads)},
 )
@@ -302,7 +303,7 @@ def key_weight_for_values(w_key: Tensor, w_value: Tensor) -> Tensor:
     "project_query",
     "queries not projected",
     symptom="The weight of the queries does not matter.",
-    cause="Project the queries with their weight: query @ weight.T.",
+    cause="Compare the keys with the projected queries, query @ weight.T, not with `query` itself.",
 )
 def query_not_projected(x: Tensor, weight: Tensor, n_heads: int) -> Tensor:
     return x
@@ -340,8 +341,8 @@ def scaled_by_d_model(query: Tensor, value: Tensor) -> float:
     "mask not passed on",
     met=("too-good", 12),
     symptom="The mask changes nothing.",
-    cause="Hide the scores of the heads where the mask is False. (masked_fill returns a new "
-    "tensor: assign it.)",
+    cause="Set the scores of the heads to the lowest number where the mask is False, before the "
+    "softmax. (masked_fill returns a new tensor: assign it.)",
 )
 def mask_lost(mask: Tensor | None, query: Tensor) -> None:
     return None
@@ -395,8 +396,8 @@ def _of_the_first_head(weight: Tensor, n_heads: int) -> Tensor:
     "project_source",
     "one projection shared by all heads",
     symptom="All heads are equal: each is the first head again.",
-    cause="Head h has the rows h·K to (h + 1)·K − 1 of the weights of queries, keys and values; "
-    "the first K rows are those of head 0 alone.",
+    cause="Head h has the rows h·K to (h + 1)·K − 1 of the weights of queries, keys and values, "
+    "or the same features of what is projected; the first K are those of head 0 alone.",
     section="Splitting",
     steps={
         "project_query": lambda x, weight, n_heads: x @ _of_the_first_head(weight, n_heads).T,

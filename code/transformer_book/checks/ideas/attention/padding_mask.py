@@ -80,7 +80,7 @@ mistake = mistakes_in(PADDING_MASK)
     "padding mask inverted",
     met=("frequencies", 5),
     symptom="The mask is True at the padding and False at the words.",
-    cause="True means 'may attend' in this book: compare with != 0. (PyTorch's "
+    cause="True means 'may attend' in this book: it stands where tokens != 0. (PyTorch's "
     "key_padding_mask means the opposite.)",
     section="PyTorch's modules mean the opposite",
 )
@@ -194,7 +194,7 @@ def padding_as_numbers(tokens: Tensor) -> Tensor:
     "real",
     "padding visible",
     symptom="The mask is True everywhere: padding is read like words.",
-    cause="Compare the tokens with the padding, tokens != 0.",
+    cause="The mask is False at the padding, token 0: return tokens != 0, with its new axes.",
     seen="utils: Fix padding of attention masks, https://github.com/yg211/bert_nli/pull/3",
 )
 def all_visible(tokens: Tensor) -> Tensor:

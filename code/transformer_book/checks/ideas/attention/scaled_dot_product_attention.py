@@ -222,7 +222,7 @@ mistake = mistakes_in(ATTENTION)
     "scores not scaled",
     met=("worse", 1),
     symptom="The scores are √d_k times too large: the wider the vectors, the sharper the weights.",
-    cause="Divide the scores by the root of d_k.",
+    cause="Divide the scores by the root of d_k, d_k ** 0.5, before the softmax.",
     section="Why divide by the square root of the width",
     seen="Fix scaling in attention computation, "
     "https://github.com/PAIR-code/tiny-transformers/issues/71",
@@ -269,8 +269,7 @@ def divided_by_length(query: Tensor, value: Tensor) -> float:
     "normalise",
     "weights scaled after the softmax",
     symptom="The output is divided by √d_k, and the scores are not.",
-    cause="Divide the scores by the root of d_k before the softmax, and divide neither weights "
-    "nor values by it.",
+    cause="Divide the scores by the root of d_k before the softmax, and nothing else by it.",
     section="Why divide by the square root of the width",
     steps={"scale": not_scaled, "average": lambda w, key, v: w @ v / math.sqrt(key.size(-1))},
 )
@@ -309,7 +308,7 @@ def softmax_over_batch(scores: Tensor) -> Tensor:
     "normalise",
     "no softmax",
     symptom="The weights are the scores themselves, whatever they sum to.",
-    cause="Take the softmax of the scores, between the two matrix products.",
+    cause="Average the values by the softmax of the scores, not by the scores.",
 )
 def no_softmax(scores: Tensor) -> Tensor:
     return scores
@@ -353,7 +352,8 @@ def hidden_where_true(scores: Tensor, mask: Tensor) -> Tensor:
     "mask applied after the softmax",
     met=("nonsense", 3),
     symptom="Where keys are hidden, the weights of a query can sum to less than one.",
-    cause="Hidden keys still count in the sum of the softmax: hide their scores before it.",
+    cause="Hidden keys still count in the sum of the softmax: hide their scores before it "
+    "(masked_fill returns a new tensor: assign it).",
     section="Break it: the mask after the softmax",
     chapter=8,
 )
@@ -362,8 +362,8 @@ def hidden_where_true(scores: Tensor, mask: Tensor) -> Tensor:
     "mask ignored",
     met=("batch", 7),
     symptom="A query that may see some keys sees all.",
-    cause="Hide the scores where the mask is False (masked_fill returns a new tensor: "
-    "assign it); a query that may see no key gets zeros.",
+    cause="Set the scores to the lowest number where the mask is False, before the softmax "
+    "(masked_fill returns a new tensor: assign it); a query that may see no key gets zeros.",
     section="Break it: the mask after the softmax",
     chapter=8,
     steps={"clean": lambda weights, mask: weights},
@@ -376,8 +376,8 @@ def mask_ignored(scores: Tensor, mask: Tensor) -> Tensor:
     "hide",
     "boolean mask added to the scores",
     symptom="A query that may see some keys sees all: the scores of those are larger by one.",
-    cause="True counts as 1: set hidden scores to the lowest number, masked_fill(~mask, …), "
-    "in place of adding the mask; a query that may see no key gets zeros.",
+    cause="True counts as 1: set hidden scores to the lowest number, masked_fill(~mask, …), and "
+    "neither add nor subtract a mask; a query that may see no key gets zeros.",
     section="PyTorch's modules mean the opposite",
     chapter=8,
     steps={"clean": lambda weights, mask: weights},
@@ -422,8 +422,8 @@ def hidden_by_infinity(scores: Tensor, mask: Tensor) -> Tensor:
     "clean",
     "an empty row averages everything",
     symptom="A query that may attend to nothing gets the mean of all values.",
-    cause="A softmax makes equal weights of equal low scores: set the weights of hidden keys to "
-    "zero after it, too.",
+    cause="A softmax makes equal weights of equal low scores: then set those of hidden keys to "
+    "zero, too (masked_fill returns a new tensor: assign it), before they meet the values.",
     section="Minus infinity, or a very small number?",
     chapter=8,
 )
@@ -547,7 +547,7 @@ def weights_too(weights: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Te
     "average",
     "weights in place of the output",
     symptom="The weights come back, (…, T, S), and the values do not matter.",
-    cause="Multiply the weights by the values.",
+    cause="Return the weights times the values.",
 )
 def weights_alone(weights: Tensor, key: Tensor, value: Tensor) -> Tensor:
     return weights

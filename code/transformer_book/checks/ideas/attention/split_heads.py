@@ -95,7 +95,7 @@ def split_interleaved(x: Tensor, n_heads: int) -> Tensor:
     "heads left behind the positions",
     met=("sizes", 7),
     symptom="The shape is (B, T, H, K): heads and positions have not changed places.",
-    cause="Exchange axes 1 and 2.",
+    cause="Exchange axes 1 and 2, once (transpose returns a new tensor: assign it).",
 )
 def split_not_transposed(x: Tensor, n_heads: int) -> Tensor:
     return x.unflatten(-1, (n_heads, -1))
@@ -105,7 +105,8 @@ def split_not_transposed(x: Tensor, n_heads: int) -> Tensor:
     "split",
     "sentences and heads exchanged",
     symptom="The shape is (H, B, T, K): the heads stand before the sentences.",
-    cause="The batch stays in front: exchange axes 1 and 2 of (B, T, H, K), and no others.",
+    cause="The batch stays in front: exchange axes 1 and 2 of (B, T, H, K), and no others, or "
+    "stack the heads along dim=1.",
 )
 def heads_first(x: Tensor, n_heads: int) -> Tensor:
     return x.unflatten(-1, (n_heads, -1)).permute(2, 0, 1, 3)
@@ -125,7 +126,7 @@ def width_for_number(x: Tensor, n_heads: int) -> Tensor:
     "split",
     "features before positions in each head",
     symptom="The shape is (B, H, K, T): the last two axes are exchanged, too.",
-    cause="Only the axes of heads and positions change places: transpose(1, 2), once.",
+    cause="Unfold the features first, to (B, T, H, K); then exchange axes 1 and 2, and no others.",
 )
 def features_first(x: Tensor, n_heads: int) -> Tensor:
     return x.unflatten(-1, (n_heads, -1)).permute(0, 2, 3, 1)

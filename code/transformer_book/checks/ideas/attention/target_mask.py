@@ -95,7 +95,8 @@ mistake = mistakes_in(TARGET_MASK)
     "the future forgotten",
     met=("too-good", 1),
     symptom="The future is visible: padding alone is hidden.",
-    cause="Hide the future, too: combine both masks with &.",
+    cause="Hide the future, too: combine the mask of padding, by &, with a lower triangle, as "
+    "tril() gives it.",
 )
 def padding_only(padding: Tensor, causal: Tensor) -> Tensor:
     return padding & torch.ones_like(causal)
@@ -117,7 +118,7 @@ def causal_only(padding: Tensor, causal: Tensor) -> Tensor:
     "either in place of both",
     met=("too-good", 17),
     symptom="A key is visible if it is real or not in the future; it must be both.",
-    cause="Combine the masks with &, not with |.",
+    cause="Combine what may be seen with &, or what is hidden with |.",
 )
 def either(padding: Tensor, causal: Tensor) -> Tensor:
     return padding | causal
@@ -128,7 +129,8 @@ def either(padding: Tensor, causal: Tensor) -> Tensor:
     "query rows of the target masked",
     met=("harmless", 11),
     symptom="The rows of padded queries are hidden, and words see padding that stands before them.",
-    cause="The axis of the tokens stands at the queries: it must be (B, 1, 1, T).",
+    cause="What counts is whether the key is padding, not the query: lay tokens != 0 along the "
+    "last axis, (B, 1, 1, T).",
     section="Break it: masks that are nearly right",
 )
 def target_rows_hidden(tokens: Tensor) -> Tensor:
@@ -140,7 +142,8 @@ def target_rows_hidden(tokens: Tensor) -> Tensor:
     "target padding inverted",
     met=("frequencies", 7),
     symptom="Only padding is visible.",
-    cause="The padding mask is inverted: True means 'may attend'.",
+    cause="A key that is padding must become False, and a token stay: & with tokens != 0, or "
+    "masked_fill where tokens == 0.",
     section="PyTorch's modules mean the opposite",
 )
 def target_padding_inverted(tokens: Tensor) -> Tensor:
@@ -253,7 +256,7 @@ def diagonal_open(padding: Tensor, causal: Tensor) -> Tensor:
     "both",
     "a target mask of numbers",
     symptom="The mask holds 0 and 1 as numbers.",
-    cause="Make the masks boolean, and combine them with &.",
+    cause="Return a boolean mask: make both parts boolean, and combine them with &.",
     section="PyTorch's modules mean the opposite",
 )
 def target_as_numbers(padding: Tensor, causal: Tensor) -> Tensor:

@@ -153,7 +153,7 @@ def not_squared(square: Tensor, gradient: Tensor, beta: float, mean: Tensor) -> 
     "second",
     "the mean squared in place of the gradient",
     symptom="The square of the running mean is averaged, not that of the gradient.",
-    cause="Square each gradient, then average: not the square of the average.",
+    cause="Average the squares of the gradients as they come in, not the square of their mean.",
 )
 def mean_squared(square: Tensor, gradient: Tensor, beta: float, mean: Tensor) -> Tensor:
     return beta * square + (1 - beta) * mean**2
@@ -163,15 +163,15 @@ def mean_squared(square: Tensor, gradient: Tensor, beta: float, mean: Tensor) ->
     "corrected",
     "neither mean corrected for its start at zero",
     symptom="Early steps are mostly of a wrong length; much later ones are nearly right.",
-    cause="Both means begin at zero, which the first updates still show: divide each by "
-    "1 − β**update.",
+    cause="Both means begin at zero, which the first updates still show: divide each by 1 − "
+    "β**update, and take those for the step.",
     steps={"corrected_square": lambda square, update, beta: square},
 )
 @mistake(
     "corrected",
     "mean not corrected for its start at zero",
     symptom="Steps are too short by the factor 1 − β₁**update, the first one most.",
-    cause="Divide the mean by 1 - β₁**update.",
+    cause="Divide the mean by 1 - β₁**update, and take that for the step.",
 )
 def uncorrected(mean: Tensor, update: int, beta: float) -> Tensor:
     return mean
@@ -181,7 +181,7 @@ def uncorrected(mean: Tensor, update: int, beta: float) -> Tensor:
     "corrected_square",
     "square not corrected for its start at zero",
     symptom="The first steps are too long.",
-    cause="Divide the mean of the squares by 1 - β₂**update.",
+    cause="Divide the mean of the squares by 1 - β₂**update, and take that for the step.",
 )
 def square_uncorrected(square: Tensor, update: int, beta: float) -> Tensor:
     return square
@@ -190,7 +190,7 @@ def square_uncorrected(square: Tensor, update: int, beta: float) -> Tensor:
 @mistake(
     "corrected",
     "correction of the first update for ever",
-    symptom="From the second update on, the mean is too large.",
+    symptom="From the second update on, the corrected mean is too large.",
     cause="Divide by 1 - β₁**update, not by 1 - β₁.",
 )
 def corrected_for_ever(mean: Tensor, update: int, beta: float) -> Tensor:
@@ -231,7 +231,8 @@ def root_forgotten(square: Tensor, epsilon: float, update: int, beta: float) -> 
     "step",
     "steps uphill",
     symptom="Each number moves to the wrong side.",
-    cause="The gradient points uphill: subtract the step.",
+    cause="The gradient points uphill: go against it, parameter - learning_rate * m / (√v + ε), "
+    "with both means divided by 1 - β**update.",
 )
 def uphill(parameter: Tensor, rate: float, direction: Tensor, length: Tensor) -> Tensor:
     return parameter + rate * direction / length

@@ -192,7 +192,8 @@ def width_of_values(d_scores: Tensor, query: Tensor, value: Tensor) -> Tensor:
     "value",
     "values weighted by the gradients of the scores",
     symptom="The gradient of the values is made of the gradients of the scores.",
-    cause="The output is weights @ value, so the gradient of the values is weights.mT @ d_output.",
+    cause="The output is weights @ value, so the gradient of the values is weights.mT @ d_output, "
+    "with the weights that were handed in.",
 )
 def scores_for_weights(weights: Tensor, d_output: Tensor, d_scores: Tensor) -> Tensor:
     return d_scores.mT @ d_output
@@ -212,7 +213,8 @@ def mean_of_queries(weights: Tensor, d_output: Tensor, d_scores: Tensor) -> Tens
     "order",
     "gradients of query and key exchanged",
     symptom="The first two gradients have changed places.",
-    cause="Return them in the order of the inputs: query, key, value.",
+    cause="Return them in the order query, key, value: d_scores @ key belongs to the query, and "
+    "d_scores.mT @ query to the key.",
 )
 def exchanged(d_query: Tensor, d_key: Tensor, d_value: Tensor) -> Tensor | tuple:
     return (d_key, d_query, d_value)

@@ -131,7 +131,7 @@ def sigmoid_slope(p: Tensor, q: Tensor, hot: Tensor) -> Tensor:
     "p",
     "logits in place of probabilities",
     symptom="The logits themselves are compared with the targets.",
-    cause="Take the softmax of the logits first.",
+    cause="The gradient is p - q, where p is the softmax of the logits.",
 )
 def no_softmax(logits: Tensor) -> Tensor:
     return logits

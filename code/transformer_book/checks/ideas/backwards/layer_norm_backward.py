@@ -134,7 +134,8 @@ def n_forgotten(d_normal: Tensor, first: Tensor, normal: Tensor, second: Tensor)
     "combine",
     "second mean added",
     symptom="The second mean has the wrong sign.",
-    cause="A larger deviation makes the normalised vector smaller: subtract.",
+    cause="A larger deviation makes the normalised vector smaller: take dn minus the first mean "
+    "minus n times the second.",
 )
 def second_added(d_normal: Tensor, first: Tensor, normal: Tensor, second: Tensor) -> Tensor:
     return d_normal - first + normal * second

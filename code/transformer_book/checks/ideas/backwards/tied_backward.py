@@ -124,7 +124,7 @@ def written_mean(d_logits: Tensor, vectors: Tensor) -> Tensor:
     "both",
     "tied matrix counted as embedding only",
     symptom="Tokens that were not read get no gradient.",
-    cause="The matrix was also the output projection: add that share.",
+    cause="The matrix was also the output projection: return the sum of both shares.",
 )
 def embedding_only(read: Tensor, written: Tensor, tokens: Tensor) -> Tensor:
     return read
@@ -134,7 +134,8 @@ def embedding_only(read: Tensor, written: Tensor, tokens: Tensor) -> Tensor:
     "both",
     "tied matrix counted as projection only",
     symptom="The argument d_vectors changes nothing.",
-    cause="The matrix was also the embedding: add that share.",
+    cause="The matrix was also the embedding: return the sum of both shares. (index_add returns a "
+    "new tensor: assign it.)",
 )
 def projection_only(read: Tensor, written: Tensor, tokens: Tensor) -> Tensor:
     return written
@@ -154,7 +155,7 @@ def halved(read: Tensor, written: Tensor, tokens: Tensor) -> Tensor:
     "both",
     "one share overwrites the other",
     symptom="The rows of tokens that were read lack the share of the logits.",
-    cause="Add the rows to what is there: an assignment overwrites it.",
+    cause="Add the rows to the share of the logits: they must not take its place.",
 )
 def one_overwrites(read: Tensor, written: Tensor, tokens: Tensor) -> Tensor:
     return _replaced(read, written, tokens)

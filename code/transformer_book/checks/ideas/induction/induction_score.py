@@ -104,8 +104,8 @@ def same_token(rows: Tensor, period: int) -> Tensor:
     "looked_at",
     "the token before the last occurrence",
     symptom="Where several rows can copy, a head that copies gets a score near 0.",
-    cause="The diagonal lies two places too low, period + 1 below the main one: take the "
-    "one period − 1 below, without its first entry.",
+    cause="The key is t − period − 1, on a diagonal two places too low: read t − period + 1, in "
+    "all rows t from period on.",
     section="Break it: one token off",
     steps={"rows": lambda length, period: torch.arange(period + 1, length)},
 )
@@ -150,7 +150,7 @@ def second_time_only(length: int, period: int) -> Tensor:
     "rows",
     "only the last row scored",
     symptom="The score depends on the last row of each sequence alone.",
-    cause="One row is read, the last: take the mean over all rows from period on.",
+    cause="Only the last row counts: take the mean over all rows from period on.",
 )
 def last_row(length: int, period: int) -> Tensor:
     return torch.arange(length - 1, length)
@@ -160,7 +160,8 @@ def last_row(length: int, period: int) -> Tensor:
     "pick",
     "queries and keys exchanged",
     symptom="With a causal mask and a period above one, every score is 0.",
-    cause="The weights are read as [key, query]: rows are queries, columns are keys.",
+    cause="Rows are queries, columns are keys: read [t, t − period + 1]; taken as a diagonal, its "
+    "offset is 1 − period.",
     section="Break it: one token off",
 )
 def exchanged(weights: Tensor, rows: Tensor, keys: Tensor) -> Tensor:

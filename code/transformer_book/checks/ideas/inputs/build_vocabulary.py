@@ -142,7 +142,8 @@ def sorted_together(specials: Sequence[str], words: Sequence[str], texts: object
     "keep",
     "more than in place of at least",
     symptom="Words that come exactly min_frequency times are missing.",
-    cause="Compare with >=, not with >.",
+    cause="Count all occurrences of a word, the first one too, and keep it if there are "
+    "min_frequency of them or more.",
 )
 def strictly_more(counts: Counter[str], least: int) -> list[str]:
     return [word for word, n in counts.items() if n > least]
@@ -162,7 +163,8 @@ def all_kept(counts: Counter[str], least: int) -> list[str]:
     "keep",
     "rare words kept, frequent ones dropped",
     symptom="Only rare words have ids.",
-    cause="Keep the words that come at least min_frequency times: >=, not <.",
+    cause="Keep the words that come at least min_frequency times, and drop those that come less "
+    "often.",
 )
 def rare_kept(counts: Counter[str], least: int) -> list[str]:
     return [word for word, n in counts.items() if n < least]
@@ -172,7 +174,8 @@ def rare_kept(counts: Counter[str], least: int) -> list[str]:
     "keep",
     "at most in place of at least",
     symptom="Words that come more often than min_frequency have no ids.",
-    cause="Keep the words that come at least min_frequency times: >=, not <=.",
+    cause="Keep the words that come min_frequency times or more often, and drop only those that "
+    "come less often.",
 )
 def at_most(counts: Counter[str], least: int) -> list[str]:
     return [word for word, n in counts.items() if n <= least]

@@ -111,7 +111,7 @@ def padded_in_front(rows: Rows) -> Tensor:
     "cut to the shortest",
     met=("endless", 6),
     symptom="Longer sentences lose their ends.",
-    cause="Fill the shorter ones up; cut none.",
+    cause="The width is that of the longest row: fill the shorter ones up, and cut none.",
 )
 def cut(rows: Rows) -> Tensor:
     shortest = min(map(len, rows))
@@ -171,7 +171,7 @@ def position_first(rows: Rows) -> Tensor:
     "pad",
     "one column of padding too many",
     symptom="Even the longest row has a padding behind it.",
-    cause="The width is that of the longest row: max(map(len, rows)).",
+    cause="The longest row gets no padding: with it, each row has max(map(len, rows)) ids.",
 )
 def one_column_more(rows: Rows) -> Tensor:
     longest = max(map(len, rows)) + 1

@@ -94,7 +94,7 @@ mistake = mistakes_in(EMBEDDING)
     met=("frequencies", 4),
     symptom="The vectors are too short for the positions that are added to them, by a factor of "
     "the root of d_model.",
-    cause="Multiply by the root of d_model.",
+    cause="Return the vectors times the root of d_model, d_model ** 0.5.",
     seen="Embedding scaling is tied to positional encoding for Transformer models, "
     "https://github.com/OpenNMT/OpenNMT-py/issues/1722",
 )

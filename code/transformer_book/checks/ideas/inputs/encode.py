@@ -112,7 +112,8 @@ def unknown_is_padding(token: str, vocabulary: dict[str, int]) -> int:
     "<eos> forgotten",
     met=("endless", 1),
     symptom="The sentence has no end.",
-    cause="Append <eos>, id 2: a target without it does not teach a model where to stop.",
+    cause="Return the ids with <eos>, id 2, behind them: a target without it does not teach a "
+    "model where to stop.",
 )
 def no_end(ids: list[int]) -> list[int]:
     return ids

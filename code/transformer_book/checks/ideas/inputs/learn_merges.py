@@ -194,7 +194,8 @@ def largest(counts: Mapping[Pair, int]) -> Pair:
     "best",
     "the rarest pair first",
     symptom="The rarest pair is joined first.",
-    cause="Take the pair with the largest count.",
+    cause="Take the pair with the largest count, of equal ones the smallest pair, as min by "
+    "(−count, pair) does.",
 )
 def rarest(counts: Mapping[Pair, int]) -> Pair:
     return min(counts, key=lambda pair: (counts[pair], pair))
@@ -204,7 +205,8 @@ def rarest(counts: Mapping[Pair, int]) -> Pair:
     "join",
     "merged pair not joined before the next count",
     symptom="The same pair is found again and again.",
-    cause="Join it in every word, then count anew.",
+    cause="Join it in every word, keep the joined pieces, and count these anew before the next "
+    "merge.",
 )
 def not_joined(parts: Sequence[str], pair: Pair) -> list[str]:
     return list(parts)

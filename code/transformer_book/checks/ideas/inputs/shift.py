@@ -85,7 +85,7 @@ def not_shifted(target: Tensor) -> Tensor:
     met=("too-good", 14),
     symptom="The decoder's input has no <sos>, and at each place it is the very token that is to "
     "be predicted.",
-    cause="What goes in is all but the last token: target[:, :-1].",
+    cause="What goes in is the whole target, <sos> first, without its last token: target[:, :-1].",
 )
 def start_left_out(target: Tensor) -> Tensor:
     return target[:, 1:]

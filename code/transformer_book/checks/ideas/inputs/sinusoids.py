@@ -67,9 +67,10 @@ mistake = mistakes_in(POSITIONS)
     "exponents",
     "doubled exponent",
     met=("worse", 12),
-    symptom="The exponents are doubled: where 2i/D is a half or more, the columns hardly move.",
-    cause="2i is an even column's number, and what arange(0, d_model, 2) counts: do not double it "
-    "again.",
+    symptom="The exponents of 10000 are doubled: where 2i/D is a half or more, the columns hardly "
+    "move.",
+    cause="Divide the position once by 10000^(2i/d_model). arange(0, d_model, 2) counts 2i: "
+    "neither double it again nor divide it by d_model / 2.",
     section="Break it: the exponent doubled",
 )
 def doubled(d_model: int) -> Tensor:
@@ -79,8 +80,8 @@ def doubled(d_model: int) -> Tensor:
 @mistake(
     "exponents",
     "halved exponent",
-    symptom="The exponents are half of what they should be.",
-    cause="The exponent is 2i/d_model with i = 0, 1, 2, …, not i/d_model.",
+    symptom="The exponents of 10000 are half of what they should be.",
+    cause="The base is 10000, and the exponent is 2i/d_model with i = 0, 1, 2, …, not i/d_model.",
     section="Break it: the exponent doubled",
 )
 def halved(d_model: int) -> Tensor:
@@ -91,7 +92,8 @@ def halved(d_model: int) -> Tensor:
     "exponents",
     "integer frequencies",
     symptom="All pairs of columns turn equally fast.",
-    cause="The exponents are 0, as 2i // d_model is: divide with /.",
+    cause="Divide the position of each pair by its own 10000^(2i/d_model); 2i // d_model would "
+    "always be 0: divide with /.",
     section="Break it: the exponent doubled",
     seen="model/embedding/position.py, https://github.com/codertimo/BERT-pytorch/issues/18",
 )
@@ -102,8 +104,9 @@ def whole_numbers(d_model: int) -> Tensor:
 @mistake(
     "exponents",
     "whole-number frequencies",
-    symptom="All columns but the first two are constant.",
-    cause="Frequencies below 1 become 0, as by // or in a tensor of whole numbers: divide with /.",
+    symptom="All columns but the first two are constant, or nearly.",
+    cause="The exponents are 2i/d_model, for all pairs of columns. Divide with /: by //, or in a "
+    "tensor of whole numbers, frequencies below 1 become 0.",
     section="Break it: the exponent doubled",
 )
 def frequencies_rounded_down(d_model: int) -> Tensor:

@@ -125,7 +125,7 @@ def lowered_first(text: str, tokenize: Callable[[str], list[str]]) -> list[str]:
     "tokens",
     "letters in place of tokens",
     symptom="The text is cut into letters, most of which a model of words does not know.",
-    cause="A loop over a text gives its characters: call the tokenizer first.",
+    cause="A loop over a text gives its characters: go through tokenize(text), its tokens.",
 )
 def letters_of(text: str, tokenize: object) -> list[str]:
     return list(text)

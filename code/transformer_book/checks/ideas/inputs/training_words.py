@@ -160,7 +160,7 @@ def words_of_training(words: set[str], splits: dict[str, list[list[str]]]) -> se
     "keep",
     "more often than min_frequency",
     symptom="Words that come exactly min_frequency times are missing.",
-    cause="Compare with >=, not with >.",
+    cause="Count a word from 1 on, and keep it from min_frequency on: n >= min_frequency.",
     section="Three captions, by hand",
 )
 def more_often(sentences: Sequence[Sequence[str]], least: int) -> set[str]:

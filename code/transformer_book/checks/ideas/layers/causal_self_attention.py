@@ -105,7 +105,8 @@ def masked_in_evaluation(ones: Tensor, training: bool) -> Tensor:
     "seen",
     "no causal mask in either mode",
     symptom="A position sees its future, in training and in evaluation.",
-    cause="Hide the scores above the diagonal, before the softmax.",
+    cause="Set the scores above the diagonal to −inf, before the softmax. (masked_fill returns a "
+    "new tensor: assign it.)",
     section="Leak tests, in both modes",
     seen="`RoFormerForCausalLM`, … attend to future tokens since v5.9.0 — CLM training loss "
     "collapses, https://github.com/huggingface/transformers/issues/48745",
@@ -129,7 +130,7 @@ def past_hidden(ones: Tensor, training: bool) -> Tensor:
     "root",
     "causal scores not scaled",
     symptom="The scores are √D times too large: the wider the vectors, the sharper the weights.",
-    cause="Divide the scores by the root of D.",
+    cause="Take the softmax of the scores divided by the root of D.",
     section="Why divide by the square root of the width",
     chapter=7,
 )
@@ -141,7 +142,7 @@ def causal_not_scaled(x: Tensor) -> float:
     "root",
     "causal scores divided by the root of the length",
     symptom="The weights depend on how long the sentence is.",
-    cause="x.size(1) is the number of tokens; the width is x.size(-1).",
+    cause="Divide the scores by the root of the width, x.size(-1), not of the number of tokens.",
     section="Why divide by the square root of the width",
     chapter=7,
 )

@@ -112,7 +112,7 @@ mistake = mistakes_in(FEED_FORWARD)
     "activation forgotten",
     met=("worse", 11),
     symptom="The network is linear: two matrices in a row do no more than one.",
-    cause="Apply ReLU between the two layers.",
+    cause="Hand relu(x @ w1.T + b1) to the second layer.",
 )
 def no_activation(h: Tensor, b: Tensor) -> Tensor:
     return h
@@ -176,7 +176,7 @@ def residual_inside(h: Tensor, w: Tensor, b: Tensor, x: Tensor) -> Tensor:
     "second",
     "second bias forgotten",
     symptom="b2 changes nothing.",
-    cause="Add b2 at the end.",
+    cause="Return what the second layer gives with b2 added: h @ w2.T + b2.",
 )
 def second_bias_forgotten(h: Tensor, w: Tensor, b: Tensor, x: Tensor) -> Tensor:
     return h @ w.T
@@ -186,7 +186,7 @@ def second_bias_forgotten(h: Tensor, w: Tensor, b: Tensor, x: Tensor) -> Tensor:
     "first",
     "first bias forgotten",
     symptom="b1 changes nothing.",
-    cause="Add b1 before the ReLU.",
+    cause="Hand x @ w1.T + b1 to the ReLU.",
 )
 def first_bias_forgotten(x: Tensor, w: Tensor, b: Tensor) -> Tensor:
     return x @ w.T

@@ -76,7 +76,8 @@ mistake = mistakes_in(GROUP_SORT)
     "sort",
     "all features sorted",
     symptom="All features of a position are sorted, not each pair.",
-    cause="Unfold the last axis into pairs first.",
+    cause="Sort each pair by itself: unfold the last axis into pairs, sort over dim=-1, then "
+    "flatten.",
 )
 def all_sorted(x: Tensor) -> Tensor:
     return x.sort(dim=-1).values

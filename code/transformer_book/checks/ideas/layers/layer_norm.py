@@ -405,7 +405,8 @@ def cancelling(x: Tensor) -> Tensor:
     "divide",
     "ε fixed at 1e-12",
     symptom="Where ε should be 1e-5, vectors of a small variance come out too large.",
-    cause="Take the eps that is handed in, and 1e-5 if none is, not 1e-12.",
+    cause="Add the eps that is handed in, and 1e-5 if none is, to the variance, inside the root: "
+    "as little as 1e-12 hardly counts.",
     section="Break it: ε outside the root, and the other variance",
 )
 def epsilon_of_bert(centred: Tensor, variance: Tensor, eps: float) -> Tensor:

@@ -68,7 +68,7 @@ mistake = mistakes_in(LAYER_NORM_PARAMETERS)
     "shift",
     "bias that starts at one",
     symptom="A fresh layer norm gives vectors of mean 1.",
-    cause="β starts at zero (and γ at one).",
+    cause="β starts at zero (and γ at one): two tensors, each with numbers of its own.",
 )
 def starting_at_one(d_model: int) -> Tensor:
     return torch.ones(d_model)
@@ -78,7 +78,7 @@ def starting_at_one(d_model: int) -> Tensor:
     "scale",
     "starts of weight and bias exchanged",
     symptom="A fresh layer norm gives nothing but ones.",
-    cause="γ starts at one and β at zero.",
+    cause="γ starts at one and β at zero: return γ first.",
     steps={"shift": torch.ones},
 )
 @mistake(
@@ -86,7 +86,7 @@ def starting_at_one(d_model: int) -> Tensor:
     "weight that starts at zero",
     met=("flat", 6),
     symptom="A fresh layer norm gives nothing but zeros.",
-    cause="γ starts at one.",
+    cause="γ starts at one (and β at zero): two tensors, each with numbers of its own.",
 )
 def starting_at_zero(d_model: int) -> Tensor:
     return torch.zeros(d_model)

@@ -132,7 +132,8 @@ def deep_copies(make: Callable[[], nn.Module], n: int) -> list[nn.Module]:
     "build",
     "one layer too few",
     symptom="There are n_layers − 1 layers.",
-    cause="range(n_layers) has n_layers numbers; range(1, n_layers) has one less.",
+    cause="Make n_layers of them: range(n_layers) has that many numbers, range(1, n_layers) one "
+    "less.",
 )
 def one_layer_less(make: Callable[[], nn.Module], n: int) -> list[nn.Module]:
     return [make() for _ in range(n - 1)]
@@ -152,7 +153,7 @@ def one_layer_more(make: Callable[[], nn.Module], n: int) -> list[nn.Module]:
     "build",
     "always six layers",
     symptom="There are six layers, as in the paper, whatever n_layers is.",
-    cause="Use n_layers, not 6.",
+    cause="Use the n_layers that is handed in, not a fixed 6.",
 )
 def always_six(make: Callable[[], nn.Module], n: int) -> list[nn.Module]:
     return [make() for _ in range(6)]

@@ -82,7 +82,7 @@ def pre_norm(
     "residual connection of post-norm forgotten",
     met=("frequencies", 15),
     symptom="The sublayer's output alone is normalised, without x.",
-    cause="Add x before the norm.",
+    cause="Normalise the sum: norm(x + f(x)).",
 )
 def post_stream_lost(x: Tensor, change: Tensor, norm: Callable[[Tensor], Tensor]) -> Tensor:
     return norm(change)

@@ -105,7 +105,7 @@ def normalised_stream(x: Tensor, change: Tensor, norm: Callable[[Tensor], Tensor
     "residual connection forgotten",
     met=("frequencies", 3),
     symptom="Only the sublayer's output goes on.",
-    cause="Add x.",
+    cause="Add x, as it came in, to the sublayer's output: x + f(norm(x)).",
 )
 def stream_lost(x: Tensor, change: Tensor, norm: Callable[[Tensor], Tensor]) -> Tensor:
     return change

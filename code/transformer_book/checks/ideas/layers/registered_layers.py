@@ -126,7 +126,8 @@ Layers = Sequence[nn.Module]
     "layers in a plain list",
     symptom="The optimizer gets no parameters of theirs: the layers are not trained, not saved, "
     "and not moved.",
-    cause="A module does not look into a list, a tuple or a dictionary: nn.ModuleList(layers).",
+    cause="A module does not look into a list, a tuple or a dictionary: set self.layers = "
+    "nn.ModuleList(layers).",
 )
 def in_a_list(layers: Layers) -> None:
     """Registers nothing, and that is the mistake."""
@@ -168,8 +169,8 @@ class Closed(nn.ModuleList):
     met=("random", 0),
     symptom="The layers are registered and trained, and eval() does not reach them: their dropout "
     "would stay on.",
-    cause="nn.Module's train() and eval() reach every registered layer: write neither "
-    "yourself, or call super() in it.",
+    cause="nn.Module's train() and eval() reach every registered layer: write neither yourself, "
+    "or hand the mode on, with super().train(mode).",
     seen="The dropout layer is not disabled after setting the Module to Eval., "
     "https://github.com/dotnet/TorchSharp/issues/549",
 )
@@ -204,7 +205,8 @@ def first_again(layers: Layers) -> Layers:
     "last layer not applied",
     met=("worse", 0),
     symptom="The last layer is there, and changes nothing.",
-    cause="Go through all layers: range(n − 1), for example, leaves the last one out.",
+    cause="Go through all layers, and return what the last one gives; range(n − 1), for example, "
+    "leaves it out.",
 )
 def last_left_out(layers: Layers) -> Layers:
     return layers[:-1]

@@ -250,7 +250,8 @@ def source_padding_in_target(target: Tensor, source: Tensor) -> Tensor:
     "future of the target visible",
     met=("too-good", 5),
     symptom="Positions of the target see the words that they are to predict.",
-    cause="Combine the target's padding mask with the causal mask.",
+    cause="A word may be seen only where both masks allow it: the target's padding mask & the "
+    "causal mask.",
 )
 def future_visible(target: Tensor, source: Tensor) -> Tensor:
     return (target != 0)[:, None, None] & torch.ones_like(_causal(target.size(1)))
@@ -284,7 +285,8 @@ def memory_mask_of_target(mask: Tensor, target: Tensor) -> Tensor:
     "source padding read by the encoder",
     met=("batch", 2),
     symptom="A sentence's logits change with the padding of its source.",
-    cause="Hand the source's mask to the encoder.",
+    cause="Hand the source's mask to the encoder: (source != 0)[:, None, None], the words on the "
+    "last axis, that of the keys.",
 )
 def encoder_unmasked(x: Tensor, mask: Tensor, encoder: Callable[..., Tensor]) -> Tensor:
     return encoder(x, None)
@@ -294,7 +296,8 @@ def encoder_unmasked(x: Tensor, mask: Tensor, encoder: Callable[..., Tensor]) ->
     "encode",
     "source padding read by the encoder and the decoder",
     symptom="A sentence's logits change with the padding of its source.",
-    cause="Hand the source's mask to both: to the encoder, and to the decoder as memory_mask.",
+    cause="Hand the source's mask, (source != 0)[:, None, None], to both: to the encoder, and to "
+    "the decoder as memory_mask.",
     steps={"memory_mask": memory_unmasked},
 )
 def source_unmasked(x: Tensor, mask: Tensor, encoder: Callable[..., Tensor]) -> Tensor:

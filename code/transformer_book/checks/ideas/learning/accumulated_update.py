@@ -132,7 +132,8 @@ def step_per_part(optimizer: Optimizer, scheduler: Any, last: bool) -> None:
     "share",
     "micro-batches summed, not averaged",
     symptom="The gradient is too large by a factor: the number of parts.",
-    cause="Divide each part's mean loss by the number of parts, which are equally large here.",
+    cause="Divide each part's mean loss by the number of parts, which are equally large here, "
+    "before its backward().",
     section="A mean of means is not the mean",
     chapter=15,
     seen="Logic Error in gradient accumulation?, https://github.com/karpathy/nanoGPT/issues/206",

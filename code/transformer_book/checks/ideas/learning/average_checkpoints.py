@@ -122,7 +122,8 @@ def _summed(checkpoints: Sequence[Checkpoint]) -> Checkpoint:
     "checkpoints summed",
     met=("nonsense", 23),
     symptom="The weights are too large by a factor of the number of checkpoints.",
-    cause="Divide by their number.",
+    cause="Return each sum divided by their number: `w = w / n` in a loop over values() changes "
+    "no entry.",
 )
 def checkpoints_summed(checkpoints: Sequence[Checkpoint]) -> Checkpoint:
     return _summed(checkpoints)
@@ -146,7 +147,8 @@ def halved_again_and_again(checkpoints: Sequence[Checkpoint]) -> Checkpoint:
     "the last checkpoint",
     met=("bleu", 11),
     symptom="It gives the last checkpoint alone.",
-    cause="Take the mean of all.",
+    cause="Begin the sum before the loop, add each checkpoint to it, and divide by their number "
+    "behind the loop.",
 )
 def last_alone(checkpoints: Sequence[Checkpoint]) -> Checkpoint:
     return dict(checkpoints[-1])
@@ -202,7 +204,8 @@ def shares_exchanged(checkpoints: Sequence[Checkpoint]) -> Checkpoint:
     "average",
     "the first checkpoint",
     symptom="It gives the first checkpoint alone.",
-    cause="Take the mean of all.",
+    cause="Begin the sum with zeros, add each checkpoint to it in the loop, and divide by their "
+    "number behind the loop.",
 )
 def first_alone(checkpoints: Sequence[Checkpoint]) -> Checkpoint:
     return dict(checkpoints[0])

@@ -131,7 +131,8 @@ mistake = mistakes_in(BEST)
     "best checkpoint chosen on one batch",
     met=("bleu", 6),
     symptom="Only the first batch decides.",
-    cause="Add up loss · tokens over all batches, and divide by the number of all tokens.",
+    cause="Add up, over all batches, each one's own loss · its tokens; divide by the number of "
+    "all tokens.",
 )
 def first_batch(batches: Sequence[Any]) -> Sequence[Any]:
     return batches[:1]
@@ -141,7 +142,8 @@ def first_batch(batches: Sequence[Any]) -> Sequence[Any]:
     "measured",
     "best checkpoint chosen on the last batch",
     symptom="Only the last batch decides.",
-    cause="Add up loss · tokens over all batches, and divide by the number of all tokens.",
+    cause="Add up, over all batches, each one's own loss · its tokens; divide by the number of "
+    "all tokens.",
 )
 def last_batch(batches: Sequence[Any]) -> Sequence[Any]:
     return batches[-1:]
@@ -183,7 +185,8 @@ def largest(losses: Sequence[float]) -> int:
     "choose",
     "the last checkpoint taken for the best",
     symptom="The answer is the last one, good or bad.",
-    cause="Keep the place of the smallest loss so far, together with that loss.",
+    cause="Begin the smallest loss at infinity, once; where a checkpoint's loss is smaller, keep "
+    "it and its place, and return that place.",
 )
 def always_last(losses: Sequence[float]) -> int:
     return len(losses) - 1
@@ -224,8 +227,8 @@ def first_rise(losses: Sequence[float]) -> int:
     "choose",
     "the first checkpoint taken for the best",
     symptom="The answer is always 0.",
-    cause="Compare the losses of all checkpoints: begin the smallest so far at infinity, and the "
-    "sum of each checkpoint at 0.",
+    cause="Compare all checkpoints, each by its own loss, summed from 0: where it is smaller than "
+    "the smallest so far, which begins at infinity, keep it and its place.",
 )
 def always_first(losses: Sequence[float]) -> int:
     return 0

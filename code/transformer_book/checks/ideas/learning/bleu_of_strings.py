@@ -175,7 +175,7 @@ Measure = Callable[[Sequence[Any], Sequence[Any]], float]
     "references left as strings",
     met=("bleu", 0),
     symptom="Words are compared with letters: only words of one character can agree.",
-    cause="Cut the references into words, too.",
+    cause="Hand over the references, too, as lists of words.",
 )
 @mistake(
     "cut",

@@ -141,7 +141,7 @@ def squared_length(gradients: Sequence[Tensor], limit: float) -> list[Tensor]:
     "not clipped",
     met=("nan", 9),
     symptom="Long gradients stay long.",
-    cause="Multiply by limit / length if the length exceeds the limit.",
+    cause="If the length exceeds the limit, hand back the gradients times limit / length.",
 )
 def not_clipped(gradients: Sequence[Tensor], limit: float) -> list[Tensor]:
     return list(gradients)

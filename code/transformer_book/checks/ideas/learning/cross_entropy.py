@@ -215,7 +215,8 @@ def raw_logits(logits: Tensor) -> Tensor:
     "log-softmax over the positions",
     met=("flat", 10),
     symptom="The probabilities of a position do not sum to one.",
-    cause="Use dim=-1, the vocabulary.",
+    cause="The probabilities of all words must sum to one: take the softmax over the vocabulary, "
+    "the last axis of (B, T, V).",
 )
 def over_positions(logits: Tensor) -> Tensor:
     return logits.log_softmax(dim=1)

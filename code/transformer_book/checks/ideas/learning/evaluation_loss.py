@@ -143,7 +143,8 @@ mistake = mistakes_in(EVALUATION)
     met=("random", 5),
     symptom="A model in training mode is measured with dropout: its loss changes from call to "
     "call.",
-    cause="Call model.eval() before the loop: `torch.no_grad()` leaves dropout on.",
+    cause="Call model.eval() before the first batch is measured, and go back to the old mode "
+    "behind the last: `torch.no_grad()` leaves dropout on.",
     section="One update, line by line",
     chapter=16,
 )
@@ -156,7 +157,8 @@ def mode_as_it_was(model: nn.Module) -> None:
     "left in evaluation mode",
     met=("worse", 16),
     symptom="After an evaluation the model has no dropout until somebody calls train().",
-    cause="eval() changes model.training: remember it before eval(), and restore that.",
+    cause="eval() changes model.training: remember it before eval(), and call model.train() with "
+    "it before you return.",
     section="One update, line by line",
     chapter=16,
 )
@@ -180,7 +182,8 @@ def always_training(model: nn.Module, was: bool) -> None:
     "guard",
     "gradients recorded while evaluating",
     symptom="A graph is recorded for every batch, which costs time and memory.",
-    cause="eval() changes layers and not autograd: put the loop into `with torch.no_grad():`.",
+    cause="eval() changes layers and not autograd: call compute_loss inside `with "
+    "torch.no_grad():`, not in a generator read behind it.",
     section="One update, line by line",
     chapter=16,
 )

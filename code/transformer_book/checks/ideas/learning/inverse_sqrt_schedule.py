@@ -79,7 +79,7 @@ def no_warmup(update: int, warmup: int) -> float:
     "time",
     "maximum in place of minimum",
     symptom="The rate falls until the end of the warm-up, and rises behind it.",
-    cause="Take the smaller of the two.",
+    cause="Take the smaller of update**-0.5 and update * warmup**-1.5.",
 )
 def larger_of_both(update: int, warmup: int) -> float:
     return max(update**-0.5, update * warmup**-1.5)
@@ -101,7 +101,7 @@ def always_rising(update: int, warmup: int) -> float:
     "updates from zero",
     met=("nan", 8),
     symptom="The rate is one update late, and the first update does nothing.",
-    cause="Updates count from 1.",
+    cause="Updates count from 1: the rate is that of update itself, not of the one before.",
     seen="Avoids 0-to-a-negative exponent error, https://github.com/CUNY-CL/yoyodyne/pull/300",
 )
 def from_zero(update: int, warmup: int) -> float:

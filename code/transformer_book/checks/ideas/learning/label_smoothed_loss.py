@@ -201,7 +201,8 @@ def shares_exchanged(nll: Tensor, spread: Tensor, epsilon: float) -> Tensor:
     "smoothing ignored",
     met=("harmless", 5),
     symptom="ε changes nothing.",
-    cause="Use smoothing: multiply the right token's part by 1 − ε, and the spread by ε.",
+    cause="Add (1 − ε) times −log p of the right token and ε times the mean of −log p over all V "
+    "words.",
 )
 def not_smoothed(nll: Tensor, spread: Tensor, epsilon: float) -> Tensor:
     return nll
@@ -280,7 +281,7 @@ def smoothed_logarithm_of_softmax(logits: Tensor) -> Tensor:
     "mix",
     "smoothing fixed at a tenth",
     symptom="The argument smoothing changes nothing: it is 0.1 always.",
-    cause="Use smoothing where a tenth is used.",
+    cause="Use the smoothing that is handed in, not a fixed 0.1.",
 )
 def always_a_tenth(nll: Tensor, spread: Tensor, epsilon: float) -> Tensor:
     return 0.9 * nll + 0.1 * spread
@@ -291,7 +292,8 @@ def always_a_tenth(nll: Tensor, spread: Tensor, epsilon: float) -> Tensor:
     "padding alone in the smoothed loss",
     met=("flat", 0),
     symptom="Without padding the loss is 0, and no word is learned.",
-    cause="The mask is inverted: zero the losses at the padding, and keep those of the words.",
+    cause="Zero the losses at the padding, and keep those of the words. (masked_fill fills where "
+    "its mask is True.)",
     seen="Question on CrossEntropyMetric in loss.py line 159 ., "
     "https://github.com/awslabs/sockeye/issues/200",
 )

@@ -123,7 +123,8 @@ def losses_summed(losses: Sequence[float], counts: Sequence[int]) -> float:
     "two to the power of nats",
     met=("score", 2),
     symptom="The result is too small, unless the loss is 0.",
-    cause="2 ** loss is for a loss in bits; this one is in nats: exp.",
+    cause="Powers of 2 are for a loss in bits; this one is in nats: exp of the mean loss itself, "
+    "with no factor.",
 )
 def power_of_two(loss: float) -> float:
     return 2**loss
@@ -133,7 +134,7 @@ def power_of_two(loss: float) -> float:
     "power",
     "exponential forgotten",
     symptom="It gives the mean loss.",
-    cause="The perplexity is the exponential of the mean loss.",
+    cause="The perplexity is the exponential of the mean loss: return that.",
 )
 def no_power(loss: float) -> float:
     return loss

@@ -150,7 +150,8 @@ def means_added(measured: Measured, n: int) -> Tensor:
     "average",
     "losses of all tokens added up",
     symptom="The gradient grows with the number of tokens in a window.",
-    cause="Divide by the number of all tokens of the window.",
+    cause="Divide the sum by the number of all tokens of the window before backward(), or the "
+    "gradients by it before step().",
 )
 def tokens_added(measured: Measured, n: int) -> Tensor:
     return sum((loss * tokens for loss, tokens in measured), torch.tensor(0.0))
@@ -265,7 +266,8 @@ def full_windows_divide(optimizer: Any, measured: Measured, n: int) -> None:
     "average",
     "gradients cleared before each part",
     symptom="Of the parts of a window only the last one moves the weights.",
-    cause="Call backward() for every part, and zero_grad() once, before each window.",
+    cause="Add up loss · tokens of all parts of the window (`total = total + …`), or call "
+    "backward() for every part, and zero_grad() only before each window.",
 )
 def last_part(measured: Measured, n: int) -> Tensor:
     loss, tokens = measured[-1]

@@ -126,8 +126,8 @@ mistake = mistakes_in(UNSCALED)
     "clipped before the scale was taken off",
     symptom="The limit is held against the scaled length: where that is above it, the step is no "
     "longer than the limit divided by the scale.",
-    cause="The limit is meant for the real length. Divide by the scale first, then clip "
-    "(scaler.unscale_(optimizer) before clip_grad_norm_).",
+    cause="The limit is meant for the real length. Divide by the scale first, then measure the "
+    "length and clip (scaler.unscale_(optimizer) before clip_grad_norm_).",
 )
 def clipped_too_early(gradients: Gradients, scale: float, limit: float) -> Gradients:
     return shortened(gradients, length(gradients) * scale, limit)
@@ -137,7 +137,8 @@ def clipped_too_early(gradients: Gradients, scale: float, limit: float) -> Gradi
     "unscale",
     "scale never taken off",
     symptom="Before they are clipped, gradients are `scale` times what they should be.",
-    cause="The loss was multiplied by the scale: divide its gradients by it.",
+    cause="The loss was multiplied by the scale: divide its gradients by it, and clip and return "
+    "the quotients. (`g = g / scale` in a loop changes no list.)",
 )
 def left_scaled(gradients: Gradients, scale: float) -> Gradients:
     return gradients
@@ -167,7 +168,8 @@ def scaled_again(gradients: Gradients, scale: float) -> Gradients:
     "clip",
     "unscaled, and not clipped",
     symptom="Long gradients stay long.",
-    cause="After the division shorten them to the limit if their length is above it.",
+    cause="If the divided gradients are longer than the limit, return them multiplied by limit / "
+    "length. (clip_grad_norm_ shortens the .grad of what it is given.)",
 )
 def unclipped(gradients: Gradients, scale: float, limit: float) -> Gradients:
     return gradients
@@ -178,7 +180,8 @@ def unclipped(gradients: Gradients, scale: float, limit: float) -> Gradients:
     "a step with inf or nan",
     met=("nan", 0),
     symptom="A gradient of inf or nan makes a step: weights become inf or nan.",
-    cause="Before the step ask whether all numbers are finite; if not, skip the update.",
+    cause="Return an empty list if any number of any gradient is not finite: ask isfinite(), as "
+    "`x == nan` is never true.",
 )
 def never_skipped(gradients: Gradients) -> bool:
     return False

@@ -150,7 +150,8 @@ def labels_not_shifted(target: Tensor) -> Tensor:
     "<sos> missing, the answer goes in",
     met=("too-good", 26),
     symptom="The target goes in without <sos>, so that each place reads what it is to say.",
-    cause="What goes in is all but the last token of the target: target[:, :-1].",
+    cause="What goes in begins with <sos>: target[:, :-1] of the target as it was given, all but "
+    "its last token.",
 )
 def answer_goes_in(target: Tensor) -> Tensor:
     return target[:, 1:]

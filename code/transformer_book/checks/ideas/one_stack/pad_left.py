@@ -114,7 +114,8 @@ def turned(rows: Rows) -> Tensor:
     "real",
     "mask of padding behind",
     symptom="The mask hides the end of shorter texts and shows padding.",
-    cause="`arange(T) < length` is right for padding behind: ask `tokens != 0`.",
+    cause="Padding stands in front: ask `tokens != 0` of the tokens that you give back, and leave "
+    "it so. `arange(T) < length` is right for padding behind.",
 )
 def mask_behind(tokens: Tensor, rows: Rows) -> Tensor:
     return behind(rows) != 0
@@ -132,7 +133,7 @@ def inverted(tokens: Tensor, rows: Rows) -> Tensor:
 
 @mistake(
     "real",
-    "padding in front not masked",
+    "padding not masked",
     symptom="The mask is True everywhere: how a text goes on depends on the padding in front "
     "of it.",
     cause="Mark as real what is no padding: `tokens != 0`.",

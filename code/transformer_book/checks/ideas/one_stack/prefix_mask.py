@@ -78,7 +78,8 @@ mistake = mistakes_in(PREFIX_MASK)
     "seen",
     "prefix ignored",
     symptom="The mask is purely causal: the source is not seen in both directions.",
-    cause="Open the first `prefix` places to every query: causal | (place < prefix).",
+    cause="Open the first `prefix` places to every query: causal | (place < prefix), from which "
+    "padding alone is taken off.",
 )
 def causal_alone(causal: Tensor, opened: Tensor) -> Tensor:
     return causal
@@ -112,7 +113,8 @@ def future_of_the_target(causal: Tensor, opened: Tensor) -> Tensor:
     "everything visible to everyone",
     met=("too-good", 20),
     symptom="The future is visible: padding alone is hidden.",
-    cause="Only the prefix is open to all: causal | (place < prefix).",
+    cause="Only the prefix is open to all; of the rest a place sees itself and what came before: "
+    "lower triangle | (place < prefix).",
 )
 def all_open(causal: Tensor, opened: Tensor) -> Tensor:
     return torch.ones_like(causal)
@@ -133,7 +135,8 @@ def prefix_of_queries(causal: Tensor, opened: Tensor) -> Tensor:
     "seen",
     "and in place of or",
     symptom="Only the prefix is visible: the target does not see its own past.",
-    cause="Either is enough: combine causal and prefix with |, not with &.",
+    cause="Either is enough: a place sees the prefix and what came before, causal | (place < "
+    "prefix).",
 )
 def and_for_or(causal: Tensor, opened: Tensor) -> Tensor:
     return causal & opened
@@ -154,7 +157,7 @@ def prefix_alone(causal: Tensor, opened: Tensor) -> Tensor:
     "prefix one place too long",
     met=("too-good", 23),
     symptom="Every place sees the first place of the target.",
-    cause="place <= prefix is one too many: places count from zero, place < prefix.",
+    cause="The prefix has the places 0 to prefix − 1: place < prefix, or mask[..., :prefix].",
 )
 def one_more(real: Tensor, prefix: int) -> Tensor:
     return torch.arange(real.size(1)) <= prefix
@@ -164,7 +167,7 @@ def one_more(real: Tensor, prefix: int) -> Tensor:
     "opened",
     "prefix one place too short",
     symptom="The places of the source do not see its last one, but for itself.",
-    cause="The prefix ends one place early: place < prefix, without − 1.",
+    cause="The prefix has the places 0 to prefix − 1: place < prefix, or mask[..., :prefix].",
 )
 def one_less(real: Tensor, prefix: int) -> Tensor:
     return torch.arange(real.size(1)) < prefix - 1
@@ -254,7 +257,8 @@ def rows_hidden(real: Tensor, prefix: int) -> Tensor:
     "padding inverted in one sequence",
     met=("frequencies", 9),
     symptom="Only padding is visible.",
-    cause="real is True at tokens, and True means 'may attend': do not turn it round.",
+    cause="real is True at tokens, and True means 'may attend': keep what is real, seen & real, "
+    "or put False where it is not.",
     section="Padding in the middle",
 )
 def padding_alone(real: Tensor, prefix: int) -> Tensor:

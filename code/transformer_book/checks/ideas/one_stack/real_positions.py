@@ -130,7 +130,8 @@ def next_position(count: Tensor, real: Tensor) -> Tensor:
     "floor",
     "padding in front below zero",
     symptom="Padding in front has position −1 in place of 0.",
-    cause="Before the first real token the sum is 0: keep 0 as the least, with clamp(min=0).",
+    cause="The sum less one is −1 before the first real token: make that 0, with clamp(min=0) "
+    "behind the subtraction, and return it.",
 )
 def below_zero(positions: Tensor) -> Tensor:
     return positions

@@ -189,7 +189,7 @@ def not_masked(packed: Tensor) -> Tensor:
     "scaled",
     "least number forgotten",
     symptom="A block's numbers are all off by its least number, and lie on one side of zero.",
-    cause="Add the block's least number to step · q.",
+    cause="Return step · q plus the block's least number.",
 )
 def no_least(step: Tensor, least: Tensor, numbers: Tensor) -> Tensor:
     return step * numbers

@@ -152,8 +152,8 @@ def not_strict(model: Tied, state: Mapping[str, Tensor]) -> None:
     met=("nonsense", 0),
     symptom="Where the file holds the matrix once, the drawn numbers of the output have taken the "
     "place of the embedding's.",
-    cause="`model.embedding.weight = model.output.weight` keeps the output's: assign the other "
-    "way.",
+    cause="Say `model.output.weight = model.embedding.weight`, not the other way round, and let "
+    "no drawn `output.weight` be loaded into it.",
     steps={"load": not_strict},
 )
 def the_wrong_way(model: Tied) -> None:

@@ -191,7 +191,8 @@ def lowest_spelt(tokens: list[str], ranks: Ranks) -> Pair | None:
     "lowest",
     "pairs of single letters only",
     symptom="What was joined is never joined again.",
-    cause="What was merged is a token like others, and may be merged again.",
+    cause="What was merged is a token like others: after each join look for pairs anew, with it "
+    "among them.",
 )
 def letters_only(tokens: list[str], ranks: Ranks) -> Pair | None:
     letters = [token if len(token) == 1 else "" for token in tokens]
@@ -213,7 +214,8 @@ def either_order(tokens: list[str], ranks: Ranks) -> Pair | None:
     "lowest",
     "unknown pairs joined, too",
     symptom="The whole word becomes one token.",
-    cause="Join only pairs that are in the table, and stop when the word holds none.",
+    cause="Join only pairs that are in the table, stop when the word holds none, and return the "
+    "tokens as they are then.",
 )
 def unknown_too(tokens: list[str], ranks: Ranks) -> Pair | None:
     pairs = pairwise(tokens)
@@ -224,7 +226,8 @@ def unknown_too(tokens: list[str], ranks: Ranks) -> Pair | None:
     "joined",
     "joined from right to left",
     symptom="Of three alike the last two are joined.",
-    cause="Go through the word from left to right.",
+    cause="Begin with the leftmost place of the pair: go from left to right, and let no later "
+    "place of the same rank replace it (<, not <=).",
 )
 def from_the_right(tokens: list[str], pair: Pair) -> list[str]:
     turned = joined([token[::-1] for token in tokens[::-1]], (pair[1][::-1], pair[0][::-1]))

@@ -88,7 +88,8 @@ def unmoved(pairs: Tensor) -> Tensor:
     "pairs taken the other way round",
     symptom="Where a head has more than four features, rows are moved from halves to neighbours; "
     "they were neighbours, and should become halves.",
-    cause="Unfold each head into (K/2, 2) and exchange the two axes; (2, K/2) is the way back.",
+    cause="Row i of a head is its old row 2i, row i + K/2 its old row 2i + 1: unfold into (K/2, "
+    "2), and exchange the two axes.",
 )
 def way_back(weight: Tensor, n_heads: int) -> Tensor:
     return weight.unflatten(0, (n_heads, 2, -1))

@@ -71,8 +71,8 @@ Parts = tuple[Tensor, ...]
     "stacked matrix not transposed",
     met=("nonsense", 15),
     symptom="The three matrices are cut correctly, but each is the transpose of nn.Linear's.",
-    cause="GPT-2 computes x @ weight, nn.Linear x @ weight.T: transpose each. Square matrices fit "
-    "either way.",
+    cause="GPT-2 computes x @ weight, nn.Linear x @ weight.T: transpose each once. Square "
+    "matrices fit either way.",
     section="Break it: square matrices",
 )
 def not_turned(columns: Tensor) -> Tensor:
@@ -105,7 +105,7 @@ def every_third(weight: Tensor) -> Parts:
     "order",
     "queries and keys exchanged",
     symptom="Queries and keys have changed places: who asks and who answers is turned round.",
-    cause="c_attn stacks queries, keys, values, in this order.",
+    cause="c_attn stacks queries, keys, values, in this order: hand them back in it.",
     section="Break it: queries for keys",
     steps={"order_bias": lambda parts: (parts[1], parts[0], parts[2])},
 )
@@ -117,7 +117,7 @@ def keys_first(parts: Parts) -> Parts:
     "order",
     "keys and values exchanged",
     symptom="Keys and values have changed places.",
-    cause="c_attn stacks queries, keys, values, in this order.",
+    cause="c_attn stacks queries, keys, values, in this order: hand them back in it.",
     steps={"order_bias": lambda parts: (parts[0], parts[2], parts[1])},
 )
 def values_second(parts: Parts) -> Parts:
@@ -128,7 +128,7 @@ def values_second(parts: Parts) -> Parts:
     "order",
     "values first",
     symptom="The values come first, then queries, then keys.",
-    cause="c_attn stacks queries, keys, values, in this order.",
+    cause="c_attn stacks queries, keys, values, in this order: hand them back in it.",
     steps={"order_bias": lambda parts: (parts[2], parts[0], parts[1])},
 )
 def values_first(parts: Parts) -> Parts:
@@ -149,7 +149,8 @@ def no_bias(bias: Tensor) -> Parts:
     "cut_bias",
     "one bias for all three",
     symptom="Keys and values have the bias of the queries.",
-    cause="The bias is as long as all three together: cut it into three, too.",
+    cause="The bias is as long as all three together: hand back its three thirds, of queries, "
+    "keys and values.",
 )
 def first_bias(bias: Tensor) -> Parts:
     return (bias[: len(bias) // 3],) * 3
@@ -159,7 +160,7 @@ def first_bias(bias: Tensor) -> Parts:
     "order_bias",
     "biases in another order than the matrices",
     symptom="The matrices are right, the biases of queries and keys have changed places.",
-    cause="Cut matrix and bias with the same slices.",
+    cause="Cut matrix and bias with the same slices, and hand back both in the same order.",
 )
 def biases_exchanged(parts: Parts) -> Parts:
     return parts[1], parts[0], parts[2]

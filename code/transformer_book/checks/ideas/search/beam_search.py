@@ -195,7 +195,7 @@ def enough_finished(finished: Hypotheses, alive: Hypotheses, beam_size: int) -> 
     "add",
     "only the last token's score",
     symptom="A hypothesis is ranked by its last token alone.",
-    cause="Add the log-probability to the score so far.",
+    cause="Add the log-probability to the score so far, and keep the sum for the next step.",
 )
 def last_score_only(score: float, log_p: float, token: int) -> float:
     return log_p
@@ -239,7 +239,8 @@ def one_more(beam_size: int) -> int:
     "finished hypotheses forgotten",
     met=("bleu", 9),
     symptom="A sentence that ended is lost where others are alive when the search stops.",
-    cause="Choose among those alive and the finished ones, each with the score it ended with.",
+    cause="Choose the largest score of all, those alive and the finished ones, each with the "
+    "score it ended with.",
     section="When may it stop?",
 )
 def living_only(finished: Hypotheses, alive: Hypotheses) -> Hypotheses:
@@ -250,7 +251,8 @@ def living_only(finished: Hypotheses, alive: Hypotheses) -> Hypotheses:
     "candidates",
     "finished hypotheses dropped on the way",
     symptom="A sentence that ended before the others is lost.",
-    cause="Put finished hypotheses aside, and choose among them, too, at the end.",
+    cause="Keep the finished hypotheses of all steps, and choose the largest score among them and "
+    "those alive at the end.",
     section="When may it stop?",
     steps={"enough": lambda finished, alive, beam_size: False},
 )
@@ -263,7 +265,8 @@ def survivors_only(finished: Hypotheses, alive: Hypotheses) -> Hypotheses:
     "rank",
     "the first of the longest hypotheses chosen",
     symptom="The longest hypothesis wins, whatever its score.",
-    cause="Rank by the score, not by the length.",
+    cause="Keep the finished hypotheses of all steps, and choose the largest score among them and "
+    "those alive: the length is no matter.",
     steps={"enough": lambda finished, alive, beam_size: False},
 )
 def by_length_alone(score: float, length: int) -> int:
@@ -274,7 +277,8 @@ def by_length_alone(score: float, length: int) -> int:
     "rank",
     "longest hypothesis chosen",
     symptom="The longest hypothesis wins, whatever its score.",
-    cause="Rank by the score.",
+    cause="Keep the finished hypotheses of all steps, and choose the largest score among them and "
+    "those alive: the length is no matter.",
 )
 def by_length(score: float, length: int) -> Any:
     return length, score
@@ -285,7 +289,8 @@ def by_length(score: float, length: int) -> Any:
     "worst hypothesis chosen",
     met=("nonsense", 25),
     symptom="The least likely hypothesis wins.",
-    cause="Choose the largest score: log-probabilities are at most 0.",
+    cause="Choose the likeliest: the largest sum of log-probabilities, which are at most 0 (the "
+    "smallest of −log p). The largest so far begins at −inf.",
 )
 def worst(score: float, length: int) -> float:
     return -score
@@ -332,7 +337,8 @@ def own_best_only(grown: list[Hypothesis], width: int, finished: Hypotheses) -> 
     "keep",
     "worst continuations kept",
     symptom="The least likely continuations are kept at each step.",
-    cause="Log-probabilities are at most 0: sort downwards, the largest first.",
+    cause="Keep the likeliest: the beam_size largest sums of log-probabilities, which are at most "
+    "0 (the smallest of −log p).",
 )
 def worst_kept(grown: list[Hypothesis], width: int, finished: Hypotheses) -> list[Hypothesis]:
     return grown[::-1][:width]
@@ -438,8 +444,8 @@ def beam_one_step_more(max_length: int) -> int:
     "candidates",
     "hypotheses cut off at the limit not counted",
     symptom="A finished hypothesis wins over one that was cut off, though it is less likely.",
-    cause="A hypothesis that reaches max_length counts as it is: choose among the finished ones "
-    "and those.",
+    cause="A hypothesis that reaches max_length counts as it is: choose the largest score of all, "
+    "of the finished ones and of those.",
     section="When may it stop?",
 )
 def finished_only(finished: Hypotheses, alive: Hypotheses) -> Hypotheses:

@@ -90,7 +90,8 @@ mistake = mistakes_in(CUT)
     "last id stripped blindly",
     met=("bleu", 2),
     symptom="The last id is taken off, whatever it is, and no other.",
-    cause="Look for the first <eos>, and cut there.",
+    cause="Look for the first <eos>, the number 2, and cut there; without one all ids are the "
+    "sentence.",
 )
 def blindly(ids: Sequence[int]) -> list[int]:
     return list(ids[:-1])
@@ -162,7 +163,7 @@ def cut_at_padding(ids: Sequence[int]) -> list[int]:
     "cut",
     "an end at the very beginning not seen",
     symptom="A sentence that begins with <eos> is not cut.",
-    cause="Place 0 is a place like any other: ask `if EOS in ids`.",
+    cause="Place 0 is a place like any other: take all ids only where no <eos> is among them.",
 )
 def end_at_zero(ids: Sequence[int]) -> list[int]:
     place = ids.index(EOS) if EOS in ids else 0

@@ -140,7 +140,7 @@ def from_the_end(table: Tensor, past: int, new: int) -> Tensor:
     "rows",
     "positions of the new tokens forgotten",
     symptom="The new tokens get no position.",
-    cause="Add the rows of the table, from `past` on.",
+    cause="Return weight[tokens] plus the rows of the table, from `past` on.",
 )
 def no_rows(table: Tensor, past: int, new: int) -> float:
     return 0.0

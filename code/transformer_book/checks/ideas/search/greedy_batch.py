@@ -146,7 +146,8 @@ mistake = mistakes_in(GREEDY_BATCH)
     "finished rows still growing",
     met=("endless", 4),
     symptom="Behind the end of a sentence other ids than padding stand, as long as others go on.",
-    cause="Write padding in the rows that have had their <eos>.",
+    cause="Write padding in the rows that have had their <eos>: chosen = chosen.masked_fill(done, "
+    "0).",
     seen="fix: correct EOS handling in batched generation, "
     "https://github.com/mistralai/mistral-inference/pull/270",
 )
@@ -211,7 +212,8 @@ def batch_one_step_more(max_length: int) -> int:
     "finish",
     "<eos> overwritten with padding",
     symptom="The ends are missing: padding stands in their place.",
-    cause="A row is done once its <eos> is written: fill those that were done before the step.",
+    cause="Leave each <eos> where it is, and pad only behind it: fill the rows that were done "
+    "before the step.",
 )
 def end_overwritten(tokens: Tensor) -> Tensor:
     return tokens[:, 1:].masked_fill(tokens[:, 1:] == EOS, 0)

@@ -210,7 +210,8 @@ def start_left_in(tokens: list[int]) -> list[int]:
     "last token stripped blindly",
     met=("bleu", 1),
     symptom="A sentence cut off at the limit loses its last word.",
-    cause="The last token is not always <eos>: look before you strip.",
+    cause="Take off nothing but <eos>: a sentence without it keeps all its max_length tokens, the "
+    "last one, too.",
 )
 def stripped_blindly(tokens: list[int]) -> list[int]:
     return tokens[:-1]

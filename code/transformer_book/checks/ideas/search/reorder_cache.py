@@ -111,7 +111,8 @@ def scattered_into(new: Tensor, old: Tensor, rows: Tensor) -> Tensor:
     "cache not reordered with the beams",
     met=("nonsense", 13),
     symptom="Each beam goes on with the past of the beam that stood in its place before.",
-    cause="After each step, take the rows of keys and values that the kept beams continue.",
+    cause="Return keys[rows] and values[rows] of every layer: the rows that the kept beams "
+    "continue.",
     steps={"value_rows": lambda values, rows, layer: values},
     seen="Beam search cache reorder silently skipped for Mamba, XLNet, RWKV, and Reformer models, "
     "https://github.com/huggingface/transformers/issues/46612",

@@ -108,7 +108,7 @@ mistake(
     "memory repeated in the other order",
     symptom="With several sentences and beams, some beams read the source of another sentence, "
     "under the mask of their own.",
-    cause="Lay the memory as the mask lies, a, a, b, b, not a, b, a, b: "
+    cause="Lay a sentence's memories side by side, a, a, b, b, not a, b, a, b: "
     "`repeat_interleave(n_beams, dim=0)`.",
 )(tiled)
 
@@ -128,7 +128,8 @@ mistake(
     met=("sizes", 0),
     symptom="With several beams the mask has too few rows; that of a single sentence is stretched, "
     "and works all the same.",
-    cause="Each beam needs the mask of its sentence: repeat it as the memory.",
+    cause="Each beam needs the mask of its sentence, returned beside the memory: "
+    "`mask.repeat_interleave(n_beams, dim=0)`.",
 )
 def mask_left(mask: Tensor, n: int) -> Tensor:
     return mask

@@ -110,7 +110,7 @@ def heated_twice(logits: Tensor, temperature: float) -> Tensor:
     "temperature ignored",
     met=("random", 3),
     symptom="The temperature changes nothing.",
-    cause="Divide the logits by it.",
+    cause="Take the softmax of logits / temperature.",
 )
 def not_heated(logits: Tensor, temperature: float) -> Tensor:
     return logits.softmax(dim=-1)

@@ -113,7 +113,8 @@ def rows_cut(logits: Tensor, k: int) -> Tensor:
     "keep",
     "one token too few",
     symptom="The k-th token is dropped, too.",
-    cause="Keep what equals the k-th logit: drop only what is smaller (<).",
+    cause="The k-th logit stays, too: drop only what is smaller (<), or, in descending order, the "
+    "places from k on, counted from 0.",
 )
 def one_too_few(logits: Tensor, k: int) -> Tensor:
     worst = logits.topk(k, dim=-1).values[..., -1:]
@@ -183,7 +184,8 @@ def logits_returned(logits: Tensor) -> Tensor:
     "keep",
     "k ignored",
     symptom="Every token can be drawn.",
-    cause="Set all logits but the k largest to −inf.",
+    cause="The softmax must get −inf in the place of all logits but the k largest: masked_fill "
+    "gives a new tensor.",
 )
 def all_tokens_kept(logits: Tensor, k: int) -> Tensor:
     return logits

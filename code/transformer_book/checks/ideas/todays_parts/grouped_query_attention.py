@@ -218,7 +218,8 @@ def unscaled(scores: Tensor, query: Tensor, key: Tensor) -> Tensor:
     "grouped mask inverted",
     met=("too-good", 9),
     symptom="Queries see what they must not, and not what they may.",
-    cause="The mask is True where a query may attend: hide where it is False, ~mask.",
+    cause="The mask is True where a query may attend: the score must stay there, and be minus "
+    "infinity where it is False.",
 )
 def inverted(scores: Tensor, mask: Tensor, value: Tensor) -> Tensor:
     return scores.masked_fill(mask, -math.inf)
@@ -249,7 +250,8 @@ def features_repeated(x: Tensor, n_heads: int) -> Tensor:
     "grouped mask ignored",
     met=("too-good", 10),
     symptom="Queries see what the mask hides.",
-    cause="Set the scores where the mask is False to minus infinity, before the softmax.",
+    cause="The softmax must get minus infinity where the mask is False: masked_fill gives new "
+    "scores, and leaves the old ones.",
 )
 def unmasked(scores: Tensor, mask: Tensor, value: Tensor) -> Tensor:
     return scores

@@ -156,7 +156,7 @@ def divided_by_length(x: Tensor, mean_square: Tensor, eps: float) -> Tensor:
     "divide",
     "root of RMSNorm forgotten",
     symptom="Vectors whose mean square is above 1 come out too small.",
-    cause="The root is missing: divide by the root of the mean of the squares plus ε.",
+    cause="Divide by the root of the mean of the squares plus ε, and only once.",
 )
 def no_root(x: Tensor, mean_square: Tensor, eps: float) -> Tensor:
     return x / (mean_square + eps)

@@ -181,7 +181,7 @@ def without_value(x: Tensor, w_value: Tensor, w_gate: Tensor) -> Tensor:
     "value",
     "one matrix for gate and value",
     symptom="`w_value` has no effect.",
-    cause="Compute the value from `w_value`: x @ w_value.T.",
+    cause="Multiply the activated gate by the value, x @ w_value.T.",
 )
 def same_matrix(x: Tensor, w_value: Tensor, w_gate: Tensor) -> Tensor:
     return x @ w_gate.T
