@@ -164,7 +164,7 @@ def unread_names(code: Code) -> list[tuple[str, int]]:
         for node in ast.walk(part)
         if isinstance(node, ast.Assign)
         for target in node.targets
-        if isinstance(target, ast.Name) and target.id not in read
+        if isinstance(target, ast.Name) and target.id not in {*read, "_"}
     ]
 
 
