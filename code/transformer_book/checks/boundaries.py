@@ -35,7 +35,7 @@ def token_conditions(*, padded: bool = True, buffers: tuple[int, ...] = BUFFERS)
         "one sentence": lambda t: len(t) == 1,
         "several sentences": lambda t: len(t) > 1,
         "as many sentences as places": lambda t: t.size(0) == t.size(1),
-        "more sentences than places": lambda t: t.size(0) > t.size(1),
+        "more sentences than places": lambda t: t.size(0) > t.size(1) > 1,
         "fewer sentences than places": lambda t: t.size(0) < t.size(1),
         "no padding": lambda t: (t != PAD).all(),
         **longer_than(buffers, lambda t: t.size(1)),
@@ -56,6 +56,9 @@ def token_conditions(*, padded: bool = True, buffers: tuple[int, ...] = BUFFERS)
     return found
 
 
+BTD = ("sentences", "positions", "features")
+
+
 def vector_conditions(*axes: str) -> dict[str, Any]:
     """Of a tensor with these axes, the last one behind."""
     found: dict[str, Any] = {}
@@ -65,10 +68,11 @@ def vector_conditions(*axes: str) -> dict[str, Any]:
     for i in range(-len(axes), -1):
         names = f"as many {axes[i]} as {axes[i + 1]}"
         found[names] = lambda x, i=i: x.size(i) == x.size(i + 1)
+    if axes == BTD:
+        found["more sentences than positions, of several"] = lambda x: x.size(-3) > x.size(-2) > 1
     return found
 
 
-BTD = ("sentences", "positions", "features")
 MASKS: dict[str, Condition] = {
     "no mask": lambda mask: mask is None,
     "a mask that is the same for all": lambda mask: mask is not None and mask.dim() == 2,

@@ -8,6 +8,7 @@ import functools
 import inspect
 import io
 import re
+import types
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -204,8 +205,10 @@ def _there_already(attempt: Attempt, mistakes: Sequence[Mistake]) -> str:
     if code is None or len(mistakes) != 1:
         return ""
     nodes = [node for part in code.parts for node in ast.walk(part)]
-    written = {ast.unparse(node) for node in nodes if isinstance(node, (ast.Call, ast.Subscript))}
-    for remedy in REMEDY.findall(mistakes[0].cause):
+    kinds = (ast.Call, ast.Subscript, ast.Assign)
+    written = {ast.unparse(node) for node in nodes if isinstance(node, kinds)}
+    cause = mistakes[0].cause
+    for remedy in (*REMEDY.findall(cause), *re.findall(r"`([^`]+ = [^`]+)`", cause)):
         if remedy in written:
             return f"`{remedy}` stands in your code already: look at what comes of it."
     return ""
@@ -381,6 +384,7 @@ def _matters(attempt: Attempt, place: int, name: str) -> bool:
     """Whether the right answer to an input is another one if this argument is."""
     plain, others = attempt.plain, {bool: lambda x: not x, int: lambda x: x + 1}
     others |= {float: lambda x: x / 2, Tensor: lambda x: x.flip(-1)}
+    others |= {types.FunctionType: lambda f: lambda *given: 2 * f(*given) + 1}
     for case, right in zip(attempt.given, attempt.expected, strict=True):
         given = dict(enumerate(case.arguments)) | dict(case.keywords)
         at = name if name in given else place

@@ -98,6 +98,9 @@ def _places(made: Any) -> Places:
         attributes = _stored(each.__code__, "STORE_ATTR") if each.__name__ in named else set()
         attributes |= {name for name in own if not name.startswith("__")}
         found |= {f"{each.__name__}.{name}": (own, name) for name in sorted(attributes)}
+        for name in sorted(named):
+            if _of_own_class(other := space.get(name), each):
+                found |= {f"{name}.{key}": (vars(other), key) for key in vars(other)}
     if function is not None:
         values = _Defaults(function)
         found |= {name: (values, name) for name in mutable_defaults(function)}
@@ -116,6 +119,13 @@ def _places(made: Any) -> Places:
             if name not in OF_TORCH and not name.startswith("__")
         }
     return found
+
+
+def _of_own_class(value: Any, function: types.FunctionType) -> bool:
+    """Whether it is an object of a plain class of the same file, which may change."""
+    kind = type(value)
+    own = kind.__module__ == function.__module__ and not issubclass(kind, torch.nn.Module)
+    return own and not isinstance(value, type) and hasattr(value, "__dict__")
 
 
 def _classes(owner: Any, function: types.FunctionType | None) -> list[type]:

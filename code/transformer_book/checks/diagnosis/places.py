@@ -301,13 +301,18 @@ def _of_mask(name: str) -> Iterator[Place]:
 
 def _of_tokens(name: str) -> Iterator[Place]:
     def at(leaf: Leaf, chosen: Tensor) -> Tensor | None:
-        """The places of tokens `(B, T)` in an answer: (B, T, …), or (B, 1, …, T)."""
+        """The places of tokens `(B, T)` in an answer: (B, T, …), or (B, 1, 1, T)."""
         shape = leaf.right.shape
         if shape[:2] == chosen.shape:
             return chosen.reshape(*chosen.shape, *[1] * (len(shape) - 2))
-        if len(shape) == 4 and shape[0] == len(chosen) and shape[-1] == chosen.size(1):
+        if shape == (len(chosen), 1, 1, chosen.size(1)):
             return chosen[:, None, None]
         return None
+
+    def keys(leaf: Leaf, chosen: Tensor) -> Tensor | None:
+        """The places of tokens `(B, T)` in a mask `(B, 1, T, T)`, as keys."""
+        own = leaf.right.shape == (len(chosen), 1, chosen.size(1), chosen.size(1))
+        return chosen[:, None, None] if own and chosen.size(1) > 1 else None
 
     def tokens(leaf: Leaf) -> Tensor:
         return leaf.trial.given[name]
@@ -321,6 +326,11 @@ def _of_tokens(name: str) -> Iterator[Place]:
         f"It differs only at real tokens, not at the padding of `{name}`.",
         lambda leaf: at(leaf, tokens(leaf) != 0),
     )
+    for real, said in ((True, "a real token"), (False, "padding")):
+        yield Place(
+            f"It differs only where the key is {said} of `{name}`.",
+            lambda leaf, r=real: keys(leaf, (tokens(leaf) != 0) == r),
+        )
     yield Place(
         f"It differs only at special tokens of `{name}` (ids below 4).",
         lambda leaf: at(leaf, tokens(leaf) < 4),
