@@ -22,7 +22,7 @@ def two_cases() -> Sequence[Case]:
         pair("alike, 0", [[8, 0], [3, 1]], [[4, 0, 0], [4, 5, 6]], 0, 0),
         pair("alike, 7", [[0, 8, 7]], [[1, 0, 7, 7]], 7, 7),
         pair("no padding", [[3, 4, 0]], [[5, 2, 6]], 1, 9),
-        pair("as long as each other", [[4, 1, 0], [6, 0, 0]], [[0, 5, 1], [5, 1, 1]], 0, 1),
+        pair("as long as each other", [[4, 1, 0], [6, 0, 0]] * 2, [[0, 5, 1], [5, 1, 1]] * 2, 0, 1),
         pair("one token", [[5]], [[1]], 0, 9),
         pair(
             "padding in front, in the middle, and alone",

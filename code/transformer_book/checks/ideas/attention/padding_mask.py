@@ -17,19 +17,19 @@ def token_cases() -> Sequence[Case]:
     return (
         Case("two sentences, one of them padded", (torch.tensor([[5, 7, 2], [9, 2, 0]]),)),
         Case("three sentences", (sentences(4, 1, 3, seed=1),)),
-        Case("no padding at all", (sentences(3, 3, seed=2),)),
+        Case("no padding at all", (sentences(3, 3, 3, 3, seed=2),)),
         Case("one sentence", (sentences(5, seed=3),)),
         Case("as many sentences as tokens", (sentences(4, 2, 3, 1, seed=4),)),
         Case("a row of padding", (torch.tensor([[4, 2, 0, 0], [0, 0, 0, 0]]),)),
         Case("the target of a decoder", (torch.tensor([[1, 6, 3, 2], [1, 2, 0, 0]]),)),
-        Case("one sentence with padding", (torch.tensor([[1, 7, 2, 0, 0]]),)),
+        Case("one sentence with padding", (torch.tensor([[1, 7, 0, 2, 0]]),)),
         Case("padding in front", (torch.tensor([[0, 0, 1, 2], [0, 7, 3, 2]]),)),
         Case(
             "special tokens at every place",
             (torch.tensor([every[i:] + every[:i] for i in range(4)]),),
         ),
         Case("one token", (torch.tensor([[1]]),)),
-        Case("three sentences of one token", (torch.tensor([[3], [2], [9]]),)),
+        Case("three sentences of one token", (torch.tensor([[3], [0], [9]]),)),
         Case("a text longer than any buffer", (sentences(1030, seed=5),)),
     )
 

@@ -24,12 +24,12 @@ def linear_backward_cases() -> Sequence[Case]:
     return (
         case("one sentence of two words", 1, 2, 2, 3, seed=1),
         case("two sentences", 2, 3, 4, 5, seed=4),
-        case("more sentences than words", 4, 2, 3, 2, seed=7),
+        case("more sentences than words", 9, 2, 3, 2, seed=7),
         case("as many outputs as inputs", 2, 3, 4, 4, seed=10),
         case("three sentences of one number", 3, 1, 1, 1, seed=13),
         case("all sizes alike", 3, 3, 3, 3, seed=16),
         case("one sentence of one word", 1, 1, 3, 2, seed=19),
-        case("one output, several words", 2, 3, 4, 1, seed=22),
+        case("one output, several words", 2, 1030, 4, 1, seed=22),
         case("one input, several words", 2, 3, 1, 4, seed=25),
     )
 

@@ -25,7 +25,7 @@ def softmax_backward_cases() -> Sequence[Case]:
     return (
         Case("with a pencil", pencil),
         case("two rows", 1, 2, 3, seed=1),
-        case("two sentences", 2, 3, 4, seed=3),
+        case("four sentences", 4, 3, 4, seed=3),
         case("as many rows as keys", 2, 4, 4, seed=5),
         Case("hidden keys", (normal(2, 4, 5, seed=7), masked.softmax(-1))),
         Case(

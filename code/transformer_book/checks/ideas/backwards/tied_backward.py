@@ -28,9 +28,9 @@ def tied_backward_cases() -> Sequence[Case]:
         case("two sentences", [[4, 5, 4], [5, 4, 1]], 7, 3, 4),
         case("a token three times", [[1, 3], [3, 3], [2, 0]], 5, 4, 7),
         case("padding", [[6, 2, 0, 0], [6, 6, 5, 2]], 8, 3, 10),
-        case("one place each", [[2], [3], [1]], 5, 3, 16),
+        case("one place each", [[2], [3], [1], *[[4]] * 6], 5, 3, 16),
         case("the last word everywhere, as many words as features", [[3, 3], [3, 3]], 4, 4, 19),
-        case("70 places, 300 words, one feature", [[*range(230, 299), 299]], 300, 1, 22),
+        case("70 places, 300 words, one feature", [[299, *range(231, 299), 299]], 300, 1, 22),
     )
 
 

@@ -21,14 +21,16 @@ def corpus_cases() -> Sequence[Case]:
     dogs = [["a", "cat", "sleeps"], ["the", "dog", "sleeps"], ["the", "dog", "eats"]]
     more = [["b", "a", "b"], ["c", "a", "b"], ["d", "d", "a", "e"]]
     once = [["eins", "zwei", "zwei"], ["drei", "drei", "drei"]]
-    kinds = [["Hund", "hund", ".", "3", "x-y", "über"], ["Hund", "hund", ".", "3", "x-y"], ["3"]]
+    kinds = [["Hund", "hund", ".", "3", "x-y", "über"], ["Hund", "hund", ".", "3", "x-y"]]
+    kinds += [["3", "u\u0308ber"]]
     many = [[f"Wort{i}" for i in range(0, 90, step)] for step in (1, 2)]
     again = [["ja", "schön"], [], ["ja", "schön"], [], ["schon"]]
-    odd = [*SIGNS, "it's", "it", "New York", "<b>", "pad", "dogs", "dog"]
-    long = [odd, *(["oft", f"Wort{i}"] for i in range(1024))]
+    odd = [*SIGNS, "it's", "it", "New York", "<b>", "<PAD>", "[MASK]", "<|end|>", "pad", "dogs"]
+    odd += ["dog", " dog", "10\u00a0000", "https://example.org/" + "a/long/path/" * 5]
+    long = [odd, *(["oft", *(f"Wort{i}-{j}" for j in range(10))] for i in range(1024))]
     return (
         Case("three sentences, every word", (dogs, 1)),
-        Case("three sentences, words that come twice", (dogs, 2)),
+        Case("three sentences, words that come twice", ([*dogs[:2], [*dogs[2], "", ""]], 2)),
         Case("letters, at least twice", (more, 2)),
         Case("letters, at least three times", (more, 3)),
         Case("German numbers, at least twice", (once, 2)),

@@ -15,7 +15,7 @@ from transformer_book.checks.components import Case, Component, mistakes_in
 def position_cases() -> Sequence[Case]:
     # Some are longer or wider than any buffer.
     sizes = ((3, 4), (1, 2), (5, 8), (7, 6), (12, 16), (40, 10), (2, 512), (5010, 4))
-    sizes = (*sizes, (8, 8), (8200, 2), (2, 1030))
+    sizes = (*sizes, (8, 8), (16400, 2), (2, 2052))
     return tuple(Case(f"{t} positions, d_model = {d}", (t, d)) for t, d in sizes)
 
 

@@ -28,29 +28,34 @@ def numbered(*tokens: str) -> dict[str, int]:
 
 
 def text_cases() -> Sequence[Case]:
-    cased = numbered("Two", "Dogs", "dogs", "sleep", "eat", ".", ",", "the")
+    cased = numbered("Two", "Dogs", "dogs", "sleep", "eat", ".", ",", "the", "▁cats")
     lowered = numbered("two", "dogs", "sleep", "eat", ".", ",", "the")
     single = numbered(*"abcdefghT.,")
-    signs, marked = " ".join(["<sos> two <pad> dogs", *SIGNS]), numbered("two", *SIGNS[::2])
+    long = "ha" * 60
+    signs = " ".join(["<sos> two <pad> dogs", long, *SIGNS])
+    marked = numbered("two", long, *SIGNS[::2])
     unusual = dict(reversed(numbered(*"us. abc\tü…ß").items()))  # <pad> comes last
     return (
         Case("words and full stops", ("Two dogs sleep.", words_and_marks, cased)),
         Case("capital letters", ("The Dogs, Two dogs.", words_and_marks, cased)),
         Case("a model of small letters", ("The Dogs sleep", lowered_words_and_marks, lowered)),
         Case("the same, with a comma", ("TWO dogs eat, sleep.", lowered_words_and_marks, lowered)),
-        Case("a model of letters", ("a bad face.", letters, single)),
+        Case("a model of letters", ("a bat face.", letters, single)),
         Case("letters, one of them large", ("The egg, a bag", letters, single)),
         Case("unknown words and a word twice", ("Two cats eat Two mice", words_and_marks, cased)),
         Case("the same text, another vocabulary", ("Two dogs sleep.", words_and_marks, lowered)),
         Case("nothing but unknown words", ("Two of them!", words_and_marks, lowered)),
         Case("a text longer than any buffer", ("the dogs eat. " * 180, words_and_marks, cased)),
-        Case("letters, blanks and lines", (" a bad\nface ", list, {**single, "\n": 21})),
+        Case("letters, blanks and lines", (" a bad\r\nface ", list, {**single, "\n": 21})),
         Case("an empty text", ("", words_and_marks, cased)),
         Case("a text that is a token itself", ("bad", letters, {**single, "bad": 15})),
         Case("special tokens in the text", (signs, str.split, marked)),
-        Case("accents, a tab, and two blanks", ("süß…  a\tb", list, unusual)),
-        Case("nothing but blanks", ("  ", list, unusual)),
-        Case("longer than any buffer", ("the dogs eat. " * 700, words_and_marks, cased)),
+        Case(
+            "accents, a tab, and two blanks",
+            ("\ufeffsüß…  a\tbu\u0308\xa0s\u200b\ufe0faaaa&lt;b", list, unusual),
+        ),
+        Case("nothing but blanks", ("  ", lambda text: text.split(" "), unusual)),
+        Case("longer than any buffer", ("the dogs eat. " * 2100, words_and_marks, cased)),
     )
 
 

@@ -28,9 +28,19 @@ def split_cases() -> Sequence[Case]:
         "train": [["so", "so"], ["la", "la", "la"], ["la", "di", "da", "di"], ["so", "da"]],
     }
     captions = [
-        ["The", "the", "10\u00a0000", "7", "Dr.", "<unk>"],
+        [
+            "The",
+            "the",
+            " the",
+            "",
+            "10\u00a0000",
+            "7",
+            "Dr.",
+            "<unk>",
+            "http://example.org/docs/index.html",
+        ],
         ["né", "<b>", ",", "née"],
-        ["né", "<b>", ","],
+        ["né", "<b>", ",", "ne\u0301e"],
     ]
     kinds = {
         "train": [captions[0], captions[0], [], *captions[1:]],
@@ -38,7 +48,7 @@ def split_cases() -> Sequence[Case]:
         "test": captions[2:],
     }
     words = [*SIGNS, *(f"word{i}" for i in range(260))]
-    many = {"train": [*[words] * 5, ["rare"] * 4], "validation": [["rare"]], "test": []}
+    many = {"train": [*[words] * 5, ["rare"] * 4], "validation": [["rare"], words], "test": [words]}
     return (
         Case("dogs, every word", (dogs, 1)),
         Case("dogs, words that come twice", (dogs, 2)),

@@ -22,7 +22,7 @@ def modes_cases() -> Sequence[Case]:
     return (
         *(
             Case(f"{tokens} tokens, {mode}", (normal(batch, tokens, width, seed=tokens), flag))
-            for batch, tokens, width in ((1, 2, 2), (2, 3, 4), (1, 5, 6), (3, 4, 3), (1, 130, 2))
+            for batch, tokens, width in ((1, 2, 2), (2, 3, 4), (1, 5, 6), (5, 4, 3), (1, 130, 2))
             for mode, flag in (("training", True), ("evaluation", False))
         ),
         Case("scores of ten thousand", (200 * normal(2, 4, 3, seed=9), True), rough=True),

@@ -101,17 +101,29 @@ def decoder_layer_cases() -> Sequence[Case]:
     def vectors(batch: int, queries: int, keys: int, seed: int) -> tuple[Tensor, Tensor]:
         return 2 * normal(batch, queries, 4, seed=seed), 2 * normal(batch, keys, 4, seed=seed + 1)
 
-    hidden = torch.tensor([[True, True, True], [True, True, False]])[:, None]  # (B, 1, S)
+    hidden = torch.tensor([[True, True, True], [False, True, False]])[:, None]  # (B, 1, S)
     return (
         Case("no masks", (*vectors(1, 3, 3, 10), None, None, *parts)),
         Case("more target than source", (*vectors(2, 4, 3, 20), causal(4), hidden, *parts)),
         Case("as much target as source", (*vectors(2, 3, 3, 30), causal(3), hidden, *parts)),
-        Case("less target than source", (*vectors(1, 2, 5, 40), causal(2), None, *parts)),
-        Case("no causal mask", (*vectors(2, 3, 3, 50), None, hidden, *parts)),
-        Case("no source mask", (*vectors(1, 3, 3, 60), causal(3), None, *parts)),
+        Case("less target than source", (*vectors(1, 2, 1030, 40), causal(2), None, *parts)),
+        Case("no causal mask", (*vectors(4, 3, 3, 50), None, hidden[1:], *parts)),
+        Case(
+            "no source mask",
+            (*vectors(1, 3, 3, 60), torch.ones(3, 3).triu(-1).bool(), None, *parts),
+        ),
         Case("one sentence, all masks", (*vectors(1, 3, 3, 70), causal(3), hidden[1:], *parts)),
         Case("one token", (*vectors(1, 1, 3, 80), causal(1), hidden[1:], *parts)),
-        Case("a source of one token", (*vectors(2, 3, 1, 90), causal(3), None, *parts)),
+        Case(
+            "a source of one token",
+            (
+                vectors(2, 3, 1, 90)[0] * torch.eye(3)[:, :1],
+                vectors(2, 3, 1, 91)[1],
+                causal(3),
+                None,
+                *parts,
+            ),
+        ),
         Case(
             "a target mask for each sentence",
             (*vectors(2, 3, 3, 100), hidden.expand(2, 3, 3), hidden.flip(0), *parts),

@@ -33,7 +33,7 @@ def feed_forward_cases() -> Sequence[Case]:
         Case("by hand: two features", by_hand),
         Case("random", inputs(2, 3, 4, 8, 10)),
         Case("wider than deep", inputs(1, 5, 6, 2, 20)),
-        Case("as wide inside as outside", inputs(2, 4, 4, 4, 30)),
+        Case("as wide inside as outside", inputs(5, 4, 4, 4, 30)),
         Case("one position", inputs(3, 1, 5, 7, 40)),
         Case("large numbers", (20 * normal(2, 2, 4, seed=50), *inputs(2, 2, 4, 8, 51)[1:])),
         Case(

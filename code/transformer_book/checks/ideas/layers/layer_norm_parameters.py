@@ -44,7 +44,7 @@ LAYER_NORM_PARAMETERS = Component(
     pipeline=lambda s, d_model: (s.scale(d_model), s.shift(d_model)),
     steps={"scale": torch.ones, "shift": torch.zeros},
     cases=lambda: tuple(
-        Case(f"d_model = {d_model}", (d_model,)) for d_model in (4, 1, 2, 7, 1030, 2052)
+        Case(f"d_model = {d_model}", (d_model,)) for d_model in (4, 1, 2, 7, 1030, 8196)
     ),
     returns="the weight (γ) and the bias (β) of a layer norm before training, both `(D,)`, and "
     "each of the D numbers one of its own, which no other layer shares",

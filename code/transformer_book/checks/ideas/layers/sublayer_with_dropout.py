@@ -46,15 +46,23 @@ def sublayer_cases() -> Sequence[Case]:
             "one vector, f(x) = 2x + 1",
             (torch.tensor([[[1.0, 3.0, 2.0]]]), doubled_plus_one, plain_norm, every_second),
         ),
-        Case("random", (normal(2, 3, 4, seed=1), doubled_plus_one, plain_norm, every_second)),
+        Case(
+            "random",
+            (
+                normal(2, 3, 4, seed=1) * torch.eye(3)[:, :1],
+                doubled_plus_one,
+                plain_norm,
+                every_second,
+            ),
+        ),
         Case("another f", (normal(2, 3, 4, seed=2), halved_cube, plain_norm, every_third_less)),
         Case("another norm", (3 * normal(1, 4, 6, seed=3), torch.sin, scaled_norm, every_second)),
         Case("both", (normal(3, 2, 5, seed=4), halved_cube, scaled_norm, every_third_less)),
-        Case("one position", (normal(1, 1, 5, seed=5), torch.sin, scaled_norm, every_third_less)),
+        Case("one position", (normal(3, 1, 5, seed=5), torch.sin, scaled_norm, every_third_less)),
         Case("as many of all", (normal(4, 4, 4, seed=6), running_sum, plain_norm, Turning())),
         Case(
             "dropout off, behind a tanh",
-            (normal(2, 3, 4, seed=7), torch.tanh, scaled_norm, nn.Identity()),
+            (normal(2, 3, 4, seed=7), torch.tanh, scaled_norm, nn.Dropout(0.5).eval()),
         ),
         # What comes back is the input itself: adding to it in place changes x.
         Case(
@@ -63,7 +71,7 @@ def sublayer_cases() -> Sequence[Case]:
         ),
         Case(
             "f gives zeros alone",
-            (normal(1, 2, 4, seed=9), torch.zeros_like, plain_norm, every_second),
+            (1e5 * normal(1, 2, 4, seed=9), torch.zeros_like, plain_norm, every_second),
         ),
     )
 

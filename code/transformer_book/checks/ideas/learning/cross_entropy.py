@@ -44,7 +44,7 @@ def loss_cases() -> Sequence[Case]:
         Case("a word of probability one", (sure, torch.tensor([[2, 3, 0], [1, 2, 3]]))),
         Case(
             "padding in front",
-            (normal(2, 4, 5, seed=12), torch.tensor([[0, 4, 3, 2], [0, 0, 1, 2]])),
+            (normal(6, 4, 5, seed=12), torch.tensor([[0, 4, 3, 2], [0, 0, 1, 2]] * 3)),
         ),
         Case(
             "padding in the middle",

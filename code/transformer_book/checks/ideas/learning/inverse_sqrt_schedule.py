@@ -22,7 +22,7 @@ SCHEDULE = Component(
         Case(f"update {n}, d_model = {d}, {w} updates of warm-up", (n, d, w))
         for n, d, w in (
             (1, 512, 4000),
-            (2000, 512, 4000),
+            (3999, 512, 4000),
             (4000, 512, 4000),
             (300_000, 512, 4000),
             (50, 64, 100),
@@ -35,7 +35,7 @@ SCHEDULE = Component(
             (7, 128, 20),
             (3_000_000, 4095, 4000),
             (2, 1, 1),
-            (1, 4096, 20_000),
+            (1, 4096, 100_000),
         )
     ),
     returns="the learning rate of the 2017 paper, D^(−1/2) · min(n^(−1/2), n · warmup^(−3/2)); "

@@ -36,7 +36,12 @@ def scaled_cases() -> Sequence[Case]:
         scaled("inf in the middle", [normal(2, seed=12), inf, normal(3, seed=13)], 8.0, 0.5),
         scaled("a length of 0", [torch.zeros(3)], 8.0, 1.0),
         scaled("a high limit", [normal(3, seed=14)], 4.0, 100.0),
-        scaled("higher than needed", [normal(2, 2, seed=15), normal(1, seed=16)], 2.0, 50.0),
+        scaled(
+            "higher than needed",
+            [normal(2, 2, seed=15), normal(1, seed=16), torch.zeros(0)],
+            2.0,
+            50.0,
+        ),
         scaled("a limit that is never met", [normal(4, seed=17)], 8.0, 1000.0),
         scaled("nan alone", [nan], 4.0, 2.0),
         scaled("a scale of one, a number alone, and zeros", one_number, 1.0, 1.0),
@@ -45,7 +50,7 @@ def scaled_cases() -> Sequence[Case]:
         scaled(
             "a number, and four axes", [torch.tensor(3.0), normal(1, 1, 2, 2, seed=20)], 8.0, 2.0
         ),
-        scaled("a limit below the scale", [300 * normal(3, seed=21)], 8.0, 5.0),
+        scaled("a limit below the scale", [3e9 * normal(3, seed=21)], 8.0, 5.0),
         scaled(
             "above what float16 holds", [torch.tensor([2.0, -1.0]), torch.ones(1)], 2.0**16, 10.0
         ),

@@ -26,13 +26,13 @@ def left_cases() -> Sequence[Case]:
         Case("a text that reads the same backwards", rows([4, 5, 4], [6, 6])),
         Case("one token", rows([7])),
         Case("all but one short", rows([3], [4], [5, 6, 7, 8, 9])),
-        Case("<eos> inside and at the end", rows([5, 2, 6, 2], [2, 7])),
+        Case("<eos> inside and at the end", rows([5, 2, 6, 2, 2], [2, 7])),
         Case("<sos>, <eos> and <unk> alone", rows([1], [3, 2], [2])),
-        Case("<eos> behind each text", rows([4, 5, 2], [6, 2])),
+        Case("<eos> behind each text", rows([1, 1, 5, 2], [6, 2])),
         Case("the same text twice", rows([5, 7], [9, 4, 6], [5, 7])),
         Case(
             "large ids, a text of more than 1024, many of one token",
-            rows([50256, 300, *range(4, 1034)], [9, *ELSEWHERE], *([i] for i in range(4, 80))),
+            rows(*([i] for i in range(4, 80)), [9, *ELSEWHERE], [50256, 300, *range(4, 4102)]),
         ),
     )
 

@@ -23,7 +23,7 @@ def position_cases() -> Sequence[Case]:
 
     return (
         Case("padding in the middle", rows([10, 2, 0, 0, 1, 11], [4, 5, 2, 1, 8, 9])),
-        Case("padding in front", rows([0, 0, 6, 2, 1], [0, 5, 7, 2, 1], [4, 5, 6, 2, 1])),
+        Case("padding in front", rows([0, 0, 6, 2, 1], *[[0, 5, 7, 2, 1], [4, 5, 6, 2, 1]] * 3)),
         Case("one sentence, padded in front", rows([0, 0, 0, 7, 9])),
         Case("padding behind", rows([7, 2, 1, 0, 0], [7, 8, 9, 2, 1])),
         Case("twice", rows([7, 0, 2, 1, 0, 0, 3], [0, 4, 0, 5, 6, 0, 2])),

@@ -16,7 +16,7 @@ from transformer_book.checks.ideas.search.greedy_search import EOS, Step, automa
 
 def batch_step(seed: int, ends: Sequence[float], padding: bool = False) -> Step:
     """A model of several sentences: each row has an automaton of its own."""
-    rows = [automaton(seed + i, end=end, padding=padding) for i, end in enumerate(ends)]
+    rows = [automaton(seed + i, end=end, padding=padding, far=True) for i, end in enumerate(ends)]
 
     def step(tokens: Tensor) -> Tensor:
         both = zip(rows, tokens, strict=False)
@@ -53,7 +53,7 @@ def batch_cases() -> Sequence[Case]:
         (90, (0.5, 1.5, -0.5), 9),
         (97, (9.0, 9.0), 5),
         (100, (-9.0,), 1),
-        (110, (-9.0, 2.0), 70),
+        (110, (-9.0, 2.0), 520),
     )
     # Only <eos> ends a sentence: these models say 0, too.
     padding = ((1, (0.0, 0.0, -9.0), 7), (2, (-9.0, -9.0), 6), (3, (0.0, -9.0, -9.0, 1.0), 8))

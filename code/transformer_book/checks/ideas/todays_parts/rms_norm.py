@@ -27,7 +27,7 @@ def rms_norm_cases() -> Sequence[Case]:
         Case("four numbers", (by_hand, torch.ones(4))),
         Case("four numbers and a weight", (by_hand, torch.tensor([1.0, 2.0, 0.0, -1.0]))),
         Case("two positions", (normal(1, 2, 4, seed=1), weight(4, 2))),
-        Case("random vectors", (normal(2, 3, 6, seed=3), weight(6, 4))),
+        Case("random vectors", (normal(4, 3, 6, seed=3), weight(6, 4))),
         Case("far from zero", (5 + 2 * normal(2, 4, 8, seed=5), weight(8, 6))),
         Case("small numbers, where ε counts", (0.01 * normal(2, 3, 6, seed=7), weight(6, 8))),
         Case("very small numbers", (0.001 * normal(2, 2, 4, seed=9), weight(4, 10))),

@@ -37,7 +37,7 @@ def swiglu_cases() -> Sequence[Case]:
     long[0, 1] = 0.0
     return (
         Case("by hand: two features", by_hand),
-        Case("random", inputs(2, 3, 4, 8, 10)),
+        Case("random", inputs(2, 3, 4, 70, 10)),
         Case("wider than deep", inputs(1, 5, 6, 2, 20)),
         Case("as wide inside as outside", inputs(2, 4, 4, 4, 30)),
         Case("one position", inputs(3, 1, 5, 7, 40)),
