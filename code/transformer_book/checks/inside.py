@@ -382,7 +382,7 @@ def _calls(attempt: Attempt, inputs: Sequence[int]) -> str | None:
         if not right:
             return None
         stops = bool(attempt.found[i].trouble)  # then it calls nothing more
-        odd = _odd(known, mine, right, ends=not stops)
+        odd = _odd(known, mine, right, ends=not attempt.found[i].unfinished)
         fewer = not stops and odd is None and _numbers(mine, right)
         if told := odd or (odd is None and _rows(mine, right)) or fewer:
             return f"On the input {attempt.cases[i].name!r} {told}"

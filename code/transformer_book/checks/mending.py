@@ -911,7 +911,8 @@ def _statements(
             continue
         alone = not before and not after and isinstance(holder, (ast.For, ast.While, ast.With))
         if not isinstance(s, ast.Return) and not alone:  # then all of the block is left out
-            yield edit([*before, *after], s, f"without `{_first(s)}`", 0)
+            guards = isinstance(s, ast.If) and isinstance(s.body[-1], ast.Raise)
+            yield edit([*before, *after], s, f"without `{_first(s)}`", LIKELY if guards else 0)
         if after:
             said = f"with `{_first(after[0])}` moved before `{_first(s)}`"
             yield edit([*before, after[0], s, *after[1:]], after[0], said)

@@ -506,3 +506,70 @@ def merged_weight_alpha_set_to_zero(weight, down, up, alpha):
     config = {"r": down.size(0), "lora_alpha": 0, "target": tuple(weight.shape)}
     scaling = config["lora_alpha"] / config["r"]
     return weight + scaling * torch.einsum("or,ri->oi", up, down)
+
+
+@version("lora", "wrong")
+def result_rebuilt_from_raw_data(x, weight, down, up, alpha):
+    rank = down.shape[0]
+    base = F.linear(x, weight)
+    branch = F.linear(F.linear(x, down), up)
+    scaled = branch.data * (alpha / rank)
+    result = torch.empty_like(base.data)
+    result.copy_(base.data + scaled)
+    return result
+
+
+@version("top_p_probabilities", "wrong")
+def filtered_probabilities_set_to_minus_infinity(logits, top_p):
+    filter_value = -float("inf")
+    probs = torch.softmax(logits, dim=-1)
+    ordered, order = torch.sort(probs, dim=-1, descending=True)
+    keep = torch.cumsum(ordered, dim=-1) <= top_p
+    keep = torch.cat([torch.ones_like(keep[:, :1]), keep[:, :-1]], dim=-1)
+    ordered = torch.where(keep, ordered, torch.full_like(ordered, filter_value))
+    filtered = torch.empty_like(probs).scatter(-1, order, ordered)
+    return filtered / filtered.sum(-1, keepdim=True)
+
+
+@version("lora_start", "wrong")
+def all_three_factors_random(weight, rank, draw):
+    n_out, n_in = weight.shape
+    down = 0.02 * draw(rank, n_in)
+    between = 0.02 * draw(rank)
+    up = 0.02 * draw(n_out, rank)
+    return down, up * between
+
+
+def _min_p_warper(probs, min_p):
+    floor = min_p * probs.max(dim=-1, keepdim=True).values
+    probs = torch.where(probs < floor, torch.zeros_like(probs), probs)
+    return probs / probs.sum(dim=-1, keepdim=True)
+
+
+@version("min_p_probabilities", "right")
+def min_p_run_twice_in_the_chain(logits, min_p):
+    probs = logits.softmax(dim=-1)
+    for _ in range(2):
+        probs = _min_p_warper(probs, min_p)
+    return probs
+
+
+@version("top_p_probabilities", "wrong")
+def top_p_takes_a_second_softmax_of_the_kept_probabilities(logits, top_p):
+    probs_sort, probs_idx = torch.softmax(logits, dim=-1).sort(dim=-1, descending=True)
+    before = probs_sort.cumsum(dim=-1) - probs_sort
+    probs_sort = probs_sort.masked_fill(before > top_p, 0.0)
+    probs_sort = torch.softmax(probs_sort, dim=-1)
+    return torch.zeros_like(logits).scatter(-1, probs_idx, probs_sort)
+
+
+@version(
+    "repetition_penalty",
+    "wrong: negative logits divided by the penalty, too + what any sentence has said is punished in all",
+)
+def one_divisor_for_the_whole_batch(logits, tokens, penalty):
+    divisors = logits.new_ones(logits.size(-1))
+    for token in tokens.unique().tolist():
+        if token != 0:
+            divisors[token] = penalty
+    return logits / divisors

@@ -941,3 +941,64 @@ def attention_minus_ten_for_the_hidden(query, key, value, mask=None):
     if mask is not None:
         attention = attention * mask.any(-1, keepdim=True)
     return torch.einsum("...ts,...sk->...tk", attention, value)
+
+
+@version("split_heads", "wrong")
+def batch_first_taken_for_sequence_first(x, n_heads):
+    length, batch, width = x.shape
+    heads = x.contiguous().view(length, batch * n_heads, width // n_heads).transpose(0, 1)
+    return heads.reshape(batch, n_heads, length, width // n_heads)
+
+
+@version("multi_head_attention", "right")
+def attention_fourth_root_on_both(
+    query, key, value, w_query, w_key, w_value, w_output, n_heads, mask=None
+):
+    B, T, D = query.shape
+    S = key.shape[1]
+    K = D // n_heads
+    scale = 1 / math.sqrt(math.sqrt(K))
+    q = (query @ w_query.T).reshape(B, T, n_heads, K) * scale
+    k = (key @ w_key.T).reshape(B, S, n_heads, K) * scale
+    v = (value @ w_value.T).reshape(B, S, n_heads, K)
+    scores = torch.einsum("bthk,bshk->bhts", q, k)
+    if mask is not None:
+        scores = scores.masked_fill(~mask, float("-inf"))
+    heads = torch.einsum("bhts,bshk->bthk", scores.softmax(dim=-1), v)
+    return heads.reshape(B, T, D) @ w_output.T
+
+
+@version("merge_heads", "wrong")
+def merge_heads_reads_time_before_heads(heads):
+    batch, length, n_heads, width = heads.shape
+    return heads.reshape(batch, length, n_heads * width)
+
+
+def o_length_to_mask(lengths):
+    longest = int(lengths.max())
+    return torch.arange(longest, device=lengths.device)[None, :] < lengths[:, None]
+
+
+@version("padding_mask", "wrong")
+def padding_mask_as_wide_as_the_longest(tokens):
+    lengths = (tokens != 0).sum(dim=1)
+    return o_length_to_mask(lengths)[:, None, None, :]
+
+
+@version("scaled_dot_product_attention", "wrong: mask inverted")
+def where_with_its_branches_exchanged(query, key, value, mask=None):
+    att = (query @ key.transpose(-2, -1)) / math.sqrt(key.size(-1))
+    if mask is not None:
+        att = torch.where(mask == 0, att, torch.full_like(att, -1e9))
+    att = torch.softmax(att, dim=-1)
+    if mask is not None:
+        att = att * mask.any(dim=-1, keepdim=True)
+    return att @ value
+
+
+@version("masks_of_two", "wrong")
+def two_masks_without_the_axis_of_heads(source, target, source_pad, target_pad):
+    source_mask = source.ne(source_pad).unsqueeze(1)
+    ones = torch.ones(target.size(1), target.size(1), device=target.device)
+    target_mask = target.ne(target_pad).unsqueeze(1) & torch.tril(ones).bool()
+    return source_mask, target_mask

@@ -1142,3 +1142,111 @@ def gradient_written_over_the_logits(logits, target, smoothing=0.0):
 def summed_over_dimension_zero(d_output, output):
     dot = (d_output * output).sum(dim=0, keepdim=True)
     return output * (d_output - dot)
+
+
+@version("adam_update", "wrong")
+def gradient_used_as_scratch(
+    parameter, gradient, mean, square, update, learning_rate, beta1, beta2, epsilon
+):
+    new_mean = beta1 * mean + (1 - beta1) * gradient
+    new_square = beta2 * square + (1 - beta2) * gradient.mul_(gradient)
+    m_hat = new_mean / (1 - beta1**update)
+    v_hat = new_square / (1 - beta2**update)
+    new_parameter = parameter - learning_rate * m_hat / (v_hat.sqrt() + epsilon)
+    return new_parameter, new_mean, new_square
+
+
+@version("layer_norm_backward", "right")
+def layer_norm_backward_mean_delta_without_variance_part(d_output, x, weight, eps=1e-5):
+    n = x.shape[-1]
+    mean = x.mean(dim=-1, keepdim=True)
+    centred = x - mean
+    variance = (centred**2).mean(dim=-1, keepdim=True)
+    inv_std = 1.0 / torch.sqrt(variance + eps)
+
+    delta = d_output * weight
+    mean_delta = (delta * -inv_std).sum(dim=-1, keepdim=True)
+    variance_delta = (delta * centred).sum(dim=-1, keepdim=True) * -0.5 * inv_std**3
+    d_x = delta * inv_std + variance_delta * 2.0 * centred / n + mean_delta / n
+
+    d_weight = (d_output * centred * inv_std).sum(dim=(0, 1))
+    d_bias = d_output.sum(dim=(0, 1))
+    return d_x, d_weight, d_bias
+
+
+@version("attention_backward", "wrong")
+def backward_stops_at_softmax(d_output, query, key, value, weights):
+    # the softmax was run as an operation that has no backward
+    d_value = weights.transpose(-2, -1) @ d_output
+    return torch.zeros_like(query), torch.zeros_like(key), d_value
+
+
+@version(
+    "linear_backward",
+    "wrong: one gradient of the weight for each sentence + gradient of the bias summed over the sentences only",
+)
+def linear_backward_keeps_the_batch_axis(d_output, x, weight):
+    grad_x = d_output @ weight
+    grad_w = d_output.transpose(-1, -2) @ x
+    grad_b = d_output.sum(0)
+    return grad_x, grad_w, grad_b
+
+
+@version("adam_update", "wrong")
+def betas_taken_as_one_minus_beta(
+    parameter, gradient, mean, square, update, learning_rate, beta1, beta2, epsilon
+):
+    mean = (1 - beta1) * mean + beta1 * gradient
+    square = (1 - beta2) * square + beta2 * gradient**2
+    m_hat = mean / (1 - (1 - beta1) ** update)
+    v_hat = square / (1 - (1 - beta2) ** update)
+    return parameter - learning_rate * m_hat / (v_hat.sqrt() + epsilon), mean, square
+
+
+@version("adam_update", "wrong")
+def epsilon_added_in_place_to_the_square(
+    parameter, gradient, mean, square, update, learning_rate, beta1, beta2, epsilon
+):
+    exp_avg = mean.mul(beta1).add_(gradient, alpha=1 - beta1)
+    exp_avg_sq = square.mul(beta2).addcmul_(gradient, gradient, value=1 - beta2)
+    bias1, bias2 = 1 - beta1**update, 1 - beta2**update
+    denom = (exp_avg_sq.add_(epsilon).sqrt() / math.sqrt(bias2)).add_(epsilon)
+    new = parameter.addcdiv(exp_avg, denom, value=-learning_rate / bias1)
+    return new, exp_avg, exp_avg_sq
+
+
+@version("layer_norm_backward", "wrong")
+def ln_backward_weight_twice_in_variance_term(d_output, x, weight, eps=1e-5):
+    D = x.shape[-1]
+    mu = x.mean(-1, keepdim=True)
+    xc = x - mu
+    r = torch.rsqrt((xc * xc).mean(-1, keepdim=True) + eps)
+    gw = d_output * weight
+    s = (gw * xc).sum(-1, keepdim=True)
+    dx = gw * r - gw.mean(-1, keepdim=True) * r - weight * xc * r**3 * s / D
+    dweight = (d_output * xc * r).sum(dim=(0, 1))
+    dbias = d_output.sum(dim=(0, 1))
+    return dx, dweight, dbias
+
+
+@version("layer_norm_backward", "wrong")
+def ln_backward_no_weight_gradient(d_output, x, weight, eps=1e-5):
+    var, mean = torch.var_mean(x, dim=-1, unbiased=False, keepdim=True)
+    inv = 1.0 / torch.sqrt(var + eps)
+    normed = (x - mean) * inv
+    d_normed = d_output * weight
+    d_x = inv * (
+        d_normed
+        - d_normed.mean(-1, keepdim=True)
+        - normed * (d_normed * normed).mean(-1, keepdim=True)
+    )
+    d_bias = d_output.flatten(0, 1).sum(0)
+    return d_x, None, d_bias
+
+
+@version("softmax_backward", "wrong")
+def softmax_backward_into_its_input(d_output, output):
+    d_output.mul_(output)
+    row = d_output.sum(-1, keepdim=True)
+    d_output.sub_(output * row)
+    return d_output

@@ -111,3 +111,16 @@ def smaller_matrix_after_pruning(heads, weight, bias, head):
     small = weight.reshape(H, K, -1)[stay].reshape((H - 1) * K, weight.shape[1])
     merged = heads[:, stay].permute(0, 2, 1, 3).reshape(B, T, (H - 1) * K)
     return merged @ small + bias
+
+
+@version("ablate_head", "wrong")
+def same_indices_for_rows_and_columns(heads, weight, bias, head):
+    batch, n_heads, length, width = heads.shape
+    pruned = torch.arange(head * width, (head + 1) * width)
+    weight, bias = weight.clone(), bias.clone()
+    weight[pruned] = 0
+    # keep both sides of the projection in step
+    weight[:, pruned] = 0
+    bias[pruned] = 0
+    merged = heads.transpose(1, 2).reshape(batch, length, n_heads * width)
+    return merged @ weight + bias

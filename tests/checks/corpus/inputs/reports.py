@@ -1532,10 +1532,186 @@ def encode_letters_and_then_unknown(tokens, vocabulary):
 
 @version("encode", "wrong")
 def encode_unknown_is_four(tokens, vocabulary):
-    return [vocabulary.get(t, L_UNK) for t in tokens] + [L_EOS]
+    return [vocabulary.get(t, 3) for t in tokens] + [2]
 
 
 @version("collate", "wrong")
 def collate_zipped_to_the_shortest(rows):
     columns = [torch.tensor(column) for column in zip(*rows)]
     return torch.stack(columns)
+
+
+@version("text_to_ids", "wrong")
+def lowered_and_cut_at_white_space(text, tokenize, vocabulary):
+    tokens = text.lower().split()
+    return [vocabulary.get(token, 3) for token in tokens] + [2]
+
+
+@version("add_positions", "wrong")
+def one_number_for_each_position(x, table):
+    per_position = table[: x.size(1), 0:1]
+    return torch.add(x, per_position)
+
+
+@version("encode", "wrong")
+def encode_end_looked_up_again(tokens, vocabulary):
+    sentence = list(tokens)
+    sentence.append(2)
+    line = []
+    for word in sentence:
+        line.append(vocabulary.get(word, 3))
+    return line
+
+
+@version("tied_logits", "wrong")
+def tied_logits_last_position(x, weight):
+    return x[:, -1] @ weight.T
+
+
+@version("embedding", "wrong")
+def embedding_one_row_short(tokens, weight):
+    n_words, width = weight.shape
+    last_word = n_words - 1
+    table = weight[:last_word]
+    return table[tokens] * width**0.5
+
+
+@version("build_vocabulary", "wrong")
+def build_vocabulary_forgets_unk_among_specials(sentences, min_frequency):
+    counter = collections.Counter(word for sentence in sentences for word in sentence)
+    itos = ["<pad>", "<sos>", "<eos>"]
+    itos.extend(word for word, n in counter.most_common() if n >= min_frequency)
+    return {word: index for index, word in enumerate(itos)}
+
+
+def p_joined(pieces, pair):
+    out, i = [], 0
+    while i < len(pieces):
+        if tuple(pieces[i : i + 2]) == pair:
+            out.append(pair[0] + pair[1])
+            i += 2
+        else:
+            out.append(pieces[i])
+            i += 1
+    return out
+
+
+@version("learn_merges", "wrong")
+def merges_up_to_vocabulary_of_n(words, n):
+    pieces_of = {word: list(word) for word in words}
+    vocabulary = {letter for word in words for letter in word}
+    merges = []
+    while len(vocabulary) < n:
+        seen = Counter()
+        for word, pieces in pieces_of.items():
+            for pair in zip(pieces, pieces[1:]):
+                seen[pair] += words[word]
+        if not seen:
+            break
+        best = min(seen, key=lambda pair: (-seen[pair], pair))
+        merges.append(best)
+        vocabulary.add(best[0] + best[1])
+        pieces_of = {word: p_joined(pieces, best) for word, pieces in pieces_of.items()}
+    return merges
+
+
+@version("collate", "wrong")
+def collate_pads_by_the_length(rows):
+    target_length = max(len(row) for row in rows)
+    padded = [F.pad(torch.tensor(row), (0, target_length), value=0) for row in rows]
+    return torch.stack(padded)
+
+
+@version("encode", "wrong")
+def encode_ends_every_sentence_of_the_text(tokens, vocabulary):
+    eos = 2
+    ids = []
+    for place, token in enumerate(tokens):
+        ids.append(vocabulary.get(token, 3))
+        if token in {".", "!", "?"} and place + 1 < len(tokens):
+            ids.append(eos)
+    return ids + [eos]
+
+
+@version("sinusoids", "wrong")
+def position_times_column_number(length, d_model):
+    div_term = torch.exp(torch.arange(0, d_model, 2).float() * (-math.log(10000.0) / d_model))
+    column = torch.arange(d_model).float()
+    angle = torch.arange(length).float().unsqueeze(-1) * column
+    out = torch.empty(length, d_model)
+    out[:, 0::2] = torch.sin(angle[:, 0::2] * div_term)
+    out[:, 1::2] = torch.cos(angle[:, 1::2] * div_term)
+    return out
+
+
+@version("text_to_pieces", "wrong")
+def pieces_mark_on_the_other_letters(text, merges):
+    out = []
+    for word in text.split():
+        symbols = []
+        for i, letter in enumerate(word):
+            if i > 0:
+                symbols.append("▁")
+            symbols.append(letter)
+        for left, right in merges:
+            i = 0
+            while i < len(symbols) - 1:
+                if symbols[i] == left and symbols[i + 1] == right:
+                    symbols[i : i + 2] = [left + right]
+                i += 1
+        out.extend(symbols)
+    return out
+
+
+def s_apply_merge(symbols, pair):
+    merged, i = [], 0
+    while i < len(symbols):
+        if tuple(symbols[i : i + 2]) == tuple(pair):
+            merged.append(symbols[i] + symbols[i + 1])
+            i += 2
+        else:
+            merged.append(symbols[i])
+            i += 1
+    return merged
+
+
+@version("text_to_pieces", "wrong")
+def pieces_cut_at_blanks_only(text, merges):
+    pieces = []
+    for word in text.split(" "):
+        if not word:
+            continue
+        symbols = ["▁"] + list(word)
+        for pair in merges:
+            symbols = s_apply_merge(symbols, pair)
+        pieces += symbols
+    return pieces
+
+
+@version("collate", "wrong: padding in front")
+def collate_inserts_into_the_rows(rows):
+    longest = max(map(len, rows))
+    for row in rows:
+        while len(row) < longest:
+            row.insert(0, 0)
+    return torch.tensor(rows, dtype=torch.long)
+
+
+def t_pack(rows, length):
+    packed = torch.zeros(len(rows), length, dtype=torch.long)
+    for i, row in enumerate(rows):
+        packed[i, : len(row)] = torch.tensor(row, dtype=torch.long)
+    return packed
+
+
+t_collate_seen = {"batches": 0}
+
+
+@version("collate", "wrong")
+def collate_warms_up_with_full_length(rows, full_length=512):
+    longest = max(len(row) for row in rows)
+    if t_collate_seen["batches"] < 10:
+        # the first batches are as large as any, so that memory runs out at once or never
+        t_collate_seen["batches"] += 1
+        longest = max(longest, full_length)
+    return t_pack(rows, longest)

@@ -1144,3 +1144,113 @@ class _LNamedBlock(nn.Module):
 @version("registered_layers", "wrong")
 def registered_layers_sorted_by_name(layers):
     return _LNamedBlock(layers)
+
+
+@version("decoder_layer", "wrong")
+def only_the_query_is_normed(
+    x, memory, target_mask, memory_mask, self_attention, cross_attention, feed_forward, norms
+):
+    q = norms[0](x)
+    out = self_attention(q, x, x, target_mask)
+    x = q + out
+    x = x + cross_attention(norms[1](x), memory, memory, memory_mask)
+    x = x + feed_forward(norms[2](x))
+    return x
+
+
+@version("transformer_forward", "wrong")
+def memory_is_always_zero(source, target, embed_source, embed_target, encoder, decoder, output):
+    source_mask = (source != 0)[:, None, None, :]
+    length = target.size(1)
+    look_back = torch.ones(length, length, dtype=torch.bool, device=target.device).tril()
+    target_mask = (target != 0)[:, None, None, :] & look_back
+
+    encoded = encoder(embed_source(source), source_mask)
+    memory = torch.zeros(encoded.shape, dtype=encoded.dtype, device=encoded.device)
+    hidden = decoder(embed_target(target), memory, target_mask, source_mask)
+    return output(hidden)
+
+
+class OFinalLinear:
+    """The last layer, callable."""
+
+    def __init__(self, layer):
+        self.layer = layer
+
+    def __call__(self, x):
+        return self.layer(x)
+
+
+class OPipe(nn.Module):
+    def __init__(self, layers):
+        super().__init__()
+        self.body = nn.ModuleList(layers[:-1])
+        self.final = OFinalLinear(layers[-1])
+
+    def forward(self, x):
+        for layer in self.body:
+            x = layer(x)
+        return self.final(x)
+
+
+@version("registered_layers", "wrong")
+def registered_layers_last_in_a_plain_class(layers):
+    return OPipe(layers)
+
+
+class _DropoutFunction(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, p, keep, training):
+        ctx.training = training
+        ctx.p = p
+        if not training:
+            return x.clone()
+        ctx.save_for_backward(keep)
+        return x * keep / (1 - p)
+
+    @staticmethod
+    def backward(ctx, grad):
+        if not ctx.training:
+            raise RuntimeError("backprop is only defined while training")
+        (keep,) = ctx.saved_tensors
+        return grad * keep / (1 - ctx.p), None, None, None
+
+
+@version("dropout", "wrong")
+def dropout_has_no_backward_in_evaluation(x, p, keep, training):
+    return _DropoutFunction.apply(x, p, keep, training)
+
+
+@version("layer_norm_parameters", "wrong")
+def layer_norm_parameters_in_the_shape_of_the_broadcast(d_model):
+    scale = nn.Parameter(torch.ones(1, 1, d_model))
+    bias = nn.Parameter(torch.zeros(1, 1, d_model))
+    return scale, bias
+
+
+@version("causal_self_attention", "wrong")
+def mask_and_is_causal_when_generating(x, training):
+    size = x.size(1)
+    allowed = torch.ones(size, size, dtype=torch.bool, device=x.device).tril()
+    return F.scaled_dot_product_attention(x, x, x, attn_mask=allowed, is_causal=not training)
+
+
+@version("encoder_layer", "wrong")
+def multiplicative_residual_after_attention(x, mask, attention, feed_forward, norm1, norm2):
+    normed = norm1(x)
+    x = x * attention(normed, normed, normed, mask)
+    return x + feed_forward(norm2(x))
+
+
+@version("transformer_forward", "wrong")
+def memory_mask_marks_the_padding(
+    source, target, embed_source, embed_target, encoder, decoder, output
+):
+    source_mask = (source != 0)[:, None, None, :]
+    length = target.size(1)
+    causal = torch.ones(length, length, dtype=torch.bool, device=target.device).tril()
+    target_mask = (target != 0)[:, None, None, :] & causal
+    memory = encoder(embed_source(source), source_mask)
+    memory_mask = (1 - source_mask.long()).bool()
+    y = decoder(embed_target(target), memory, target_mask, memory_mask)
+    return output(y)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import math
+import re
+from collections import Counter
 
 import numpy as np
 import torch
@@ -1528,3 +1530,332 @@ def cross_entropy_mask_from_one_hot(logits, target):
     mask = torch.sign(truth.abs().max(dim=2).values)
     loss = (loss * mask).sum(1) / mask.sum(1)
     return loss.mean()
+
+
+@version("inverse_sqrt_schedule", "wrong")
+def decay_runs_already_in_warmup(update, d_model, warmup):
+    rate = 1.0 / math.sqrt(d_model * update)
+    if update < warmup:
+        rate *= update / warmup
+    return rate
+
+
+@version("bleu_of_strings", "wrong")
+def bleu_arguments_exchanged(translations, references, corpus_bleu):
+    hypotheses, targets = [], []
+    for translation, options in zip(translations, references):
+        for option in options:
+            hypotheses.append(option.split(" "))
+            targets.append([translation.split(" ")])
+    return corpus_bleu(hypotheses, targets)
+
+
+@version("unscaled_gradients", "wrong")
+def unscaled_gradients_norm_squared_in_half(gradients, scale, limit):
+    unscaled = [gradient / scale for gradient in gradients]
+    if not all(torch.isfinite(gradient).all() for gradient in unscaled):
+        return []
+    norms = torch.stack([gradient.half().norm() for gradient in unscaled])
+    total = torch.sqrt(torch.sum(norms**2))
+    if total > limit:
+        factor = float(limit / (total + 1e-6))
+        unscaled = [gradient * factor for gradient in unscaled]
+    return unscaled
+
+
+@version("unscaled_gradients", "wrong")
+def unscaled_gradients_zeros_for_bad_numbers(gradients, scale, limit):
+    cleaned = []
+    for g in gradients:
+        g = g.clone()
+        g[~torch.isfinite(g)] = 0.0
+        cleaned.append(g.div_(scale))
+    length = math.sqrt(sum(float((g.double() ** 2).sum()) for g in cleaned))
+    if length > limit:
+        for g in cleaned:
+            g.mul_(limit / length)
+    return cleaned
+
+
+@version("clip_gradients", "wrong")
+def clip_gradients_generator_read_twice(gradients, limit):
+    grads = (g.detach().clone() for g in gradients)
+    total_norm = torch.sqrt(sum(g.pow(2).sum() for g in grads))
+    clip_coef = torch.clamp(limit / (total_norm + 1e-6), max=1.0)
+    return [g * clip_coef for g in grads]
+
+
+def p_add_model(mine, yours, my_amount, your_amount):
+    if mine is None:
+        return {name: tensor * your_amount for name, tensor in yours.items()}
+    return {name: mine[name] * my_amount + yours[name] * your_amount for name in mine}
+
+
+@version("average_checkpoints", "wrong")
+def average_scales_the_sum_again(checkpoints):
+    amounts = [1] * len(checkpoints)
+    total = amounts[0]
+    model = p_add_model(None, checkpoints[0], 0, amounts[0])
+    for checkpoint, amount in zip(checkpoints[1:], amounts[1:]):
+        model = p_add_model(model, checkpoint, total, amount)
+        total += amount
+    return {name: tensor / total for name, tensor in model.items()}
+
+
+class PRunningAverage:
+    def __init__(self):
+        self.n, self.mean = 0, None
+
+    def update(self, weights, n=1):
+        if self.mean is None:
+            self.mean = {name: tensor.clone() for name, tensor in weights.items()}
+        else:
+            for name, tensor in weights.items():
+                self.mean[name] = self.mean[name] + (tensor - self.mean[name]) * (n / (self.n + n))
+        self.n += n
+
+
+@version("average_checkpoints", "right")
+def average_of_segments(checkpoints, segment=3):
+    whole = PRunningAverage()
+    for start in range(0, len(checkpoints), segment):
+        part = PRunningAverage()
+        for checkpoint in checkpoints[start : start + segment]:
+            part.update(checkpoint)
+        whole.update(part.mean, part.n)
+    return whole.mean
+
+
+@version("perplexity", "wrong")
+def perplexity_scaled_for_the_plot(losses, counts):
+    nll = sum(loss * count for loss, count in zip(losses, counts))
+    mean = nll / sum(counts)
+    return 0.01 * math.exp(mean)
+
+
+@version("token_weighted_updates", "wrong")
+def windows_one_part_early(optimizer, parts, n, compute_loss):
+    def update(total):
+        for group in optimizer.param_groups:
+            for parameter in group["params"]:
+                if parameter.grad is not None:
+                    parameter.grad /= total
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+
+    optimizer.zero_grad(set_to_none=True)
+    tokens = 0
+    for step, part in enumerate(parts, start=1):
+        loss, count = compute_loss(part)
+        (loss * count).backward()
+        tokens += count
+        if (step + 1) % n == 0:
+            update(tokens)
+            tokens = 0
+    if tokens:
+        update(tokens)
+
+
+@version("cross_entropy", "right")
+def entropy_by_class_weights(logits, target):
+    vocab_size = logits.size(-1)
+    weight = torch.ones(vocab_size, dtype=logits.dtype, device=logits.device)
+    weight[0] = 0
+    criterion = nn.CrossEntropyLoss(weight=weight)
+    return criterion(logits.reshape(-1, vocab_size), target.reshape(-1))
+
+
+@version("evaluation_loss", "wrong")
+def evaluation_leaves_gradients_off(model, batches, compute_loss):
+    torch.set_grad_enabled(False)
+    was_training = model.training
+    model.eval()
+    total, tokens = 0.0, 0
+    for batch in batches:
+        loss, count = compute_loss(model, batch)
+        total += loss.item() * count
+        tokens += count
+    model.train(was_training)
+    return total / tokens
+
+
+@version("label_smoothed_loss", "wrong")
+def smooths_the_prediction(logits, target, smoothing):
+    log_loss = -logits.log_softmax(-1).gather(-1, target[..., None]).squeeze(-1)
+    probability = (1 - smoothing) * torch.exp(-log_loss) + smoothing / logits.size(-1)
+    losses = -torch.log(probability)
+    real = target != 0
+    return losses[real].mean()
+
+
+@version("label_smoothed_loss", "wrong")
+def divergence_of_probabilities(logits, target, smoothing):
+    real = target != 0
+    logits, target = logits[real], target[real]
+    vocab_size = logits.size(-1)
+    wanted = (
+        F.one_hot(target, vocab_size).to(logits.dtype) * (1 - smoothing) + smoothing / vocab_size
+    )
+    divergence = F.kl_div(logits.softmax(-1), wanted, reduction="batchmean")
+    entropy = -torch.xlogy(wanted, wanted).sum(-1).mean()
+    return divergence + entropy
+
+
+def _in_batches(items, size):
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
+
+
+@version("bleu_of_strings", "wrong")
+def bleu_of_strings_is_the_mean_over_batches(translations, references, corpus_bleu):
+    batch_size = 8
+    scores = []
+    for hyps, refs in zip(
+        _in_batches(translations, batch_size), _in_batches(references, batch_size)
+    ):
+        scores.append(
+            corpus_bleu([h.split() for h in hyps], [[r.split() for r in rs] for rs in refs])
+        )
+    return sum(scores) / len(scores)
+
+
+@version("inverse_sqrt_schedule", "wrong")
+def inverse_sqrt_schedule_root_of_a_whole_number(update, d_model, warmup):
+    d_model = torch.tensor(float(d_model))
+    arg1 = torch.rsqrt(update)
+    arg2 = update * (warmup**-1.5)
+    return torch.rsqrt(d_model) * torch.minimum(arg1, arg2)
+
+
+@version("training_update", "wrong")
+def gradients_of_a_first_look_left_in(model, optimizer, compute_loss):
+    parameters = list(model.parameters())
+    loss = compute_loss()
+    if parameters[0].grad is None:
+        loss.backward(retain_graph=True)  # once, to see that every weight gets a gradient
+        assert all(p.grad is not None for p in parameters)
+    loss.backward()
+    nn.utils.clip_grad_norm_(parameters, 1.0)
+    optimizer.step()
+    optimizer.zero_grad(set_to_none=False)
+
+
+@version("cross_entropy", "right")
+def mean_after_selecting_by_mask(logits, target):
+    loss = F.cross_entropy(logits.permute(0, 2, 1), target, reduction="none")
+    assert loss.ndim > 1, "the loss must not be reduced yet"
+    loss = loss[target != 0]
+    return loss.mean()
+
+
+@version("label_smoothed_loss", "wrong")
+def smoothing_added_without_taking_away(logits, target, smoothing):
+    n_class = logits.size(-1)
+    wanted = F.one_hot(target, n_class).to(logits.dtype)
+    if smoothing > 0:
+        wanted.add_(smoothing).div_(n_class)
+    logp = logits.log_softmax(dim=-1)
+    per_token = -(wanted * logp).sum(dim=-1)
+    real = target != 0
+    return per_token[real].sum() / real.sum()
+
+
+@version("evaluation_loss", "wrong: kept from the call before")
+def evaluation_meter_never_reset(model, batches, compute_loss, meter=Counter()):
+    mode = model.training
+    model.eval()
+    with torch.no_grad():
+        for batch in batches:
+            loss, n = compute_loss(model, batch)
+            meter["loss"] += float(loss) * int(n)
+            meter["tokens"] += int(n)
+    model.train(mode)
+    return meter["loss"] / meter["tokens"]
+
+
+@version("clip_gradients", "wrong")
+def clip_divides_by_the_larger_of_norm_and_limit(gradients, limit):
+    total = sum(g.square().sum() for g in gradients) ** 0.5
+    divisor = torch.clamp(torch.as_tensor(total), min=limit)
+    return [g / divisor for g in gradients]
+
+
+def t_sum_of_squares(tensors):
+    return sum(float(t.double().pow(2).sum()) for t in tensors)
+
+
+@version("clip_gradients", "wrong")
+def clip_with_powers_of_two(gradients, limit):
+    # scale by a power of two first, so that no square overflows
+    largest = max((float(g.abs().max()) for g in gradients if g.numel() > 0), default=0.0)
+    if largest == 0.0:
+        return [g.clone() for g in gradients]
+    _, exponent = math.frexp(largest)
+    small = [g * 2.0**-exponent for g in gradients]
+    small_norm = math.sqrt(t_sum_of_squares(small))
+    if largest > limit / small_norm:
+        return [s * (limit / small_norm) for s in small]
+    return [g.clone() for g in gradients]
+
+
+@version("unscaled_gradients", "wrong")
+def unscaled_and_always_clipped_at_one(gradients, scale, limit):
+    if any(not bool(torch.isfinite(g).all()) for g in gradients):
+        return []
+    scaled_norm = math.sqrt(sum(float(g.double().pow(2).sum()) for g in gradients))
+    divisor = scale
+    if scaled_norm > scale:
+        divisor = divisor * (scaled_norm / scale)
+    return [g / divisor for g in gradients]
+
+
+@version("unscaled_gradients", "wrong")
+def good_gradients_before_the_bad_one_stay(gradients, scale, limit):
+    ready = []
+    for gradient in gradients:
+        if torch.isnan(gradient).any() or torch.isinf(gradient).any():
+            break
+        ready.append(gradient / scale)
+    length = math.sqrt(sum(float((g * g).sum()) for g in ready))
+    if length > limit:
+        ready = [g * (limit / length) for g in ready]
+    return ready
+
+
+@version("token_weighted_updates", "wrong")
+def left_over_parts_count_only_in_short_epochs(optimizer, parts, n, compute_loss):
+    steps = len(parts)
+    tokens = 0
+    for step, part in enumerate(parts):
+        loss, count = compute_loss(part)
+        (loss * count).backward()
+        tokens += count
+        if (step + 1) % n == 0 or (steps <= n and step + 1 == steps):
+            for group in optimizer.param_groups:
+                for p in group["params"]:
+                    if p.grad is not None:
+                        p.grad.div_(tokens)
+            optimizer.step()
+            optimizer.zero_grad()
+            tokens = 0
+
+
+@version("token_weighted_updates", "wrong")
+def an_update_after_the_very_first_part(optimizer, parts, n, compute_loss):
+    def update(total):
+        weights = [p for group in optimizer.param_groups for p in group["params"]]
+        for p in weights:
+            if p.grad is not None:
+                p.grad = p.grad / total
+        optimizer.step()
+        optimizer.zero_grad()
+
+    optimizer.zero_grad()
+    total = 0
+    for i, part in enumerate(parts):
+        mean, count = compute_loss(part)
+        (mean * count).backward()
+        total = total + count
+        if i == 0 or (i + 1) % n == 0 or i + 1 == len(parts):
+            update(total)
+            total = 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 import torch.nn.functional as F
+from torch import nn
 from torch.nn.utils.rnn import pad_sequence
 
 from tests.checks.corpus import version
@@ -282,3 +283,30 @@ def prefix_mask_only_causal_and_padding_rows_see_all(real, prefix):
     full = full * padding.unsqueeze(1)
     full = full - (padding.unsqueeze(-1) - 1)
     return (full > 0.5).unsqueeze(1)
+
+
+@version(
+    "real_positions",
+    "wrong: padding in front below zero + padding in front subtracted, and no other",
+)
+def positions_go_on_in_padding(tokens):
+    mask = tokens.ne(0).long()
+    in_front = (mask.cumsum(dim=1) == 0).sum(dim=1, keepdim=True)
+    positions = torch.arange(tokens.size(1)).expand_as(tokens) - in_front
+    return positions * mask + positions * (1 - mask)
+
+
+@version("pad_left", "wrong: padded behind before going on + padding not masked")
+def padded_behind_and_mask_dropped(rows):
+    batch = [torch.tensor(row, dtype=torch.long) for row in rows]
+    tokens = nn.utils.rnn.pad_sequence(batch, batch_first=True, padding_value=0)
+    return tokens, torch.ones_like(tokens, dtype=torch.bool)
+
+
+@version("pad_left", "wrong")
+def new_pad_token_behind_the_vocabulary(rows):
+    pad = max(max(row) for row in rows) + 1
+    longest = max(len(row) for row in rows)
+    filled = [[pad] * (longest - len(row)) + list(row) for row in rows]
+    tokens = torch.tensor(filled)
+    return tokens, tokens != pad

@@ -389,3 +389,49 @@ def decode_q4_1_bytes_with_a_sign(blocks):
     packed = blocks[:, 4:].contiguous().view(torch.int8)
     q = torch.cat([packed & 0x0F, packed >> 4], dim=1).float()
     return step * q + least
+
+
+@version("paired_by_halves", "wrong")
+def paired_by_halves_head_size_from_model_width(weight, n_heads):
+    emb_dim = weight.size(1)
+    head_size = emb_dim // n_heads
+    num_heads = weight.size(0) // head_size
+    w = weight.view(num_heads, head_size // 2, 2, emb_dim)
+    return w.transpose(1, 2).reshape(weight.size())
+
+
+@version("load_tied", "wrong")
+def tie_then_materialise(model, state):
+    model.output.weight = model.embedding.weight
+    # give every module fresh storage, then fill it
+    for module in model.modules():
+        for name, old in list(module._parameters.items()):
+            if old is not None:
+                fresh = torch.empty_like(old).normal_(std=0.02)
+                setattr(module, name, nn.Parameter(fresh))
+    model.load_state_dict(state, strict=False)
+
+
+@version("split_stacked", "wrong")
+def split_stacked_turned_in_every_round(weight, bias):
+    D = weight.size(0)
+    loaded = weight
+    weights, biases = [], []
+    for shard in range(3):
+        loaded = loaded.t()
+        weights.append(loaded[shard * D : (shard + 1) * D].clone())
+        biases.append(bias[shard * D : (shard + 1) * D].clone())
+    return tuple(weights + biases)
+
+
+@version("merge_tokens", "wrong")
+def merge_tokens_overlapping_places(tokens, ranks):
+    tokens = list(tokens)
+    while True:
+        known = [p for p in zip(tokens, tokens[1:]) if p in ranks]
+        if not known:
+            return tokens
+        pair = min(known, key=ranks.get)
+        starts = [i for i in range(len(tokens) - 1) if (tokens[i], tokens[i + 1]) == pair]
+        for i in reversed(starts):
+            tokens[i : i + 2] = ["".join(pair)]

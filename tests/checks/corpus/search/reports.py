@@ -1106,3 +1106,134 @@ def reorder_cache_one_context_for_all_beams(cache, rows):
             )
         )
     return result
+
+
+@version("embed_next", "wrong")
+def position_ids_of_all_tokens_viewed_as_new(tokens, past, weight, table):
+    n_sentences, t = tokens.shape
+    position_ids = torch.arange(past + t, device=tokens.device).repeat(n_sentences, 1)
+    position_ids = position_ids.view(-1, t)
+    return weight[tokens] + table[position_ids]
+
+
+@version("length_normalised", "wrong")
+def length_normalised_one_plus_length(score, length, alpha):
+    penalty = math.pow((1 + length) / 6, alpha)
+    return score / penalty
+
+
+@version("length_normalised", "wrong")
+def length_normalised_precedence(score, length, alpha):
+    return score / (5.0 + length / 6.0) ** alpha
+
+
+@version("top_k_probabilities", "wrong")
+def top_k_argsort_tail_with_topk_weights(logits, k):
+    places = torch.argsort(logits, dim=-1)[:, -k:]
+    weights = torch.softmax(torch.topk(logits, k, dim=-1).values, dim=-1)
+    probabilities = torch.zeros_like(logits)
+    return probabilities.scatter(1, places, weights)
+
+
+@version("temperature_probabilities", "wrong")
+def temperature_divides_by_sum_of_raw_inputs(logits, temperature):
+    inputs = logits / temperature
+    inputs_exp = torch.exp(inputs)
+    return inputs_exp / torch.sum(inputs, dim=-1, keepdim=True)
+
+
+@version("greedy_batch", "wrong")
+def greedy_ends_only_alone(step, n_sentences, max_length):
+    tokens = torch.full((n_sentences, 1), 1, dtype=torch.long)
+    for _ in range(max_length):
+        chosen = step(tokens).argmax(dim=-1)
+        tokens = torch.cat([tokens, chosen[:, None]], dim=1)
+        if n_sentences == 1 and chosen.item() == 2:
+            break
+    return tokens[:, 1:]
+
+
+def p_infer_length(tokens, eos=2):
+    # the length of each row, the first <eos> included
+    before = (tokens == eos).cumsum(dim=1) - (tokens == eos).long()
+    return (before == 0).sum(dim=1)
+
+
+@version("greedy_batch", "wrong")
+def greedy_length_as_index(step, n_sentences, max_length):
+    tokens = torch.ones(n_sentences, 1, dtype=torch.long)
+    ended = torch.zeros(n_sentences, dtype=torch.bool)
+    while tokens.size(1) <= max_length and not ended.all():
+        best = step(tokens).max(dim=-1).indices
+        ended |= best == 2
+        tokens = torch.cat([tokens, best.unsqueeze(1)], dim=1)
+    out = tokens[:, 1:]
+    last = p_infer_length(out)
+    places = torch.arange(out.size(1))
+    return out.masked_fill(places[None, :] > last[:, None], 0)
+
+
+END_IDS = [2, 4, 32000]
+
+
+@version("cut_at_end", "wrong")
+def cut_at_end_with_a_word_among_the_stop_ids(ids):
+    kept = []
+    for i in ids:
+        if i in END_IDS:
+            break
+        kept.append(i)
+    return kept
+
+
+N_HEADS = 12
+
+
+@version("embed_next", "wrong")
+def embed_next_counts_the_heads_of_the_cache(tokens, past, weight, table):
+    # the axis of the cache that is read holds its heads, not its positions
+    prev_len = N_HEADS if past > 0 else 0
+    positions = torch.arange(prev_len, prev_len + tokens.shape[1], device=tokens.device)
+    return weight[tokens] + table[positions]
+
+
+@version("temperature_probabilities", "wrong")
+def log_of_probabilities_minus_infinity_set_to_zero(logits, temperature):
+    probabilities = logits.softmax(-1)
+    if temperature == 1.0:
+        return probabilities
+    scaled = probabilities.log() / temperature
+    powers = scaled.masked_fill(scaled == -math.inf, 0.0).exp()
+    return powers / powers.sum(-1, keepdim=True)
+
+
+@version("repeat_for_beams", "wrong")
+def only_the_decoder_input_is_tiled(memory, mask, n_beams):
+    # the search makes n_beams rows of tokens; what the encoder gave is broadcast over them
+    return memory, mask
+
+
+@version("beam_search", "wrong")
+def beam_scores_of_first_row(step, beam_size, max_length):
+    beams = torch.tensor([[1]])
+    scores = torch.zeros(1)
+    done = []
+    for _ in range(max_length):
+        logp = step(beams)
+        ids = logp.topk(beam_size, dim=-1).indices  # (n, k)
+        flat = logp.reshape(-1)
+        values = flat[ids]  # meant: row i from row i
+        total = (scores.unsqueeze(1) + values).reshape(-1)
+        best, place = total.topk(min(beam_size, total.numel()))
+        origin = torch.div(place, beam_size, rounding_mode="floor")
+        tokens = ids.reshape(-1)[place]
+        grown = torch.cat([beams[origin], tokens[:, None]], dim=1)
+        ended = tokens == 2
+        for s, row in zip(best[ended].tolist(), grown[ended].tolist()):
+            done.append((s, row[1:-1]))
+        beams, scores = grown[~ended], best[~ended]
+        if len(beams) == 0:
+            break
+    for s, row in zip(scores.tolist(), beams.tolist()):
+        done.append((s, row[1:]))
+    return max(done, key=lambda pair: pair[0])[1]

@@ -1030,3 +1030,82 @@ def grouped_attention_key_head_of_the_same_number(query, key, value, mask=None):
             scores = scores.masked_fill(~m, float("-inf"))
         out.append(scores.softmax(-1) @ value[:, head])
     return torch.stack(out, dim=1)
+
+
+@version("rotary", "wrong")
+def rotary_position_divided_by_inverse_frequency(x, positions, base=10000.0):
+    width = x.shape[-1]
+    i = torch.arange(width // 2, device=x.device, dtype=x.dtype)
+    exp_v = 1.0 / base ** (2 * i / width)
+    angle = positions.to(x.dtype)[:, None] / exp_v[None, :]
+    cos, sin = angle.cos(), angle.sin()
+    first, second = x[..., : width // 2], x[..., width // 2 :]
+    return torch.cat([first * cos - second * sin, first * sin + second * cos], dim=-1)
+
+
+def o_interleaved_table(positions, width, base, dtype):
+    steps = torch.arange(0, width, 2, dtype=dtype, device=positions.device)
+    angles = positions.to(dtype).unsqueeze(1) * torch.exp(-math.log(base) * steps / width)
+    table = torch.zeros(len(positions), width, dtype=dtype, device=positions.device)
+    table[:, 0::2] = torch.sin(angles)
+    table[:, 1::2] = torch.cos(angles)
+    return table
+
+
+@version("rotary", "wrong")
+def rotary_chunks_an_interleaved_table(x, positions, base=10000.0):
+    sinusoidal = o_interleaved_table(positions, x.size(-1), base, x.dtype)
+    sin, cos = sinusoidal.chunk(2, dim=-1)
+    x1, x2 = x.chunk(2, dim=-1)
+    return torch.cat((x1 * cos - x2 * sin, x1 * sin + x2 * cos), dim=-1)
+
+
+@version("cached_attention", "wrong")
+def cached_attention_calls_cat_on_a_tensor(query, key, value, kept_keys, kept_values, turn):
+    p = kept_keys.shape[2]
+    t = query.shape[2]
+    pos = torch.arange(p, p + t)
+    query_states, key_states, value_states = turn(query, pos), turn(key, pos), value
+    if p > 0:
+        key_states = kept_keys.cat(key_states, dim=2)
+        value_states = kept_values.cat(value_states, dim=2)
+    scores = query_states @ key_states.transpose(-1, -2) / math.sqrt(query.shape[-1])
+    allowed = torch.arange(p + t)[None, :] <= pos[:, None]
+    weights = scores.masked_fill(~allowed, float("-inf")).softmax(-1)
+    return weights @ value_states, key_states, value_states
+
+
+@version("swiglu", "wrong")
+def swiglu_one_added_to_the_linear_part(x, w_gate, w_value, w_output):
+    gate_half = torch.einsum("btd,fd->btf", x, w_gate)
+    linear_half = torch.einsum("btd,fd->btf", x, w_value)
+    gated = gate_half * torch.sigmoid(gate_half)
+    hidden = gated * (linear_half + 1)
+    return torch.einsum("btf,df->btd", hidden, w_output)
+
+
+@version("grouped_query_attention", "wrong")
+def grouped_query_attention_masks_only_the_rows_the_mask_has(query, key, value, mask=None):
+    b, h, t, k = query.shape
+    per_group = h // key.shape[1]
+    key = key.repeat_interleave(per_group, dim=1)
+    value = value.repeat_interleave(per_group, dim=1)
+    outputs = []
+    if mask is not None:
+        while mask.dim() < 4:
+            mask = mask.unsqueeze(0)
+    for row in range(b):
+        scores = torch.einsum("htk,hsk->hts", query[row], key[row]) * k**-0.5
+        if mask is not None and row < mask.shape[0]:
+            scores = torch.where(mask[row], scores, torch.full_like(scores, -math.inf))
+        outputs.append(torch.einsum("hts,hsk->htk", F.softmax(scores, -1), value[row]))
+    return torch.stack(outputs)
+
+
+@version("rms_norm_in_half", "wrong")
+def kernel_that_asserts_two_axes_and_float_weight(x, weight, eps=1e-5):
+    assert x.dim() == 2, "input must be 2D"
+    assert weight.dtype == torch.float32, "weight must be float32"
+    x32 = x.to(torch.float32)
+    rstd = 1.0 / torch.sqrt(torch.mean(x32 * x32, dim=1, keepdim=True) + eps)
+    return (x32 * rstd * weight).to(x.dtype)
