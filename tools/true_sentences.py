@@ -398,6 +398,13 @@ class Told:
         names = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)]
         return name not in names
 
+    @reads(r"Line (\d+) of your cell or file computes `(.*)` and drops what comes out\.")
+    def drops(self, line: str, call: str) -> bool:
+        code = self.checks.mending.Code.of(self.made)
+        nodes = [node for part in code.parts for node in ast.walk(part)] if code else []
+        alone = [n for n in nodes if isinstance(n, ast.Expr) and n.lineno == int(line)]
+        return call in [self.checks.mending.written(n.value) for n in alone]
+
     @reads(r"(?:The default value of|What a call leaves in|It keeps something|Your \w+ ha).*")
     def of_the_code(self) -> bool:
         return True  # about names in the code, not about answers
@@ -433,7 +440,20 @@ class Told:
 
     # --- inside -----------------------------------------------------------------------------------
 
-    @reads(rf"On the input {QUOTED} your (\w+) call of `(.*?)` hands it (.*)\.")
+    @reads(
+        rf"On the input {QUOTED} your (\w+) call of `([^`]*)` lacks the row (\[[^]]*\]), which it "
+        r"should get, and (your .*\.)"
+    )
+    def lacks(self, name: str, which: str, function: str, row: str, and_then: str) -> bool:
+        number, missing = ORDINALS.index(which), ast.literal_eval(row)
+        lacking = any(
+            missing in right[function][number][0].tolist()
+            and missing not in mine[function][number][0].tolist()
+            for mine, right in self._handed(name)
+        )
+        return lacking and self.true(f"On the input {name} {and_then}")
+
+    @reads(rf"On the input {QUOTED} your (\w+) call of `([^`]*)` hands it (.*)\.")
     def hands(self, name: str, which: str, function: str, what: str) -> bool:
         number, at = ORDINALS.index(which), re.search(r" as its (\w+) argument, w", what)
         place = ORDINALS.index(at[1]) if at else 0
