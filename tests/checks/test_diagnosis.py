@@ -229,7 +229,7 @@ STRUCTURES: dict[str, tuple[str, Callable[..., Any], str]] = {
     "a special token": (
         "target_mask",
         lambda tokens: right("target_mask")(tokens) | (tokens == 2)[:, None, None],
-        "only where `tokens` is <eos> (2)",
+        "only where the key in `tokens` is <eos> (2)",
     ),
     "a special token taken for padding": (
         "target_mask",

@@ -322,15 +322,18 @@ def _of_tokens(name: str) -> Iterator[Place]:
             f"It differs only where `{name}` is {said}.",
             lambda leaf, t=token: at(leaf, tokens(leaf) == t),
         )
+        yield Place(
+            f"It differs only where the key in `{name}` is {said}.",
+            lambda leaf, t=token: keys(leaf, tokens(leaf) == t),
+        )
     yield Place(
         f"It differs only at real tokens, not at the padding of `{name}`.",
         lambda leaf: at(leaf, tokens(leaf) != 0),
     )
-    for real, said in ((True, "a real token"), (False, "padding")):
-        yield Place(
-            f"It differs only where the key is {said} of `{name}`.",
-            lambda leaf, r=real: keys(leaf, (tokens(leaf) != 0) == r),
-        )
+    yield Place(
+        f"It differs only where the key in `{name}` is a real token.",
+        lambda leaf: keys(leaf, tokens(leaf) != 0),
+    )
     yield Place(
         f"It differs only at special tokens of `{name}` (ids below 4).",
         lambda leaf: at(leaf, tokens(leaf) < 4),
