@@ -1532,7 +1532,7 @@ def encode_letters_and_then_unknown(tokens, vocabulary):
 
 @version("encode", "wrong")
 def encode_unknown_is_four(tokens, vocabulary):
-    return [vocabulary.get(t, 3) for t in tokens] + [2]
+    return [vocabulary.get(t, 4) for t in tokens] + [2]
 
 
 @version("collate", "wrong")
