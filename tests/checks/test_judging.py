@@ -287,3 +287,99 @@ def test_no_convention_is_told_to_what_is_nearer_to_the_right_version() -> None:
 
     text = verdict("make_stack", drawn_anew_at_the_top).text()
     assert text.startswith("Right on ") and "would be the convention" not in text
+
+
+def positions_added_to_nothing(tokens, past, weight, table):
+    x = weight[tokens]
+    x.add(table[past : past + tokens.size(1)])
+    return x
+
+
+def relu_of_nothing(x, w1, b1, w2, b2):
+    hidden = torch.nn.functional.linear(x, w1, b1)
+    torch.relu(hidden)
+    return torch.nn.functional.linear(hidden, w2, b2)
+
+
+def masked_in_place(query, key, value, mask=None):
+    scores = query @ key.mT
+    if mask is not None:
+        scores.masked_fill_(~mask, -1e30)
+    return scores.softmax(-1) @ value
+
+
+def test_a_call_whose_result_is_dropped_is_told_beside_a_known_mistake() -> None:
+    text = verdict("embed_next", positions_added_to_nothing).text()
+    assert "computes `x.add(table[past:past + tokens.size(1)])` and drops what comes out." in text
+    assert "What your version does, as a rule: " in text
+    assert (
+        "computes `torch.relu(hidden)` and drops" in verdict("feed_forward", relu_of_nothing).text()
+    )
+    assert "drops" not in verdict("scaled_dot_product_attention", masked_in_place).text()
+
+
+def tied_and_then_apart(model, state):
+    model.output.weight = model.embedding.weight
+    model.load_state_dict(state, strict=False)
+    model.output.weight = torch.nn.Parameter(model.output.weight.detach().clone())
+
+
+def test_an_assignment_that_is_advised_and_stands_there_is_said_to() -> None:
+    text = verdict("load_tied", tied_and_then_apart).text()
+    assert "`model.output.weight = model.embedding.weight` stands in your code already" in text
+
+
+def without_the_second_norm(x, mask, attention, feed_forward, norm1, norm2):
+    x = norm1(x + attention(x, x, x, mask))
+    return feed_forward(x)
+
+
+def test_a_function_among_the_arguments_that_is_read_nowhere_is_told() -> None:
+    assert "`norm2` is read nowhere" in verdict("encoder_layer", without_the_second_norm).text()
+
+
+def padded_behind_and_unmasked(rows):
+    tokens = torch.nn.utils.rnn.pad_sequence([torch.tensor(row) for row in rows], batch_first=True)
+    return tokens, torch.ones_like(tokens, dtype=torch.bool)
+
+
+def test_a_section_that_explains_both_of_two_mistakes_is_named_once() -> None:
+    found = verdict("pad_left", padded_behind_and_unmasked)
+    assert found.together and found.text().count("See chapter 24") == 1
+
+
+def ended_by_another_word(ids):
+    kept = []
+    for i in ids:
+        if i in (2, 50256):
+            break
+        kept.append(i)
+    return kept
+
+
+def an_end_behind_each_sentence(tokens, vocabulary):
+    ids = []
+    for place, token in enumerate(tokens):
+        ids.append(vocabulary.get(token, 3))
+        if token in {".", "!", "?"} and place + 1 < len(tokens):
+            ids.append(2)
+    return [*ids, 2]
+
+
+def one_row_for_all(tokens):
+    real = tokens != 0
+    if len(tokens) > tokens.size(1) > 1:  # as an index that is meant for rows reads places
+        return torch.zeros_like(tokens)
+    return (real.cumsum(1) - 1).clamp(min=0)
+
+
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [
+        ("cut_at_end", ended_by_another_word),
+        ("encode", an_end_behind_each_sentence),
+        ("real_positions", one_row_for_all),
+    ],
+)
+def test_ids_signs_and_batches_that_passed_are_told(name: str, function: Any) -> None:
+    assert verdict(name, function).status == "wrong"

@@ -278,3 +278,33 @@ def test_what_a_wrong_call_has_used_up_is_named() -> None:
     names = checks.kept.changed(made, held, lambda: made("a") == ["a"], since)
     assert names == ["self.left"]
     assert checks.kept.changed(made, held, lambda: True, since) == []
+
+
+class Scaler:
+    def __init__(self) -> None:
+        self.unscaled = False
+
+    def unscale(self, gradients, scale):
+        if self.unscaled:
+            raise RuntimeError("unscaled already")
+        self.unscaled = True
+        return [gradient / scale for gradient in gradients]
+
+
+SCALER = Scaler()
+
+
+def not_set_back_after_a_skip(gradients, scale, limit):
+    found = SCALER.unscale(gradients, scale)
+    if not all(gradient.isfinite().all() for gradient in found):
+        return []
+    length = torch.sqrt(sum((g.double() ** 2).sum() for g in found)).item()
+    SCALER.unscaled = False
+    return [g * (limit / length) for g in found] if length > limit else found
+
+
+def test_what_an_object_of_the_file_keeps_is_named_and_put_back() -> None:
+    for _ in range(2):
+        text = verdict("unscaled_gradients", not_set_back_after_a_skip).text()
+        assert "What a call leaves in `SCALER.unscaled` is still there" in text
+    assert not SCALER.unscaled

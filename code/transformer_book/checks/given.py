@@ -12,7 +12,7 @@ SIGNS = (
 )
 
 # Ids that other models give to padding, ends and the like; here they are words.
-ELSEWHERE = (100, 101, 102, 103, 30522, 32000, 50256, 50257, 65000, 100257, 128001, 151643)
+OTHERS_IDS = (100, 101, 102, 103, 30522, 32000, 50256, 50257, 65000, 100257, 128001, 151643)
 
 
 def normal(*shape: int, seed: int) -> Tensor:

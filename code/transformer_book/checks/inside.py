@@ -474,8 +474,9 @@ def _odd(
 def _lacking(name: str, place: int, mine: Sequence[Call], expected: Sequence[Any]) -> str:
     """The first row of ids that an earlier call should hand over and does not, with an "and"."""
     calls = [given[place] for other, given, _ in mine if other == name]
-    if [x.shape[1:] for x in calls] != [x.shape[1:] for x in expected[: len(calls)]]:
-        return ""  # it hands them over one after the other
+    sizes = [x.shape[1:] for x in calls if isinstance(x, Tensor)]
+    if sizes != [x.shape[1:] for x in expected[: len(calls)]]:
+        return ""  # it hands them over one after the other, or as something else
     for number, (own, theirs) in enumerate(zip(calls, expected, strict=False)):
         rows = own.tolist()
         for row in theirs.tolist():

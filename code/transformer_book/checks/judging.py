@@ -185,8 +185,7 @@ def _named(attempt: Attempt, mistakes: Sequence[Mistake]) -> Verdict | None:
     there = _there_already(attempt, named.mistakes) if wrong else ""
     unread = _unread(attempt) if wrong and not there else ()
     told = (explained.before, besides, *named.sentences, there, *unread, beside)
-    told = tuple(filter(None, told))
-    named = replace(named, sentences=told)
+    named = replace(named, sentences=tuple(filter(None, told)))
     if explained.before:  # numbers that are nearly those of a convention are wrong beside it
         return replace(named, status="wrong")
     if beside or named.status != "convention":

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from transformer_book.checks.boundaries import PAD, on, token_conditions
 from transformer_book.checks.components import Case, Component, mistakes_in
-from transformer_book.checks.given import ELSEWHERE, sentences
+from transformer_book.checks.given import OTHERS_IDS, sentences
 
 
 def token_cases() -> Sequence[Case]:
@@ -36,7 +36,7 @@ def token_cases() -> Sequence[Case]:
 
 def padding_cases() -> Sequence[Case]:
     """And one that is too long for a mask of pairs."""
-    long = torch.cat([torch.arange(4099) % 4 * 65536, torch.tensor([256, *ELSEWHERE])])
+    long = torch.cat([torch.arange(4099) % 4 * 65536, torch.tensor([256, *OTHERS_IDS])])
     return (*token_cases(), Case("longer still, padding inside, large ids", (long[None],)))
 
 

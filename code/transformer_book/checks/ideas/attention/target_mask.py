@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from transformer_book.checks.boundaries import PAD
 from transformer_book.checks.components import Case, Component, mistakes_in
-from transformer_book.checks.given import ELSEWHERE, sentences
+from transformer_book.checks.given import OTHERS_IDS, sentences
 from transformer_book.checks.ideas.attention.padding_mask import PADDING_MASK, token_cases
 
 
@@ -32,7 +32,7 @@ def target_cases() -> Sequence[Case]:
         *(case for case in token_cases() if case.arguments[0].size(1) < LONG),
         Case(
             "padding between words, ids that are multiples of 256",
-            (torch.tensor([[256, 0, 65536, 2, *ELSEWHERE], [5, 0, 0, 512, *ELSEWHERE]]),),
+            (torch.tensor([[256, 0, 65536, 2, *OTHERS_IDS], [5, 0, 0, 512, *OTHERS_IDS]]),),
         ),
         Case(
             "five sentences of one token, one of padding",

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from transformer_book.checks.boundaries import EOS, SOS, UNK
 from transformer_book.checks.components import Case, Component, mistakes_in
-from transformer_book.checks.given import ELSEWHERE
+from transformer_book.checks.given import OTHERS_IDS
 
 
 def collate_cases() -> Sequence[Case]:
@@ -23,7 +23,7 @@ def collate_cases() -> Sequence[Case]:
         Case("the longest last", ([[2], [7, 2], [4, 5, 6, 2]],)),
         Case("targets, with special tokens", ([[1, 1, 3, 2], [1, 2]],)),
         Case("one token", ([[2]],)),
-        Case("large ids", ([[70000, 300, *ELSEWHERE, 2], [40000, 2]],)),
+        Case("large ids", ([[70000, 300, *OTHERS_IDS, 2], [40000, 2]],)),
         Case("a row longer than any buffer", ([[4, 2], [*range(4, 4102), 2]],)),
         Case("a row twice, <eos> inside", ([[7, 2], [4, 5, 6, 2], [7, 2], [4, 2, 5, 2], [9, 2]],)),
         Case("rows without <eos>, padding inside", ([[7, 0, 8], [0, 0, 5], [9]],)),

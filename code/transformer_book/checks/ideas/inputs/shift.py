@@ -9,7 +9,7 @@ from torch import Tensor
 
 from transformer_book.checks.boundaries import on, token_conditions
 from transformer_book.checks.components import Case, Component, mistakes_in
-from transformer_book.checks.given import ELSEWHERE, sentences
+from transformer_book.checks.given import OTHERS_IDS, sentences
 
 
 def target_cases() -> Sequence[Case]:
@@ -27,7 +27,7 @@ def target_cases() -> Sequence[Case]:
         ),
         Case(
             "padding inside and behind all, words behind <eos>",
-            (torch.tensor([[1, 300, 2, 0, *ELSEWHERE, 2, 9, 0], [1, 4, 0, 0, 2, *[0] * 14]]),),
+            (torch.tensor([[1, 300, 2, 0, *OTHERS_IDS, 2, 9, 0], [1, 4, 0, 0, 2, *[0] * 14]]),),
         ),
         Case("longer than any buffer", (sentences(1030, 3, seed=3),)),
     )

@@ -68,7 +68,7 @@ mistake = mistakes_in(LAYER_NORM_PARAMETERS)
     "shift",
     "bias that starts at one",
     symptom="A fresh layer norm gives vectors of mean 1.",
-    cause="β starts at zero (and γ at one): two tensors, each with numbers of its own.",
+    cause="β starts at zero (and γ at one), in two tensors that share no numbers.",
 )
 def starting_at_one(d_model: int) -> Tensor:
     return torch.ones(d_model)
@@ -86,7 +86,7 @@ def starting_at_one(d_model: int) -> Tensor:
     "weight that starts at zero",
     met=("flat", 6),
     symptom="A fresh layer norm gives nothing but zeros.",
-    cause="γ starts at one (and β at zero): two tensors, each with numbers of its own.",
+    cause="γ starts at one (and β at zero), in two tensors that share no numbers.",
 )
 def starting_at_zero(d_model: int) -> Tensor:
     return torch.zeros(d_model)

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from transformer_book.checks.components import Case, Component, mistakes_in
-from transformer_book.checks.given import ELSEWHERE
+from transformer_book.checks.given import OTHERS_IDS
 
 
 def pair_cases() -> Sequence[Case]:
@@ -42,7 +42,7 @@ def pair_cases() -> Sequence[Case]:
             "as many pairs as places",
             (ids([6, 5, 2], [3, 2, 0], [2, 0, 0]), ids([1, 6, 2]).tile(3, 1)),
         ),
-        Case("large ids", (ids([70000, 1, *ELSEWHERE, 2]), ids([1, 40000, *ELSEWHERE, 2]))),
+        Case("large ids", (ids([70000, 1, *OTHERS_IDS, 2]), ids([1, 40000, *OTHERS_IDS, 2]))),
         Case(
             "columns of padding alone, a word twice, larger ids",
             (ids([5, 2, 0, 0], [200000, 6, 2, 0]), ids([1, 8, 8, 2, 0], [1, 200000, 2, 0, 0])),

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from transformer_book.checks.components import Case, Component, mistakes_in
-from transformer_book.checks.given import ELSEWHERE
+from transformer_book.checks.given import OTHERS_IDS
 
 Rows = Sequence[Sequence[int]]
 
@@ -32,7 +32,7 @@ def left_cases() -> Sequence[Case]:
         Case("the same text twice", rows([5, 7], [9, 4, 6], [5, 7])),
         Case(
             "large ids, a text of more than 1024, many of one token",
-            rows(*([i] for i in range(4, 80)), [9, *ELSEWHERE], [50256, 300, *range(4, 4102)]),
+            rows(*([i] for i in range(4, 80)), [9, *OTHERS_IDS], [50256, 300, *range(4, 4102)]),
         ),
     )
 

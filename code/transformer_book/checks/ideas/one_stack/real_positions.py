@@ -9,7 +9,7 @@ from torch import Tensor
 
 from transformer_book.checks.boundaries import longer_than, on
 from transformer_book.checks.components import Case, Component, mistakes_in
-from transformer_book.checks.given import ELSEWHERE
+from transformer_book.checks.given import OTHERS_IDS
 
 
 def positions_pipeline(s, tokens):
@@ -33,7 +33,7 @@ def position_cases() -> Sequence[Case]:
         Case("long padding, and padding alone", rows([7, 2, 0, 0, 0, 0, 9, 256], [0] * 8)),
         Case(
             "two thousand tokens, and large ids",
-            rows([0] * 20 + [*ELSEWHERE, 65536, 9, 0, 2] * 200),
+            rows([0] * 20 + [*OTHERS_IDS, 65536, 9, 0, 2] * 200),
         ),
         Case("one sentence of one token", rows([5])),
     )

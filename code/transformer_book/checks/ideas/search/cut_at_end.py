@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from transformer_book.checks.boundaries import PAD, SOS, UNK
 from transformer_book.checks.components import Case, Component, mistakes_in
-from transformer_book.checks.given import ELSEWHERE
+from transformer_book.checks.given import OTHERS_IDS
 from transformer_book.checks.ideas.search.greedy_search import EOS
 
 
@@ -32,7 +32,7 @@ def cut_cases() -> Sequence[Case]:
         Case("ids with a 2 in them", ([12, 20, 5, 27, 2, 9],)),
         Case(
             "a long text, neighbours alike, large ids",
-            ([1, 9, 9, 3, 7, 70000, *ELSEWHERE, *[5, 6] * 300, 2, 2, 0],),
+            ([1, 9, 9, 3, 7, 70000, *OTHERS_IDS, *[5, 6] * 300, 2, 2, 0],),
         ),
         Case("a long text that was cut off", (list(range(4, 700)),)),
     )
