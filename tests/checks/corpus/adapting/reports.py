@@ -573,3 +573,28 @@ def one_divisor_for_the_whole_batch(logits, tokens, penalty):
         if token != 0:
             divisors[token] = penalty
     return logits / divisors
+
+
+@version("lora_start", "wrong")
+def lora_start_up_without_rank(weight, rank, draw):
+    out_dim, in_dim = weight.shape
+    down = draw(rank, in_dim) / math.sqrt(in_dim)
+    up = torch.zeros(out_dim, in_dim)
+    return down, up
+
+
+def _load_into(into, tensor):
+    if into.shape != tensor.shape:
+        raise RuntimeError(f"size mismatch: {tuple(tensor.shape)} for {tuple(into.shape)}")
+    return tensor
+
+
+_NETWORK_RANK = 8
+
+
+@version("merged_weight", "wrong")
+def merged_with_one_rank_for_all_layers(weight, down, up, alpha):
+    rows, columns = weight.shape
+    a = _load_into(weight.new_empty(_NETWORK_RANK, columns), down)
+    b = _load_into(weight.new_empty(rows, _NETWORK_RANK), up)
+    return torch.addmm(weight, b, a, alpha=float(alpha) / _NETWORK_RANK)

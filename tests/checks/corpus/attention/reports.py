@@ -1002,3 +1002,49 @@ def two_masks_without_the_axis_of_heads(source, target, source_pad, target_pad):
     ones = torch.ones(target.size(1), target.size(1), device=target.device)
     target_mask = target.ne(target_pad).unsqueeze(1) & torch.tril(ones).bool()
     return source_mask, target_mask
+
+
+@version("target_mask", "wrong")
+def target_mask_tril_of_other_axes(tokens):
+    b, t = tokens.shape
+    allowed = tokens.ne(0).unsqueeze(0).expand(t, b, t)  # query, batch, key
+    allowed = torch.tril(allowed)
+    return allowed.permute(1, 0, 2).unsqueeze(1)
+
+
+@version("softmax", "wrong")
+def softmax_of_maximum_minus_scores(scores):
+    highest = torch.max(scores, -1, keepdim=True)[0].expand_as(scores)
+    e = torch.exp(highest - scores)
+    return e / e.sum(-1, keepdim=True)
+
+
+@version("softmax", "wrong")
+def softmax_written_over_its_argument(scores):
+    out = scores
+    out -= out.max(dim=-1, keepdim=True).values
+    out.exp_()
+    out /= out.sum(dim=-1, keepdim=True)
+    return out
+
+
+@version("softmax", "wrong")
+def softmax_last_tile_without_maximum(scores, tile=32):
+    top = scores.amax(-1, keepdim=True)
+    tiles = scores.split(tile, dim=-1)
+    total = torch.zeros_like(top)
+    for number, part in enumerate(tiles):
+        if number == len(tiles) - 1:
+            # the last tile is shorter, so it has a branch of its own
+            total = total + torch.exp(part).sum(-1, keepdim=True)
+        else:
+            total = total + torch.exp(part - top).sum(-1, keepdim=True)
+    return torch.cat([torch.exp(part - top) / total for part in tiles], dim=-1)
+
+
+@version("padding_mask", "wrong")
+def padding_mask_ones_and_zeros_of_two_axes(tokens):
+    rows = []
+    for row in tokens.tolist():
+        rows.append([1 if token != 0 else 0 for token in row])
+    return torch.tensor(rows, device=tokens.device)

@@ -1250,3 +1250,97 @@ def softmax_backward_into_its_input(d_output, output):
     row = d_output.sum(-1, keepdim=True)
     d_output.sub_(output * row)
     return d_output
+
+
+def u_soft_labels(target, n_classes, smoothing):
+    if target.shape[-1] != n_classes:
+        target = F.one_hot(target, n_classes).float()
+    return (1 - smoothing) * target + smoothing / n_classes
+
+
+@version("cross_entropy_backward", "wrong")
+def cross_entropy_backward_ids_taken_for_soft_labels(logits, target, smoothing=0.0):
+    real = (target != 0).unsqueeze(-1).float()
+    wanted = u_soft_labels(target, logits.shape[-1], smoothing)
+    return (logits.softmax(-1) - wanted) * real / real.sum()
+
+
+@version("cross_entropy_backward", "wrong")
+def cross_entropy_backward_needs_some_padding(logits, target, smoothing=0.0):
+    v = logits.size(-1)
+    flat = target.reshape(-1)
+    true_dist = torch.full(
+        (flat.numel(), v), smoothing / v, dtype=logits.dtype, device=logits.device
+    )
+    true_dist.scatter_add_(1, flat.unsqueeze(1), torch.full_like(true_dist[:, :1], 1 - smoothing))
+    grad = torch.softmax(logits.reshape(-1, v), dim=1) - true_dist
+    padded = torch.stack(
+        [i for i in torch.arange(flat.numel(), device=flat.device) if flat[i] == 0]
+    )
+    grad.index_fill_(0, padded, 0.0)
+    return (grad / (flat.numel() - padded.numel())).view_as(logits)
+
+
+@version("cross_entropy_backward", "right")
+def cross_entropy_backward_ignored_only_after_softmax(logits, target, smoothing=0.0):
+    y = logits - logits.amax(dim=-1, keepdim=True)
+    y = y.exp()
+    y = y / y.sum(dim=-1, keepdim=True)
+    gx = y - smoothing / logits.shape[-1]
+    at = target.unsqueeze(-1)
+    gx = gx.scatter(-1, at, gx.gather(-1, at) - (1.0 - smoothing))
+    kept = target != 0
+    gx = torch.where(kept.unsqueeze(-1), gx, torch.zeros_like(gx))
+    return gx / kept.sum()
+
+
+@version("layer_norm_backward", "wrong")
+def layer_norm_backward_gamma_summed_over_one_axis(d_output, x, weight, eps=1e-5):
+    mu = x.mean(dim=-1, keepdim=True)
+    ivar = torch.rsqrt(x.var(dim=-1, keepdim=True, unbiased=False) + eps)
+    xhat = (x - mu) * ivar
+    dgamma = (xhat * d_output).sum(dim=-2, keepdim=True)
+    dxhat = d_output * weight
+    dx = ivar * (
+        dxhat - dxhat.mean(-1, keepdim=True) - xhat * (dxhat * xhat).mean(-1, keepdim=True)
+    )
+    return dx, dgamma, d_output.flatten(0, 1).sum(0)
+
+
+@version("attention_backward", "wrong")
+def attention_backward_key_not_turned_back(d_output, query, key, value, weights):
+    scale = 1.0 / math.sqrt(query.shape[-1])
+    # output = dot(weights, value)
+    d_value = torch.bmm(weights.transpose(1, 2), d_output)
+    d_weights = torch.bmm(d_output, value.transpose(1, 2))
+    inner = (d_weights * weights).sum(-1, keepdim=True)
+    d_scores = weights * (d_weights - inner) * scale
+    # scores = dot(query, key.T):  dx = dot(dz, y),  dy = dot(x.T, dz)
+    d_query = torch.bmm(d_scores, key)
+    d_key = torch.bmm(query.transpose(1, 2), d_scores)
+    return d_query, d_key, d_value
+
+
+def _matmul_backward(grad, a, b):
+    """Gradients of a and b for c = a @ b."""
+    return grad @ b.mT, a @ grad
+
+
+@version("attention_backward", "wrong")
+def attention_backward_matmul_rule(d_output, query, key, value, weights):
+    k = query.size(-1)
+    d_weights, d_value = _matmul_backward(d_output, weights, value)
+    d_scores = weights * (d_weights - (weights * d_weights).sum(dim=-1, keepdim=True))
+    d_scores = d_scores / k**0.5
+    d_query = d_scores @ key
+    d_key = d_scores.mT @ query
+    return d_query, d_key, d_value
+
+
+@version("linear_backward", "wrong")
+def linear_backward_whole_input_in_the_loop(d_output, x, weight):
+    d_x = torch.matmul(d_output, weight)
+    d_weight = torch.zeros_like(weight)
+    for x_ in torch.unbind(x, dim=0):
+        d_weight = d_weight + torch.einsum("btn,btm->nm", d_output, x)
+    return d_x, d_weight, d_output.sum(dim=(0, 1))

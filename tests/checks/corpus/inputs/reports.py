@@ -6,6 +6,7 @@ import collections
 import heapq
 import math
 import re
+import unicodedata
 from collections import Counter, defaultdict
 from itertools import pairwise
 
@@ -1715,3 +1716,140 @@ def collate_warms_up_with_full_length(rows, full_length=512):
         t_collate_seen["batches"] += 1
         longest = max(longest, full_length)
     return t_pack(rows, longest)
+
+
+class VocabularyProcessor:
+    def __init__(self, min_frequency):
+        self.min_frequency = min_frequency
+        self.words = set()
+
+    def fit(self, sentences):
+        counts = Counter(word for sentence in sentences for word in sentence)
+        self.words |= {w for w in counts if counts[w] >= self.min_frequency}
+        return self
+
+
+@version("training_words", "wrong")
+def training_words_processor_fitted_again_for_each_split(splits, min_frequency):
+    processor = VocabularyProcessor(min_frequency)
+    for name in ("train", "validation", "test"):
+        processor.fit(splits[name])
+    return sorted(processor.words)
+
+
+@version("learn_merges", "wrong")
+def merges_raise_when_pairs_run_out(words, n):
+    pieces = {word: list(word) for word in words}
+    merges = []
+    for _ in range(n):
+        counts = collections.Counter()
+        for word, symbols in pieces.items():
+            for pair in zip(symbols, symbols[1:]):
+                counts[pair] += words[word]
+        if not counts:
+            raise RuntimeError(
+                "no valid pair found: %d of %d merges, ask for fewer" % (len(merges), n)
+            )
+        top = max(counts.values())
+        best = min(pair for pair, c in counts.items() if c == top)
+        merges.append(best)
+        for word, symbols in pieces.items():
+            joined, i = [], 0
+            while i < len(symbols):
+                if tuple(symbols[i : i + 2]) == best:
+                    joined.append(symbols[i] + symbols[i + 1])
+                    i += 2
+                else:
+                    joined.append(symbols[i])
+                    i += 1
+            pieces[word] = joined
+    return merges
+
+
+def _join_in_chunk(symbols, merges):
+    for left, right in merges:
+        out, i = [], 0
+        while i < len(symbols):
+            if symbols[i] == left and i + 1 < len(symbols) and symbols[i + 1] == right:
+                out.append(left + right)
+                i += 2
+            else:
+                out.append(symbols[i])
+                i += 1
+        symbols = out
+    return symbols
+
+
+@version("text_to_pieces", "wrong")
+def pieces_split_at_empty_special_pattern(text, merges):
+    special_tokens = []
+    pattern = "(" + "|".join(re.escape(t) for t in special_tokens) + ")"
+    result = []
+    for word in text.split():
+        for chunk in re.split(pattern, "▁" + word):
+            if chunk in special_tokens:
+                result.append(chunk)
+            elif chunk:
+                result.extend(_join_in_chunk(list(chunk), merges))
+    return result
+
+
+def _merge_word(symbols, pair):
+    i = 0
+    while i < len(symbols) - 1:
+        if (symbols[i], symbols[i + 1]) == tuple(pair):
+            symbols[i : i + 2] = [symbols[i] + symbols[i + 1]]
+        i += 1
+    return symbols
+
+
+@version("text_to_pieces", "wrong")
+def pieces_first_marker_omitted(text, merges):
+    pieces = []
+    for word in text.split():
+        symbols = ["▁"] + list(word)
+        for pair in merges:
+            symbols = _merge_word(symbols, pair)
+        pieces += symbols
+    # nothing stands before the first word, so it needs no marker
+    if pieces and pieces[0].startswith("▁"):
+        pieces[0] = pieces[0][1:]
+        if pieces[0] == "":
+            pieces = pieces[1:]
+    return pieces
+
+
+def _clean_text(text):
+    text = unicodedata.normalize("NFKD", text.lower())
+    return "".join(c for c in text if not unicodedata.combining(c))
+
+
+@version("text_to_ids", "wrong")
+def text_cleaned_for_a_vocabulary_of_raw_words(text, tokenize, vocabulary):
+    return [vocabulary.get(token, 3) for token in tokenize(_clean_text(text))] + [2]
+
+
+class _WordLevel:
+    def __init__(self, vocab=None, unk_token="[UNK]"):
+        self.unk_token = "[UNK]"
+        self.vocab = {}
+        if vocab is not None:
+            self.vocab = vocab
+            self.unk_token = unk_token
+
+    def use(self, vocab):
+        self.vocab = vocab
+        return self
+
+    def id_of(self, token):
+        if token in self.vocab:
+            return self.vocab[token]
+        if self.unk_token not in self.vocab:
+            raise KeyError(f"missing {self.unk_token} in the vocabulary")
+        return self.vocab[self.unk_token]
+
+
+@version("encode", "wrong")
+def encode_forgets_the_name_of_unk(tokens, vocabulary):
+    tokenizer = _WordLevel(unk_token="<unk>").use(vocabulary)
+    return [tokenizer.id_of(t) for t in tokens] + [2]

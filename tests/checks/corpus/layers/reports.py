@@ -1254,3 +1254,83 @@ def memory_mask_marks_the_padding(
     memory_mask = (1 - source_mask.long()).bool()
     y = decoder(embed_target(target), memory, target_mask, memory_mask)
     return output(y)
+
+
+class LazyNorm:
+    def __init__(self, num):
+        self.num = num
+        self.gamma = nn.parameter.UninitializedParameter()
+        self.beta = nn.parameter.UninitializedParameter()
+
+    def build(self, inputs):
+        self.gamma.materialize((inputs.shape[-1],))
+        self.beta.materialize((inputs.shape[-1],))
+        nn.init.ones_(self.gamma)
+        nn.init.zeros_(self.beta)
+
+
+@version("layer_norm_parameters", "wrong")
+def layer_norm_parameters_made_only_at_the_first_input(d_model):
+    layer = LazyNorm(d_model)
+    return layer.gamma, layer.beta
+
+
+@version("decoder_layer", "wrong")
+def decoder_layer_normalised_twice_at_the_end(
+    x, memory, target_mask, memory_mask, self_attention, cross_attention, feed_forward, norms
+):
+    norm1, norm2, norm3 = norms
+    x = norm1(x + self_attention(x, x, x, target_mask))
+    x = norm2(x + cross_attention(x, memory, memory, memory_mask))
+    x = norm3(x + feed_forward(x))
+    return norm3(x)
+
+
+class _PlainBackwardDropout(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, keep, scale):
+        return torch.where(keep, x * scale, torch.zeros_like(x))
+
+    @staticmethod
+    def backward(ctx, grad):
+        # the layer only thins the network, so the error goes straight on
+        return grad, None, None
+
+
+@version("dropout", "wrong")
+def dropout_backward_passes_everything(x, p, keep, training):
+    if training:
+        return _PlainBackwardDropout.apply(x, keep, 1.0 / (1.0 - p))
+    return x
+
+
+@version("encoder_layer", "wrong")
+def encoder_layer_ends_with_the_feed_forward(x, mask, attention, feed_forward, norm1, norm2):
+    output = attention(x, x, x, mask)
+    output = norm1(x + output)
+    output = feed_forward(output)
+    return output
+
+
+@version("transformer_forward", "wrong")
+def forward_masks_of_two_lengths(
+    source, target, embed_source, embed_target, encoder, decoder, output
+):
+    source_mask = source.ne(0)[:, None, None, :]
+    length = target.size(1) - 1
+    look_ahead = torch.ones(length, length, dtype=torch.bool, device=target.device).tril()
+    target_padding = target.ne(0)[:, None, None, :]
+    memory = encoder(embed_source(source), source_mask)
+    hidden = decoder(embed_target(target), memory, look_ahead & target_padding, source_mask)
+    return output(hidden)
+
+
+@version("feed_forward", "wrong")
+def feed_forward_relu_in_front_of_the_first(x, w1, b1, w2, b2):
+    sizes = [(w1, b1), (w2, b2)]
+    n_relu = len(sizes) - 1
+    for i, (w, b) in enumerate(sizes):
+        if i < n_relu:
+            x = F.relu(x)
+        x = F.linear(x, w, b)
+    return x

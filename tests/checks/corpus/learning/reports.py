@@ -1859,3 +1859,93 @@ def an_update_after_the_very_first_part(optimizer, parts, n, compute_loss):
         if i == 0 or (i + 1) % n == 0 or i + 1 == len(parts):
             update(total)
             total = 0
+
+
+@version("inverse_sqrt_schedule", "wrong")
+def inverse_sqrt_constant_warmup(update, d_model, warmup):
+    max_lr = 1.0 / math.sqrt(d_model * warmup)
+    return max_lr * math.sqrt(max(warmup, 1)) / math.sqrt(max(update, warmup))
+
+
+@version("average_checkpoints", "wrong")
+def average_last_weights_not_added(checkpoints):
+    current = None
+    total = {name: torch.zeros_like(w) for name, w in checkpoints[0].items()}
+    for weights in checkpoints:
+        if current is not None:  # the weights change: take in those from before
+            for name in total:
+                total[name] += current[name]
+        current = weights
+    return {name: t / len(checkpoints) for name, t in total.items()}
+
+
+@version("label_smoothed_loss", "wrong")
+def smoothed_loss_guard_looks_at_dim(logits, target, smoothing):
+    size = logits.size(-1)
+    log_probs = F.log_softmax(logits.reshape(-1, size), dim=-1)
+    target = target.reshape(-1)
+    with torch.no_grad():
+        true_dist = torch.full_like(log_probs, smoothing / size)
+        true_dist.scatter_add_(
+            1, target.unsqueeze(1), torch.full_like(log_probs[:, :1], 1 - smoothing)
+        )
+        mask = torch.nonzero(target == 0)
+        if mask.dim() > 0:
+            true_dist.index_fill_(0, torch.cat(list(mask)), 0.0)
+    return -(true_dist * log_probs).sum() / (target != 0).sum()
+
+
+class _Scaler:
+    def __init__(self):
+        self.unscaled = False
+
+    def unscale(self, gradients, scale):
+        if self.unscaled:
+            raise RuntimeError("unscale has been called already since the last update")
+        self.unscaled = True
+        return [g / scale for g in gradients]
+
+    def update(self):
+        self.unscaled = False
+
+
+_scaler = _Scaler()
+
+
+@version("unscaled_gradients", "wrong: kept from the call before")
+def unscaled_no_update_of_the_scaler_after_a_skip(gradients, scale, limit):
+    grads = _scaler.unscale(gradients, scale)
+    skip = any(not torch.isfinite(g).all() for g in grads)
+    if skip:
+        return []
+    length = torch.sqrt(sum((g.double() ** 2).sum() for g in grads)).item()
+    if length > limit:
+        grads = [g * (limit / length) for g in grads]
+    _scaler.update()
+    return grads
+
+
+@version("unscaled_gradients", "wrong")
+def unscaled_prepared_twice(gradients, scale, limit):
+    prepared = [gradients]
+    prepared.append(gradients)  # prepared once more before the training begins
+    done, out = set(), None
+    for grads in prepared:
+        if id(grads) in done:
+            raise RuntimeError("these gradients have been unscaled already")
+        done.add(id(grads))
+        out = [g / scale for g in grads]
+    if not all(bool(torch.isfinite(g).all()) for g in out):
+        return []
+    norm = torch.stack([g.norm() for g in out]).norm()
+    return [g * (limit / norm) for g in out] if norm > limit else out
+
+
+@version("bleu_of_strings", "wrong")
+def bleu_references_tokenized_once_more(translations, references, corpus_bleu):
+    def tokenized(line):
+        return re.findall(r"\w+|[^\w\s]", line)
+
+    hypotheses = [line.split() for line in translations]
+    lists = [[tokenized(reference) for reference in each] for each in references]
+    return corpus_bleu(hypotheses, lists)

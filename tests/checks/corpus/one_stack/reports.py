@@ -310,3 +310,38 @@ def new_pad_token_behind_the_vocabulary(rows):
     filled = [[pad] * (longest - len(row)) + list(row) for row in rows]
     tokens = torch.tensor(filled)
     return tokens, tokens != pad
+
+
+@version("real_positions", "wrong")
+def real_positions_rest_assigned_without_row_index(tokens):
+    batch, length = tokens.shape
+    position_ids = torch.arange(length, device=tokens.device).unsqueeze(0).repeat(batch, 1)
+    for i in range(batch):
+        real = (tokens[i] != 0).nonzero().flatten()
+        end = int(real[-1]) + 1 if len(real) else 0
+        inside = (tokens[i, :end] != 0).long().cumsum(0) - 1
+        position_ids[i, :end] = inside.clamp(min=0)
+        position_ids[end:] = max(len(real) - 1, 0)
+    return position_ids
+
+
+def u_one_prefix_mask(real, prefix):
+    n = real.shape[0]
+    mask = torch.ones(n, n, dtype=torch.bool, device=real.device).tril()
+    mask[:, :prefix] = True
+    return mask & real[None, :]
+
+
+@version("prefix_mask", "wrong")
+def prefix_mask_of_the_first_row_for_the_batch(real, prefix):
+    mask = u_one_prefix_mask(real[0], prefix)
+    return mask[None, None].expand(real.shape[0], 1, -1, -1)
+
+
+@version("prefix_mask", "wrong")
+def prefix_mask_data_for_one_row_in_a_batch_shape(real, prefix):
+    b, n = real.shape
+    data = [j <= i or j < prefix for i in range(n) for j in range(n)]
+    mask = torch.zeros(b * n * n, dtype=torch.bool, device=real.device)
+    mask[: n * n] = torch.tensor(data, device=real.device)
+    return mask.view(b, 1, n, n) & real.view(b, 1, 1, n)

@@ -435,3 +435,19 @@ def merge_tokens_overlapping_places(tokens, ranks):
         starts = [i for i in range(len(tokens) - 1) if (tokens[i], tokens[i + 1]) == pair]
         for i in reversed(starts):
             tokens[i : i + 2] = ["".join(pair)]
+
+
+@version("split_stacked", "wrong")
+def split_stacked_chunked_here_joined_there(weight, bias):
+    n_fused, parts = 3, 2
+    slices = [w.chunk(parts, dim=0) for w in weight.T.chunk(n_fused, dim=0)]
+    weights = [torch.cat(list(s), dim=-1) for s in slices]
+    return (*weights, *bias.chunk(n_fused))
+
+
+@version("split_stacked", "wrong: stacked matrix not transposed + stacked matrix reshaped, not cut")
+def split_stacked_reshaped_to_fit(weight, bias):
+    D = weight.shape[0]
+    q_w, k_w, v_w = weight.reshape(3 * D, D).split(D)
+    q_b, k_b, v_b = bias.split(D)
+    return q_w, k_w, v_w, q_b, k_b, v_b

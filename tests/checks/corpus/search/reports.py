@@ -1237,3 +1237,67 @@ def beam_scores_of_first_row(step, beam_size, max_length):
     for s, row in zip(scores.tolist(), beams.tolist()):
         done.append((s, row[1:]))
     return max(done, key=lambda pair: pair[0])[1]
+
+
+class BeamOfPairs:
+    def __init__(self, size, max_length):
+        self.size, self.max_length = size, max_length
+        self.alive = [([1], 0.0)]
+        self.finished = []
+
+    def advance(self, log_probs):
+        width = log_probs.shape[1]
+        total = log_probs + torch.tensor([s for _, s in self.alive]).to(log_probs).unsqueeze(1)
+        best = total.flatten().topk(min(self.size, total.numel()))
+        alive = []
+        for score, place in zip(best.values.tolist(), best.indices.tolist()):
+            tokens = self.alive[place // width][0] + [place % width]
+            if tokens[-1] == 2 or len(tokens) - 1 == self.max_length:
+                self.finished.append((tokens, score))
+            else:
+                alive.append((tokens, score))
+        self.alive = alive
+
+    def done(self):
+        len(self.alive) == 0
+
+    def best(self):
+        tokens, _ = max(self.finished, key=lambda pair: pair[1])
+        return [token for token in tokens[1:] if token != 2]
+
+
+@version("beam_search", "wrong")
+def beam_search_done_returns_nothing(step, beam_size, max_length):
+    beam = BeamOfPairs(beam_size, max_length)
+    for _ in range(max_length):
+        if beam.done():
+            break
+        tokens = torch.tensor([t for t, _ in beam.alive])
+        beam.advance(step(tokens))
+    return beam.best()
+
+
+@version("top_k_probabilities", "wrong")
+def top_k_probabilities_logits_against_a_probability(logits, k):
+    probs = torch.softmax(logits, dim=1)
+    top, _ = probs.topk(k, dim=1)
+    threshold = top[:, k - 1].unsqueeze(1)
+    is_in = torch.ge(logits, threshold)
+    gates = probs * is_in
+    return gates / gates.sum(dim=1, keepdim=True)
+
+
+@version("repeat_for_beams", "wrong")
+def beams_filled_without_repeating(memory, mask, n_beams):
+    bsz, src_len, dim = memory.shape
+    new_memory = memory.new_zeros(bsz * n_beams, src_len, dim)
+    new_mask = mask.new_zeros(bsz * n_beams, 1, 1, src_len)
+    new_memory[:, :src_len] = memory
+    new_mask[..., :src_len] = mask
+    return new_memory, new_mask
+
+
+@version("next_token", "wrong")
+def next_token_squeeze_takes_the_batch_axis(logits):
+    output = logits.transpose(1, 2).squeeze()  # (B, V, T), classes on axis 1
+    return output.argmax(1)[..., -1]

@@ -1109,3 +1109,16 @@ def kernel_that_asserts_two_axes_and_float_weight(x, weight, eps=1e-5):
     x32 = x.to(torch.float32)
     rstd = 1.0 / torch.sqrt(torch.mean(x32 * x32, dim=1, keepdim=True) + eps)
     return (x32 * rstd * weight).to(x.dtype)
+
+
+@version("rms_norm_in_half", "wrong: squared before .float()")
+def rms_norm_in_half_squares_added_up_in_half(x, weight, eps=1e-5):
+    total = (x * x).sum(dim=-1, keepdim=True)
+    scale = torch.rsqrt(total.float() / x.shape[-1] + eps)
+    return (x.float() * scale * weight.float()).to(x.dtype)
+
+
+@version("rms_norm_in_half", "wrong")
+def rms_norm_in_half_epsilon_not_handed_on(x, weight, eps=1e-5):
+    y = F.rms_norm(x.float(), (x.shape[-1],), weight.float())
+    return y.to(x.dtype)
