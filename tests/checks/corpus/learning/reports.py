@@ -1679,7 +1679,7 @@ def evaluation_leaves_gradients_off(model, batches, compute_loss):
     return total / tokens
 
 
-@version("label_smoothed_loss", "wrong")
+@version("label_smoothed_loss", "wrong: prediction smoothed, not the target")
 def smooths_the_prediction(logits, target, smoothing):
     log_loss = -logits.log_softmax(-1).gather(-1, target[..., None]).squeeze(-1)
     probability = (1 - smoothing) * torch.exp(-log_loss) + smoothing / logits.size(-1)

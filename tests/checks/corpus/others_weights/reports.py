@@ -424,7 +424,7 @@ def split_stacked_turned_in_every_round(weight, bias):
     return tuple(weights + biases)
 
 
-@version("merge_tokens", "wrong")
+@version("merge_tokens", "wrong: places that overlap joined into one")
 def merge_tokens_overlapping_places(tokens, ranks):
     tokens = list(tokens)
     while True:

@@ -310,3 +310,16 @@ def padding_alone(losses: Tensor, real: Tensor) -> Tensor:
 )
 def spread_subtracted(nll: Tensor, spread: Tensor, epsilon: float) -> Tensor:
     return (1 - epsilon) * nll - epsilon * spread
+
+
+@mistake(
+    "mix",
+    "prediction smoothed, not the target",
+    symptom="With ε above 0 the loss is never above −log(ε / V), however unlikely the right token "
+    "is.",
+    cause="The logarithm is taken of the mix of p and 1 / V: mix the logarithms, (1 − ε) times "
+    "−log p of the right token and ε times the mean of −log p over all V words.",
+    steps={"spread": lambda log_p, nll: torch.full_like(nll, 1 / log_p.size(-1))},
+)
+def logarithm_of_a_mix(nll: Tensor, share: Tensor, epsilon: float) -> Tensor:
+    return -((1 - epsilon) * (-nll).exp() + epsilon * share).log()

@@ -254,6 +254,21 @@ def used_twice(tokens: list[str], pair: Pair) -> list[str]:
 
 @mistake(
     "joined",
+    "places that overlap joined into one",
+    symptom="Where a pair of two alike is joined, all of a row of them become one pair: the word "
+    "has shrunk.",
+    cause="Its places are looked for before the first is joined, and overlap: look for the next "
+    "place behind what was joined.",
+)
+def overlapping_as_one(tokens: list[str], pair: Pair) -> list[str]:
+    new = list(tokens)
+    for i in reversed([i for i, found in enumerate(pairwise(tokens)) if found == pair]):
+        new[i : i + 2] = ["".join(pair)]
+    return new
+
+
+@mistake(
+    "joined",
     "a space put between the two",
     symptom="The tokens hold spaces that are not in the word.",
     cause="Join the two as they are, first + second, without a space.",
