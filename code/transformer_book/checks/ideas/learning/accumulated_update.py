@@ -62,8 +62,8 @@ def accumulation_cases() -> Sequence[Case]:
         )
         for batch, n_parts in ((4, 2), (6, 3), (8, 4), (6, 2), (3, 1), (5, 5))
     )
-    far = 9 * normal(11, 3, seed=17), 40 * normal(11, 2, seed=18), 11
-    return (*few, Case("11 parts, and large losses", far))
+    far = 9 * normal(33, 3, seed=17), 40 * normal(33, 2, seed=18), 33
+    return (*few, Case("33 parts, and large losses", far))
 
 
 ACCUMULATION = Component(
