@@ -87,7 +87,7 @@ def bleu_cases() -> Sequence[Case]:
                 ],
             ),
         ),
-        Case("one word", (["snow"], [["the snow"]])),
+        Case("one word", (["snow"], [["the big snow", ""]])),
         Case(
             "an empty translation",
             ([dog, ""], [["a dog in the snow", "the dog runs"], ["a man sleeps"]]),
@@ -96,8 +96,16 @@ def bleu_cases() -> Sequence[Case]:
         Case(
             "marks and capital letters",
             (
-                ["A dog , isn't it?", "The end.", " ".join(SIGNS)],
-                [["a dog, isn't it ?"], ["the end .", "The end ."], [" ".join(SIGNS[::-1])]],
+                [
+                    "A dog , isn't it?",
+                    "The e@@ nd is n't e\u0301 ▁ „ 3-4 a @-@ b &amp; <eos> now.",
+                    " ".join(SIGNS),
+                ],
+                [
+                    ["a dog, isn't it ?"],
+                    ["the end .", "The end isn't é \" 3 - 4 a-b & ."],
+                    [" ".join(SIGNS[::-1])],
+                ],
             ),
         ),
         Case("the same translation twice", ([dog, dog], [["a dog in the snow"], ["two dogs run"]])),
@@ -115,8 +123,12 @@ def bleu_cases() -> Sequence[Case]:
         Case(
             "many translations, one of more than a hundred words",
             (
-                ["a man and " * 40 + "the dog runs away", *["a dog"] * 60, *["the cat"] * 70],
-                [["a man and " * 40 + "the cat runs away"], *[["a dog"]] * 60, *[["the dog"]] * 70],
+                ["a man and " * 110 + "the dog runs away", *["a dog"] * 60, *["the cat"] * 170],
+                [
+                    ["a man and " * 110 + "the cat runs away"],
+                    *[["a dog"]] * 60,
+                    *[["the dog"]] * 170,
+                ],
             ),
         ),
     )
