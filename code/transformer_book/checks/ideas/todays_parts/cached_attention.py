@@ -56,7 +56,7 @@ def cached_cases() -> Sequence[Case]:
         return *made, kept, normal(b, h, past, k, seed=seed + 4), turn
 
     slow = torch.tensor([0.0, 1.0, 0.0, 1.0]).repeat(1, 1, 2, 1)  # the pair that turns slowly
-    far = torch.tensor([[-200.0], [1.0]])  # one row's largest score is not another's
+    far = torch.tensor([[-40000.0], [1.0]])  # one row's largest score is not another's
     _, _, value, _, kept_value, _ = inputs(1, 1, 1, 2, 4, 100)
     *new, kept, kept_values, _ = inputs(3, 2, 3, 2, 6, 130)
     kept[:, :, 1] = 0.0  # numbers as any others: the place is not free
@@ -67,7 +67,7 @@ def cached_cases() -> Sequence[Case]:
         Case("two new tokens after four", inputs(2, 3, 4, 2, 4, 30)),
         Case("three new tokens after two", inputs(1, 2, 2, 3, 6, 40)),
         Case("four new tokens after four", inputs(2, 4, 4, 4, 4, 50)),
-        Case("nothing kept yet: three tokens", inputs(2, 2, 0, 3, 4, 60)),
+        Case("nothing kept yet: seventy tokens", inputs(2, 2, 0, 70, 4, 60)),
         Case("two after five, quarter turns", inputs(1, 2, 5, 2, 2, 70, quarter_turns)),
         Case("two new tokens after 257", inputs(1, 1, 257, 2, 2, 80)),
         Case("a query of zeros", (torch.zeros(1, 1, 2, 4), *inputs(1, 1, 2, 2, 4, 90)[1:])),
