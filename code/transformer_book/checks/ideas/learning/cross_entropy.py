@@ -51,7 +51,13 @@ def loss_cases() -> Sequence[Case]:
             (normal(2, 4, 5, seed=14), torch.tensor([[3, 0, 0, 2], [4, 0, 2, 0]])),
         ),
         Case("a vocabulary of 300", (normal(1, 3, 300, seed=15), torch.tensor([[256, 4, 299]]))),
-        Case("130 tokens", (normal(2, 130, 4, seed=16), torch.arange(260).reshape(2, 130) % 4)),
+        Case(
+            "192 places, half of them padding behind, 256 words",
+            (
+                normal(2, 192, 256, seed=16),
+                torch.arange(384).reshape(2, 192) % 4 * (torch.arange(192) < 96),
+            ),
+        ),
         Case(
             "one word, a loss of 600",
             (torch.tensor([[[0.0, 0.0, 600.0]]]), torch.tensor([[1]])),
