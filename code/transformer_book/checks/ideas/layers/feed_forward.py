@@ -35,10 +35,16 @@ def feed_forward_cases() -> Sequence[Case]:
         Case("wider than deep", inputs(1, 5, 6, 2, 20)),
         Case("as wide inside as outside", inputs(5, 4, 4, 4, 30)),
         Case("one position", inputs(3, 1, 5, 7, 40)),
-        Case("large numbers", (20 * normal(2, 2, 4, seed=50), *inputs(2, 2, 4, 8, 51)[1:])),
         Case(
-            "70 positions, one unit inside, numbers in the hundreds",
-            (500 * normal(2, 70, 2, seed=59), *inputs(2, 70, 2, 1, 60)[1:]),
+            "large numbers, and a vector of zeros",
+            (
+                20 * normal(2, 2, 4, seed=50) * torch.tensor([[1.0], [0.0]]),
+                *inputs(2, 2, 4, 8, 51)[1:],
+            ),
+        ),
+        Case(
+            "72 positions, one unit inside, numbers in the ten thousands",
+            (5e4 * normal(2, 72, 2, seed=59), *inputs(2, 72, 2, 1, 60)[1:]),
         ),
         Case(
             "one feature, and no unit is open",
