@@ -33,8 +33,8 @@ def layer_norm_backward_cases() -> Sequence[Case]:
     return (
         Case("with a pencil", (torch.tensor([[[2.0, 0.0, 0.0, 2.0]]]), *word)),
         case("two words", 1, 2, 3, seed=1, size=3),
-        case("two sentences", 2, 3, 5, seed=4, size=0.5),
-        case("as many words as features", 2, 4, 4, seed=7, size=2),
+        case("two sentences", 2, 3, 1030, seed=4, size=0.5),
+        case("as many words as features", 2, 4, 4, seed=7, size=2000),
         case("ε = 0.5", 1, 3, 4, seed=10, eps=0.5),
         case("ε = 0.1", 2, 2, 6, seed=13, eps=0.1),
         case("ε = 2", 3, 2, 5, seed=16, eps=2.0),
@@ -47,7 +47,7 @@ def layer_norm_backward_cases() -> Sequence[Case]:
             (unread, 2 + 0.01 * normal(1, 2, 4, seed=33), 1 + 0.5 * normal(4, seed=23)),
             {"eps": 0.0},
         ),
-        case("more positions than features, 70 of them", 5, 14, 3, seed=25),
+        case("more positions than features, 150 of them", 5, 30, 3, seed=25),
     )
 
 
