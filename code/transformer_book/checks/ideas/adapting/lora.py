@@ -34,7 +34,7 @@ def lora_cases() -> Sequence[Case]:
         Case("rank 4, α smaller than it", (normal(4, 6, seed=2), *matrices(4, 6, 4, 20), 0.5)),
         Case("as many rows as columns", (normal(2, 4, 4, seed=3), *matrices(4, 4, 2, 30), 5.0)),
         Case("another square", (normal(3, 5, seed=4), *matrices(5, 5, 3, 40), 7.0)),
-        Case("a third square", (normal(6, 3, seed=5), *matrices(3, 3, 2, 50), 1.5)),
+        Case("a third square", (normal(6, 3, seed=5), *matrices(3, 3, 3, 50), 1.5)),
         Case("rank 4", (normal(2, 6, seed=6), *matrices(7, 6, 4, 60), 10.0)),
         Case("a single vector, α below zero", (normal(4, seed=7), *matrices(3, 4, 2, 70), -3.0)),
         Case(
