@@ -38,7 +38,8 @@ def is_matrix(weight: nn.Parameter) -> bool:
 
 
 def can_learn(layer: nn.Module) -> bool:
-    return layer.training and all(weight.requires_grad for weight in layer.parameters())
+    training = all(part.training for part in layer.modules())
+    return training and all(weight.requires_grad for weight in layer.parameters())
 
 
 def make_linear() -> nn.Module:
