@@ -24,7 +24,7 @@ def merge_cases() -> Sequence[Case]:
         Case("random numbers", (normal(2, 3, 5, 4, seed=1),)),
         Case("eleven heads, one sentence, one position", (normal(1, 11, 1, 3, seed=2),)),
         Case("one of all", (normal(1, 1, 1, 1, seed=3),)),
-        Case("twelve heads, three hundred positions", (normal(1, 12, 300, 2, seed=4),)),
+        Case("twelve heads, 320 positions", (normal(1, 12, 320, 2, seed=4),)),
     )
 
 
