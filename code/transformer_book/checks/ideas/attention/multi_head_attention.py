@@ -49,16 +49,16 @@ def multi_head_cases() -> Sequence[Case]:
         return [*vectors, *weights]
 
     causal = torch.ones(4, 4, dtype=torch.bool).tril()
-    padding = torch.tensor([[True] * 5, [True] * 3 + [False] * 2])[:, None, None]
+    padding = torch.tensor([[True] * 67 + [False] * 3, [False] * 66 + [True] * 4])[:, None, None]
     some = torch.tensor([[True, True, False, True], [True, False, False, True]])[:, None, None]
     window = torch.ones(3, 5, dtype=torch.bool).tril().triu(-1)  # itself, and the one before
     return (
         Case("one sentence, two heads", (*inputs(1, 3, 3, 4, 10), 2)),
         Case("two sentences, two heads", (*inputs(2, 4, 4, 8, 20), 2)),
-        Case("more keys than queries", (*inputs(2, 3, 5, 8, 30), 4)),
+        Case("more keys than queries", (*inputs(2, 3, 1030, 8, 30), 4)),
         Case("more queries than keys", (*inputs(3, 5, 2, 6, 40), 3)),
         Case("a causal mask", (*inputs(2, 4, 4, 8, 50), 2), {"mask": causal}),
-        Case("a padding mask (B, 1, 1, S)", (*inputs(2, 3, 5, 8, 60), 4), {"mask": padding}),
+        Case("a padding mask (B, 1, 1, S)", (*inputs(2, 3, 70, 8, 60), 4), {"mask": padding}),
         Case("one head", (*inputs(2, 4, 4, 8, 70), 1)),
         Case("as many heads as sentences", (*inputs(2, 4, 4, 8, 80), 2), {"mask": causal}),
         Case(
@@ -95,10 +95,10 @@ def multi_head_cases() -> Sequence[Case]:
         ),
         Case(
             "a causal mask (1, 1, T, T)",
-            (*inputs(2, 4, 4, 8, 150), 2),
-            {"mask": causal[None, None]},
+            (*inputs(2, 70, 70, 8, 150), 2),
+            {"mask": torch.ones(1, 1, 70, 70, dtype=torch.bool).tril()},
         ),
-        Case("heads of one feature", (*inputs(2, 3, 3, 4, 160), 4)),
+        Case("heads of one feature", (*inputs(2, 3, 1, 4, 160), 4)),
         Case("one query, and a mask", (*inputs(2, 1, 4, 4, 170), 2), {"mask": some}),
         Case("a window over the keys", (*inputs(2, 3, 5, 6, 180), 3), {"mask": window}),
     )
