@@ -15,14 +15,14 @@ def perplexity_cases() -> Sequence[Case]:
         Case("one batch", ([2.5], [7])),
         Case("three batches", ([0.5, 4.0, 2.0], [3, 5, 40])),
         Case("another three", ([3.0, 0.1, 0.2], [1, 20, 9])),
-        Case("batches of one token", ([0.0, 2.0, 0.5, 1.5], [1, 1, 1, 1])),
+        Case("batches of one token", ([0.0, 2.0, 0.5, 1.5, *[3.0] * 300], [1] * 304)),
         Case("a very high loss", ([12.3456, 10.4321], [2, 3])),
         Case("thousands of tokens", ([2.0, 3.5], [3000, 5000])),
         Case("no loss at all", ([0.0, 0.0], [4, 2])),
         Case("two equal losses, above 20", ([30.0, 25.0, 30.0], [3, 4, 5])),
         Case(
             "many tokens, and a batch without any",  # a mean of 56
-            ([60.0, 0.0, 7.0, 20.0], [140000, 5500, 0, 7000]),
+            ([7.0, 60.0, 0.0, 20.0, 7.0], [0, 140000, 5500, 7000, 0]),
         ),
     )
 
