@@ -79,10 +79,10 @@ def chain_cases() -> Sequence[Case]:
     return tuple(
         Case(
             f"{n} layers, {d} features{', and dropout' * dropout}",
-            (normal(2, d, seed=n + d), n, dropout),
+            (normal(2, 3, d, seed=n + d), n, dropout),
         )
         for dropout, sizes in (
-            (False, ((2, 2), (3, 3), (1, 4), (4, 2), (6, 3), (2, 5))),
+            (False, ((2, 2), (3, 3), (1, 4), (4, 2), (6, 3), (0, 5))),
             (True, ((2, 3), (3, 2), (5, 4))),
             (False, ((12, 2),)),  # as text, "10" stands before "2"
         )
