@@ -22,7 +22,7 @@ def beams_cases() -> Sequence[Case]:
     return (
         batch("two sentences, two beams", 2, 3, 1),
         batch("two sentences, three beams", 3, 2, 4),
-        batch("three sentences, two beams", 2, 1, 3, 2),
+        batch("four sentences, two beams", 2, 1, 3, 2, 4),
         batch("one sentence", 3, 4),
         batch("one beam", 1, 2, 3),
         batch("as many sentences as beams", 3, 2, 1, 3, seed=1),
@@ -32,7 +32,7 @@ def beams_cases() -> Sequence[Case]:
             "padding in front, five beams",
             (
                 normal(2, 3, 2, seed=4),
-                torch.tensor([[False, True, True], [True, True, True]])[:, None, None],
+                torch.tensor([[False, True, True], [False, False, True]])[:, None, None],
                 5,
             ),
         ),
