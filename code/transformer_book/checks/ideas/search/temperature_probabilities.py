@@ -34,7 +34,7 @@ def temperature_cases() -> Sequence[Case]:
             "temperature 0.005, two likeliest tokens, one ruled out",
             (torch.tensor([[0.004, 0.0, 0.0, -torch.inf], [3.0, 3.0, 1.0, 0.0]]), 0.005),
         ),
-        Case("temperature 40, sixty tokens", (10 * normal(2, 60, seed=11), 40.0)),
+        Case("temperature 40, 1088 tokens", (10 * normal(2, 1088, seed=11), 40.0)),
     )
 
 
