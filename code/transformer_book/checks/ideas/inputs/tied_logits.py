@@ -21,14 +21,14 @@ def logits_cases() -> Sequence[Case]:
         Case("a square matrix", (normal(2, 3, 5, seed=3), normal(5, 5, seed=4))),
         Case("another", (normal(1, 2, 6, seed=5), normal(6, 6, seed=6))),
         Case("and another", (normal(3, 2, 4, seed=9), normal(4, 4, seed=10))),
-        Case("large", (normal(2, 1, 4, seed=7), normal(9, 4, seed=8))),
+        Case("large", (normal(6, 1, 20, seed=7), normal(9, 20, seed=8))),
         Case("as many positions as features", (normal(2, 4, 4, seed=11), normal(6, 4, seed=12))),
         Case(
             "a vector and a row of zeros, large numbers",
-            (60 * normal(2, 3, 3, seed=13) * some, normal(3, 3, seed=14) * some.roll(1, 0)),
+            (60000 * normal(2, 3, 3, seed=13) * some, normal(3, 3, seed=14) * some.roll(1, 0)),
         ),
-        Case("one word, a long text", (normal(1, 1030, 4, seed=15), normal(1, 4, seed=16))),
-        Case("one feature, many words", (normal(2, 3, 1, seed=17), normal(1100, 1, seed=18))),
+        Case("one word, a long text", (normal(1, 2060, 4, seed=15), normal(1, 4, seed=16))),
+        Case("one feature, many words", (normal(2, 3, 1, seed=17), normal(2060, 1, seed=18))),
     )
 
 
