@@ -18,8 +18,8 @@ def top_k_cases() -> Sequence[Case]:
     near = torch.tensor([[20.001, 20.002, 20.003, 20.0], [200.0, 0.0, 100.0, -50.0]])
     return (
         Case("the two best of four", (hand, 2)),
-        Case("the best", (hand, 1)),
-        Case("all", (hand, 4)),
+        Case("the best", (torch.cat([hand, hand.roll(1, 1)]), 1)),
+        Case("all", (torch.cat([hand, low]), 4)),
         Case("negative logits", (hand - 10, 2)),
         Case("logits far below zero", (hand - 300, 3)),
         Case("three of eight, random", (normal(3, 8, seed=1), 3)),
