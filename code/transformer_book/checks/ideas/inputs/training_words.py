@@ -47,7 +47,7 @@ def split_cases() -> Sequence[Case]:
         "validation": [],
         "test": captions[2:],
     }
-    words = [*SIGNS, *(f"word{i}" for i in range(260))]
+    words = [*SIGNS, *(f"word{i}" for i in range(1060))]
     many = {"train": [*[words] * 5, ["rare"] * 4], "validation": [["rare"], words], "test": [words]}
     return (
         Case("dogs, every word", (dogs, 1)),
