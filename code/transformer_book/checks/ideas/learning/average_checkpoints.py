@@ -32,7 +32,7 @@ def checkpoint_cases() -> Sequence[Case]:
 
     def deep(seed: int) -> dict[str, Tensor]:
         ten, two = normal(1, 3, seed=seed), normal(1, seed=seed + 1)
-        return {"layer_10": ten, "layer_2": two, "bias": torch.zeros(2)}
+        return {"running_mean_10": ten, "position_2": two, "bias": torch.zeros(2)}
 
     return (
         Case("two checkpoints, by hand", (hand,)),
