@@ -46,7 +46,12 @@ def cross_entropy_backward_cases() -> Sequence[Case]:
             6,
         ),
         case("a share of one, one position each", [[3], [0], [2]], 4, 7, smoothing=1.0),
-        case("70 positions, 300 words", [[*range(230, 299), 299]], 300, 8),
+        case(
+            "128 positions, half of them padding, 512 words",
+            [[*range(230, 294), *[0] * 64]],
+            512,
+            8,
+        ),
         Case(
             "very unlikely tokens",
             (
