@@ -44,7 +44,7 @@ def q4_1_cases() -> Sequence[Case]:
             "two blocks, numbers beyond half precision",
             (torch.stack([block(8192.0, -60000.0, counted), block(4096.0, 60000.0, counted)]),),
         ),
-        Case("seventy blocks", (drawn(70, 3),)),
+        Case("96 blocks", (drawn(96, 3),)),
     )
 
 
