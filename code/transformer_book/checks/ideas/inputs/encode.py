@@ -18,7 +18,7 @@ def encode_cases() -> Sequence[Case]:
     pieces = {**{s: i for i, s in enumerate(SPECIALS)}, "the": 4, " the": 5, "x": 6}
     pieces |= {"ice": 7, "ice cream": 8, "é": 9}
     pieces |= {sign: i for i, sign in enumerate(SIGNS[::2], start=10)}
-    spaced = [" the", "ice cream", "the\n", "e\u0301"]  # the last is é in two characters
+    spaced = [" the", "ice cream", " ", "the\n", "e\u0301"]  # the last is é in two characters
     return (
         Case("a sentence of known words", (["the", "dog", "sleeps"], vocabulary)),
         Case("an unknown word", (["the", "cat", "sleeps"], vocabulary)),
@@ -27,14 +27,38 @@ def encode_cases() -> Sequence[Case]:
         Case("an unknown word at the end", (["x", "y"], small)),
         Case("a longer sentence", (["The", "dog", "the", "raccoon", "the"], vocabulary)),
         Case("padding among the tokens", (["dog", "<pad>", "<pad>"], vocabulary)),
-        Case("special tokens among the tokens", (["<sos>", "x", "<pad>", "<unk>", "<eos>"], small)),
+        Case(
+            "special tokens among the tokens",
+            (["<sos>", "x", "<eos>", "<pad>", "<unk>", "<eos>"], small),
+        ),
         Case("padding first", (["<pad>", "x", "y"], small)),
         Case("no token", ([], vocabulary)),
         Case(
             "more tokens than any buffer has places", (["the", "dog", "sleeps"] * 180, vocabulary)
         ),
-        Case("a dictionary in another order", (["3", "grün", "", "dog.", "dog"], unordered)),
-        Case("tokens with spaces, and more than 1024", ([*spaced, *SIGNS, *["x"] * 1100], pieces)),
+        Case(
+            "a dictionary in another order",
+            (
+                # The unknown ones would be known if they were written a little otherwise.
+                [
+                    "3",
+                    "grün",
+                    "",
+                    "dog.",
+                    "dog",
+                    "dog,",
+                    "dòg",
+                    "dogs",
+                    "dog-3",
+                    "##dog",
+                    "33",
+                    "usa",
+                    "paul",
+                ],
+                {"USA": 302, "Paul": 303, **unordered},
+            ),
+        ),
+        Case("tokens with spaces, and more than 1024", ([*spaced, *SIGNS, *["x"] * 2100], pieces)),
     )
 
 
