@@ -33,6 +33,7 @@ def score_cases() -> Sequence[Case]:
     # Of three rows that can copy, the first and the last look where they should.
     hard = torch.eye(6)[[0, 1, 1, 1, 3, 3]].expand(2, 2, 6, 6).clone()
     hard[1, 1, 4] = torch.eye(6)[2]  # and here the one between them, too
+    hard[0, 1, 3] = 0.0  # a row that may attend to nothing
     return (
         Case("four tokens, the last two a repeat", (pencil, 2)),
         Case("two heads", (maps(1, 2, 6, seed=1), 3)),
@@ -45,7 +46,7 @@ def score_cases() -> Sequence[Case]:
         Case("the same, one sequence", (maps(1, 3, 8, seed=8, causal=False), 3)),
         Case("a short period", (maps(2, 3, 7, seed=9), 2)),
         Case("weights that are 0 or 1", (hard, 3)),
-        Case("a period of one, seventy places, one head", (maps(3, 1, 70, seed=10), 1)),
+        Case("a period of one, 530 places, one head", (maps(3, 1, 530, seed=10), 1)),
     )
 
 
