@@ -66,7 +66,13 @@ def tied_cases() -> Sequence[Case]:
     turned_round = dict(reversed(state(12, 3, 81, twice=True).items()))
     return (
         Case("stored once", (torch.tensor([[1, 3, 2]]), state(5, 2, 1))),
-        Case("another", (torch.tensor([[4, 0], [2, 2]]), state(6, 3, 11))),
+        Case(
+            "another",
+            (
+                torch.tensor([[4, 0], [2, 2]]),
+                {name: tensor.half() for name, tensor in state(6, 3, 11).items()},
+            ),
+        ),
         Case("as many words as features", (torch.tensor([[0, 1, 2, 3]]), state(4, 4, 21))),
         Case("stored under both names", (torch.tensor([[1, 2]]), state(5, 3, 31, twice=True))),
         Case("both names, two sentences", (torch.tensor([[3], [0]]), state(4, 3, 41, twice=True))),
