@@ -25,12 +25,12 @@ def start_cases() -> Sequence[Case]:
             (normal(rows, columns, seed=i), rank, drawing(i)),
         )
         for i, (rows, columns, rank) in enumerate(
-            ((3, 2, 1), (4, 5, 2), (4, 4, 3), (5, 5, 2), (6, 6, 6))
+            ((3, 2, 1), (4, 12, 2), (4, 4, 3), (5, 5, 2), (6, 6, 6))
         )
     )
     return (
         *several,
-        Case("3 × 2 zeros, rank 70", (torch.zeros(3, 2), 70, drawing(7))),
+        Case("3 × 2 zeros, rank 256", (torch.zeros(3, 2), 256, drawing(7))),
         Case("1 × 1, rank 1", (normal(1, 1, seed=6), 1, drawing(6))),
     )
 
