@@ -23,7 +23,7 @@ def two_cases() -> Sequence[Case]:
         pair("alike, 7", [[0, 8, 7]], [[1, 0, 7, 7]], 7, 7),
         pair("no padding", [[3, 4, 0]], [[5, 2, 6]], 1, 9),
         pair("as long as each other", [[4, 1, 0], [6, 0, 0]] * 2, [[0, 5, 1], [5, 1, 1]] * 2, 0, 1),
-        pair("one token", [[5]], [[1]], 0, 9),
+        pair("one token", [[0]], [[9]], 0, 9),
         pair(
             "padding in front, in the middle, and alone",
             [[9, 9, 265, 4], [7, 9, 3, 9], [9, 9, 9, 9]],
@@ -33,9 +33,9 @@ def two_cases() -> Sequence[Case]:
         ),
         pair(
             "longer than any buffer, padding that is no small number",
-            [[i % 7 * 8376 for i in range(520)]],
-            [[i % 5 - 1 for i in range(520)]],
-            50256,
+            [[i % 7 * 8376 + (1, 2, 65537)[i % 3] for i in range(2050)]],
+            [[i % 5 - 1 for i in range(2050)]],
+            50257,
             -1,
         ),
     )
