@@ -20,7 +20,7 @@ def merge_cases() -> Sequence[Case]:
 
     hugs = ranks("u g", "h ug", "g s", "hug s")
     chain = "abcdefghijklm"
-    gaps = {(chain[:i], chain[i]): 256 + 1000 * i for i in range(1, 13)}
+    gaps = {(chain[:i], chain[i]): 256 + 100_000 * i for i in range(1, 13)}
     return (
         Case("nothing to merge", (["x", "y"], ranks("a b"))),
         Case("one merge", (["a", "b"], ranks("a b"))),
@@ -33,9 +33,12 @@ def merge_cases() -> Sequence[Case]:
         Case("a frequent pair of a high rank", ([*"ababc"], ranks("b c", "a b"))),
         Case(
             "marks, and a backslash",
-            ([*r"acb.x\d(|", *SIGNS], ranks("c .", r"x \ ", "b .", r"x\ d", "( |", "! ?", "中 😀")),
+            (
+                [*r"acb.x\d(|", "e", "\u0301", *SIGNS],
+                ranks("c .", r"x \ ", "b .", r"x\ d", "( |", "! ?", "中 😀", "e \u0301"),
+            ),
         ),
-        Case("a space is a letter", (["Ġ", *"dog"], ranks("Ġd og", "o g", "Ġ d"))),
+        Case("a space is a letter", ([" ", "Ġ", *"dog"], ranks("Ġd og", "o g", "Ġ d"))),
         Case("second and first", ([*"ba"], ranks("a b"))),
         Case("a long pair of a high rank", ([*"abcd"], ranks("a b", "b c", "c d", "ab cd"))),
         Case("a merge that spoils another", ([*"xyz"], ranks("x y", "xy w", "y z"))),
@@ -56,7 +59,7 @@ def merge_cases() -> Sequence[Case]:
             ([*"abcd"], {("a", "bc"): 1, ("bc", "d"): 0, ("b", "c"): 2}),
         ),
         Case("twelve merges, and ranks with gaps", ([*chain, "n"], gaps)),
-        Case("seventy letters", ([*"ab" * 35], ranks("a b", "ab ab", "abab abab"))),
+        Case("a hundred and twenty letters", ([*"ab" * 60], ranks("a b", "ab ab", "abab abab"))),
     )
 
 
