@@ -14,8 +14,8 @@ from transformer_book.checks.ideas.adapting.top_p_probabilities import FOUR, dro
 
 
 def min_p_cases() -> Sequence[Case]:
-    flat, falling = normal(60, seed=8) / 10, -torch.linspace(0, 15, 60)
-    one = torch.full((60,), -torch.inf)
+    flat, falling = normal(128, seed=8) / 10, -torch.linspace(0, 15, 128)
+    one = torch.full((128,), -torch.inf)
     one[57] = 3.0
     return (
         Case("four tokens, a quarter of the best", (FOUR, 0.25)),
@@ -38,8 +38,8 @@ def min_p_cases() -> Sequence[Case]:
         ),
         Case("two likeliest tokens", (torch.tensor([[1.0, 3.0, 3.0, 0.0]]), 1.0)),
         Case(
-            "sixty tokens: nearly equal, equal, falling, one alone, and a small min-p",
-            (torch.stack([flat, torch.zeros(60), falling, one]), 0.0001),
+            "128 tokens: nearly equal, equal, falling, one alone, and a small min-p",
+            (torch.stack([flat, torch.zeros(128), falling, one]), 0.0001),
         ),
     )
 
