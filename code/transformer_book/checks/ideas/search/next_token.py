@@ -24,7 +24,7 @@ def next_token_cases() -> Sequence[Case]:
         Case("random", (normal(3, 4, 6, seed=1),)),
         Case("as many sentences as tokens", (normal(4, 4, 4, seed=2),)),
         Case("one position", (normal(2, 1, 5, seed=3),)),
-        Case("a long sentence", (normal(2, 9, 7, seed=4),)),
+        Case("a long sentence", (2000 * normal(2, 9, 7, seed=4),)),
         Case("one sentence", (normal(1, 5, 8, seed=5),)),
         Case("one sentence, one position", (normal(1, 1, 6, seed=6),)),
         Case("another sentence", (normal(1, 4, 9, seed=7),)),
