@@ -33,7 +33,7 @@ def position_cases() -> Sequence[Case]:
         Case("long padding, and padding alone", rows([7, 2, 0, 0, 0, 0, 9, 256], [0] * 8)),
         Case(
             "two thousand tokens, and large ids",
-            rows([0] * 20 + [*OTHERS_IDS, 65536, 9, 0, 2] * 200),
+            rows([0] * 20 + [*OTHERS_IDS, 65536, 9, 0, 2] * 600),
         ),
         Case("one sentence of one token", rows([5])),
     )
