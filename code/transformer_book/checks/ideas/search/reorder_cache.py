@@ -40,7 +40,7 @@ def cache_cases() -> Sequence[Case]:
         Case(
             "the best stays, five beams of one head, a long text",
             (
-                [(normal(5, 1, 130, 3, seed=100), normal(5, 1, 130, 3, seed=101))],
+                [(normal(5, 1, 1030, 3, seed=100), normal(5, 1, 1030, 3, seed=101))],
                 torch.tensor([0, 0, 2, 1, 3]),
             ),
         ),
