@@ -23,7 +23,10 @@ def penalty_cases() -> Sequence[Case]:
     long = torch.tensor([[5, 2, 4, 0, 3, *[1] * 1025], [1] * 256 + [0] * 774])
     return (
         Case("by hand: one token said", (by_hand, torch.tensor([[3]]), 2.0)),
-        Case("by hand: one that is unlikely", (by_hand, torch.tensor([[4]]), 2.0)),
+        Case(
+            "by hand: one that is unlikely",
+            (by_hand.tile(3, 1), torch.tensor([[4], [1], [0]]), 2.0),
+        ),
         Case("by hand: two tokens", (by_hand, torch.tensor([[4, 5]]), 2.0)),
         Case("one of them twice", (by_hand, torch.tensor([[3, 4, 3]]), 2.0)),
         Case("two sentences", (normal(2, 6, seed=1), torch.tensor([[1, 4, 5], [1, 3, 3]]), 1.3)),
