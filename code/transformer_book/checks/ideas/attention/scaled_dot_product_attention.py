@@ -77,11 +77,14 @@ def attention_cases() -> Sequence[Case]:
         Case("a causal mask", tuple(square), {"mask": causal}),
         Case("values wider than keys", (batch[0], batch[1], normal(2, 3, 6, 7, seed=5))),
         Case("values narrower than keys", (batch[0], batch[1], normal(2, 3, 6, 2, seed=9))),
-        Case("one number in each value", (*square[:2], normal(2, 2, 4, 1, seed=19))),
+        Case(
+            "one number in each value",
+            (*(x[:, None] for x in square[:2]), normal(2, 1, 2, 4, 1, seed=19)),
+        ),
         Case("one query, one key", tuple(normal(1, 1, 1, 4, seed=30 + i) for i in range(3))),
         Case(
             "long vectors",
-            (normal(3, 64, seed=6), normal(4, 64, seed=7), normal(4, 64, seed=8)),
+            (normal(3, 160, seed=6), normal(4, 160, seed=7), normal(4, 160, seed=8)),
         ),
         Case("scores of several hundred", tuple(40 * tensor for tensor in square), rough=True),
         Case(
@@ -97,11 +100,20 @@ def attention_cases() -> Sequence[Case]:
             {"mask": causal},
             rough=True,
         ),
-        Case("a query that may attend to nothing", tuple(square), {"mask": empty}),
+        Case(
+            "a query that may attend to nothing",
+            tuple(square),
+            {"mask": torch.stack([causal, empty])},  # (H, T, S)
+        ),
         Case(
             "two queries that may attend to nothing",
             tuple(square),
-            {"mask": torch.tensor([[True] * 4, [False] * 4, [True] * 4, [False] * 4])},
+            {
+                # (1, H, T, S)
+                "mask": torch.stack(
+                    [torch.tensor([True, False, True, False])[:, None].expand(4, 4), causal]
+                )[None]
+            },
         ),
         Case(
             "a sentence of nothing but padding",
@@ -138,8 +150,12 @@ def attention_cases() -> Sequence[Case]:
         ),
         Case(
             "longer than a block, a mask with holes",
-            (normal(1, 66, 2, seed=49), normal(1, 130, 2, seed=50), normal(1, 130, 2, seed=51)),
-            {"mask": normal(66, 130, seed=52) < 0.7},
+            (normal(1, 130, 2, seed=49), normal(1, 260, 2, seed=50), normal(1, 260, 2, seed=51)),
+            {
+                # For the last queries the whole first block is hidden.
+                "mask": (normal(130, 260, seed=52) < 0.7)
+                & ((torch.arange(130)[:, None] < 120) | (torch.arange(260) > 127))
+            },
         ),
         Case(
             "a mask (S,)",
