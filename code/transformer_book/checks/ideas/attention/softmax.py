@@ -38,7 +38,10 @@ def softmax_cases() -> Sequence[Case]:
         Case("a row far below another", (torch.tensor([[300.0, 301.0], [-300.0, -301.0]]),)),
         Case("another one", (torch.tensor([[0.0, 1.0, 2.0], [-400.0, -401.0, -399.0]]),)),
         Case("scores near -20000", (torch.tensor([-20000.0, -20050.0]),), rough=True),
-        Case("two sentences, two heads", (normal(2, 2, 3, 5, seed=5),)),
+        Case(
+            "two sentences, two heads",
+            (normal(2, 2, 3, 5, seed=5) + torch.tensor([[-300.0], [300.0], [0.0]]),),
+        ),
         Case("one score", (torch.tensor([[3.0]]),)),
         Case("200 scores", (normal(2, 200, seed=7),)),
         Case("five axes, and zeros", (torch.tensor([[[[[0.0, -1.0], [0.0, 0.0]]]]]),)),
