@@ -25,8 +25,8 @@ def split_stacked_cases() -> Sequence[Case]:
         Case("six features", (normal(6, 18, seed=5), normal(18, seed=6))),
         Case("one feature", (torch.tensor([[2.0, 3.0, 5.0]]), torch.tensor([7.0, 11.0, 13.0]))),
         Case(
-            "a hundred and thirty features, large numbers",
-            (300 * normal(130, 390, seed=7), 300 * normal(390, seed=8)),
+            "a hundred and ninety-two features, large numbers",
+            (300 * normal(192, 576, seed=7), 300 * normal(576, seed=8)),
         ),
     )
 
