@@ -56,13 +56,18 @@ def pieces_cases() -> Sequence[Case]:
         Case(
             "signs made of several, digits, and a special token",
             (
-                " ".join(["\ufb01n e\u0301 👍🏽 ä 10 中文 a\u00adb <eos>", *SIGNS]),
+                " ".join(
+                    [
+                        "\ufeffin \ufb01n e\u0301 👍🏽 ä 2010 中文 a\u00adb <eos> a▁in in\u200bin &amp; “in” a\x08b",
+                        *SIGNS,
+                    ]
+                ),
                 merges("i n", "▁ e", "1 0", "▁ .", "d o"),
             ),
         ),
         Case(
             "a long text, a long word, and a pair listed twice",
-            ("a sing " * 60 + "na" * 30, merges("n a", "na na", "n a", "nana nana")),
+            ("a sing " * 200 + "na" * 1100, merges("n a", "na na", "n a", "nana nana")),
         ),
     )
 
