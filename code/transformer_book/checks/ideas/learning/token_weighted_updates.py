@@ -65,10 +65,10 @@ def windows_cases() -> Sequence[Case]:
         epoch(2, 2, 2, 2),
         epoch(3, 1, 4, 2, 6),
         epoch(4, 2, 1),
-        epoch(2, 4, 1, 3, 2, 2),
+        epoch(2, 300, *[1, 3, 2, 4] * 17),
         epoch(1, 3, 2),
-        epoch(3, 2, 5, 1),
-        epoch(9, *[1, 2] * 5, scale=30.0),
+        epoch(3, 2, 5, 1, 3, 4),
+        epoch(20, *[1, 2] * 11, scale=30.0),
     )
 
 
