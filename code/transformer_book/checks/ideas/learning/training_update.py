@@ -37,7 +37,8 @@ def observe_updates(function: Callable[..., Any]) -> Callable[..., Any]:
     """The weights after three updates of a small model with momentum, and what is left behind."""
 
     def observed(x: Tensor, y: Tensor, rate: float) -> dict[str, Any]:
-        model = nn.Sequential(small_model(x, y), Moved(y.size(-1)))
+        model = nn.Sequential(small_model(x, y), Moved(y.size(-1)), Moved(y.size(-1)))
+        model[2].by = model[1].by  # tied: one weight of two names
         groups = [{"params": [weight]} for weight in model.parameters()]
         optimizer = torch.optim.SGD(groups, lr=rate, momentum=0.5)
         weights = []
