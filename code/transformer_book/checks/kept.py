@@ -216,6 +216,14 @@ def attributes(made: Any) -> dict[str, Any] | None:
         return None
 
 
+def hold_alike(new: Any, made: Any, before: dict[str, Any] | None) -> None:
+    """Let an object of a changed class hold what this one held `before`, or holds now."""
+    vars(new).update(copy.deepcopy(vars(_owner(made))))
+    own = {name: place for name, place in _places(new).items() if name.startswith("self.")}
+    if before is not None:
+        _put(own, copied({name: before[name] for name in own if name in before}))
+
+
 def restore(made: Any, before: dict[str, Any] | None) -> None:
     """Let it hold what it held before, where that differs: the next check finds it as this did."""
     if before is not None:

@@ -26,7 +26,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from transformer_book.checks import builtin
+from transformer_book.checks import builtin, kept
 from transformer_book.checks.attempt import Attempt
 from transformer_book.checks.comparing import holds_nan, same
 from transformer_book.checks.components import MISTAKES
@@ -121,7 +121,7 @@ class Code:
         if owner_of(self.made) is self.made:
             return found
         new = object.__new__(found)
-        vars(new).update(copy.deepcopy(self.held or {}))
+        kept.hold_alike(new, self.made, self.held)
         return new
 
     @functools.cached_property
@@ -1132,7 +1132,8 @@ class Tries:
                 return False
             given = self.attempt.cases[i]
             mine = call(tried, given, gradients=component.differentiable, seconds=4 * LONG)
-            if right(self.attempt, i, mine):
+            stops = bool(mine.trouble) and not self.attempt.found[i].trouble
+            if stops or right(self.attempt, i, mine):
                 return False
         return True
 

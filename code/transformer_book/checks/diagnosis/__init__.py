@@ -30,7 +30,14 @@ from transformer_book.checks.diagnosis.asif import (
     versions_of,
 )
 from transformer_book.checks.diagnosis.conditions import CHANCE, condition, exact
-from transformer_book.checks.diagnosis.places import ELSEWHERE, extent, parts, placed, unmoved
+from transformer_book.checks.diagnosis.places import (
+    ELSEWHERE,
+    alike_in_parts,
+    extent,
+    parts,
+    placed,
+    unmoved,
+)
 from transformer_book.checks.diagnosis.relations import by_arguments, related
 from transformer_book.checks.diagnosis.trials import Leaf, Trial, all_of, axes_of, every
 from transformer_book.checks.running import Outcome
@@ -214,7 +221,8 @@ def diagnose(
             steps = tried(as_if, trials, others(versions), least=STEPS)
         found = [steps] if steps else _told(wrong, of=len(trials))
         if not found and len(wrong) > 1:
-            found = _told(wrong[:1], of=len(trials), how_far=False)
+            some = tried(alike_in_parts, wrong) or wrong[:1]
+            found = _told(some, of=len(trials), how_far=False, among=len(wrong))
         found.append(None if steps else tried(condition, trials))
         return tuple(dict.fromkeys(sentence for sentence in found if sentence))
 
@@ -235,10 +243,14 @@ def unchanged(trials: Sequence[Trial]) -> str | None:
     return None
 
 
-def _told(wrong: Sequence[Trial], of: int, *, how_far: bool = True) -> list[str]:
+def _told(wrong: Sequence[Trial], of: int, *, how_far: bool = True, among: int = 0) -> list[str]:
     """Where and how the answers differ on all of these inputs, out of `of` in all.
 
-    `how_far`: where nothing else holds, how far, and to which side; an example says that by itself.
+    Args:
+        wrong: these.
+        of: how many inputs there are.
+        how_far: where nothing else holds, how far, and to which side; an example says that itself.
+        among: how many differ in all, if more than these do.
     """
     leaves = [leaf for trial in wrong for leaf in trial.leaves()]
     told = [tried(parts, wrong)] if wrong else []
@@ -249,7 +261,7 @@ def _told(wrong: Sequence[Trial], of: int, *, how_far: bool = True) -> list[str]
         for find in (shaped, _kinds, _nowhere, *([_sums, extent] * how_far)):
             if not any(told):
                 told.append(of_parts(tried(find, leaves), wrong))
-    return _of_those(wrong, [text for text in told if text], of)
+    return _of_those(wrong, [text for text in told if text], of, among)
 
 
 def of_parts(text: str | None, wrong: Sequence[Trial]) -> str | None:
@@ -264,12 +276,14 @@ def of_parts(text: str | None, wrong: Sequence[Trial]) -> str | None:
     return f"{told[0].upper()}{told[1:]}"
 
 
-def _of_those(wrong: Sequence[Trial], told: list[str], of: int) -> list[str]:
+def _of_those(wrong: Sequence[Trial], told: list[str], of: int, among: int = 0) -> list[str]:
     """Facts on these inputs, out of `of` in all, with the inputs of which they are told."""
     if of == 1 or not told:
         return told
     what = f"On the input {wrong[0].name!r}" if wrong[0].name else "On the first that differs"
-    if len(wrong) > 1:
+    if 1 < len(wrong) < among:
+        what = f"On {len(wrong)} of the {among} inputs that differ, the first {wrong[0].name!r}"
+    elif len(wrong) > 1:
         what = f"On all {len(wrong)} inputs that differ"
     facts = "; ".join(f"{text[0].lower()}{text[1:]}".removesuffix(".") for text in told)
     return [f"{what}: {facts}."]

@@ -76,7 +76,11 @@ def as_if(
 def telling(wrong: Sequence[Trial], least: int) -> bool:
     """Whether the answers are so rich that hitting all of them is no coincidence."""
     numbers = [_numbers(trial.mine) for trial in wrong]
-    different = {repr(trial.mine) for trial, own in zip(wrong, numbers, strict=True) if own}
+    different = {
+        repr(trial.mine)
+        for trial, own in zip(wrong, numbers, strict=True)
+        if own or _holds_text(trial.mine)
+    }
     decimal = [x for own in numbers for x in own if not float(x).is_integer()]
     return len(decimal) > 3 or len(different) >= least
 
@@ -91,6 +95,12 @@ def _numbers(value: Any) -> list[float]:
         return [x for item in value for x in _numbers(item)]
     number = isinstance(value, (int, float)) and value and math.isfinite(value)
     return [float(value)] if number else []
+
+
+def _holds_text(value: Any) -> bool:
+    if isinstance(value, (list, tuple, set)):
+        return any(map(_holds_text, value))
+    return isinstance(value, str) and bool(value)
 
 
 def _explains(change: Change, trial: Trial, answer: Answer) -> bool:

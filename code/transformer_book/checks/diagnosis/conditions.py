@@ -99,6 +99,10 @@ def conditions(trials: Sequence[Trial]) -> Iterator[Condition]:
             )
         elif all(isinstance(value, (int, float)) for value in kinds):
             yield from _of_number(trials, f"`{name}`", lambda t, n=name: t.given[n])
+        elif all(isinstance(value, str) for value in kinds):
+            yield from _of_text(name)
+        elif all(isinstance(value, (list, tuple)) for value in kinds):
+            yield from _of_items(name, [item for value in kinds for item in value])
         elif all(isinstance(value, Tensor) for value in kinds):
             yield from _of_tensor(name, kinds[0], ids=are_ids(name, trials[0]))
     yield from _of_answers(trials)
@@ -168,6 +172,37 @@ def _of_number(
             lambda t: value(t) > low,
             enough=3,
             likely=False,
+        )
+
+
+def _of_text(name: str) -> Iterator[Condition]:
+    for does, does_not, pattern in (
+        ("begins with white space", "does not begin with white space", r"\s"),
+        ("ends with white space", "does not end with white space", r"(?s).*\s\Z"),
+        ("holds white space within", "holds no white space within", r"(?s).*\S\s+\S"),
+    ):
+        yield Condition(
+            f"where `{name}` {does}",
+            f"where `{name}` {does_not}",
+            lambda t, n=name, p=pattern: bool(re.match(p, t.given[n])),
+        )
+
+
+def _of_items(name: str, items: Sequence[Any]) -> Iterator[Condition]:
+    def several(of: Callable[[Any], Any]) -> Callable[[Trial], bool]:
+        return lambda trial: len({of(item) for item in trial.given[name]}) > 1
+
+    if items and all(map(is_number, items)):
+        yield Condition(
+            f"where `{name}` holds different numbers",
+            f"where the numbers in `{name}` are all alike",
+            several(float),
+        )
+    elif items and all(isinstance(item, (list, tuple)) for item in items):
+        yield Condition(
+            f"where the lists in `{name}` are of different lengths",
+            f"where the lists in `{name}` are of one length",
+            several(len),
         )
 
 

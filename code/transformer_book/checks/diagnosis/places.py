@@ -435,18 +435,32 @@ def _keys(trials: Sequence[Trial]) -> str | None:
             if k
         ]
         return f"Your dictionary has not the right keys; {'; '.join(told)}." if told else None
-    bad = [
-        [key for key in t.right if any(leaf.place.startswith(f"[{key!r}]") for leaf in t.leaves())]
-        for t in trials
-    ]
+    bad = [_differing(trial) for trial in trials]
     names: Mapping[str, None] = dict.fromkeys(key for keys in bad for key in keys)
     always = [key for key in names if all(key in keys for keys in bad)]
     right = [key for key in trials[0].right if key not in names]
     if right and list(trials[0].right)[: len(right)] == right and always:
-        return f"Right: {_list(right)}; wrong on all of these inputs: {_list(always)}."
+        where = " on all of these inputs" if len(trials) > 1 else ""
+        return f"Right: {_list(right)}; wrong{where}: {_list(always)}."
     if right and len(names) == len(always):
         return f"Of what is compared, it differs in {_list(always)}, and not in {_list(right)}."
     return None
+
+
+def _differing(trial: Trial) -> list[Any]:
+    """The keys under which an answer that is a dictionary differs."""
+    places = [leaf.place for leaf in trial.leaves()]
+    return [k for k in trial.right if any(place.startswith(f"[{k!r}]") for place in places)]
+
+
+def alike_in_parts(wrong: Sequence[Trial]) -> list[Trial]:
+    """Those that differ under the same keys as most of them do; none if fewer than two do."""
+    if not every(wrong, lambda t: isinstance(t.mine, dict) and t.mine.keys() == t.right.keys()):
+        return []
+    keys = [tuple(_differing(trial)) for trial in wrong]
+    most = max(keys, key=keys.count)
+    some = [trial for trial, each in zip(wrong, keys, strict=True) if each == most]
+    return some if len(some) > 1 else []
 
 
 def unmoved(trials: Sequence[Trial]) -> str | None:

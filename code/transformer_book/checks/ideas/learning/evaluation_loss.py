@@ -29,7 +29,7 @@ class WithDropout(nn.Module):
 def observe_evaluation(function: Callable[..., Any]) -> Callable[..., Any]:
     """What is measured of a small model with dropout, and what becomes of the model."""
 
-    def observed(x: Tensor, batches: Sequence[int], training: bool) -> dict[str, Any]:
+    def observed(x: Tensor, counts: Sequence[int], training: bool) -> dict[str, Any]:
         model = nn.Sequential(nn.Linear(x.size(-1), 4), WithDropout(0.5), nn.Linear(4, 1))
         with torch.no_grad():
             for i, weight in enumerate(model.parameters()):
@@ -45,7 +45,7 @@ def observe_evaluation(function: Callable[..., Any]) -> Callable[..., Any]:
             real = batch[batch.any(dim=-1)]  # all other rows are padding
             return model(real).square().mean(), len(real)
 
-        parts = enumerate(x.split(list(batches)), start=1)
+        parts = enumerate(x.split(list(counts)), start=1)
         # As many rows as no count of the batches gives: 1, 3, 5.
         padded = [F.pad(part, (0, 0, 0, 2 * n - 1)) for n, part in parts]
         with torch.enable_grad():

@@ -87,6 +87,19 @@ def mean_of_means(losses: Sequence[float], counts: Sequence[int]) -> float:
 
 @mistake(
     "average",
+    "mean of the means of batches with tokens",
+    symptom="A batch without tokens is left out, and of the others a small one counts as much as a "
+    "large one.",
+    cause="Multiply each batch's loss by its number of tokens, add up, and divide once by all "
+    "tokens: a batch without any then adds nothing.",
+    section="A mean of means is not the mean",
+)
+def mean_of_means_with_tokens(losses: Sequence[float], counts: Sequence[int]) -> float:
+    return mean_of_means([loss for loss, n in zip(losses, counts, strict=True) if n], counts)
+
+
+@mistake(
+    "average",
     "mean of the perplexities",
     symptom="Where the batches' losses differ, the result is too large.",
     cause="Average the losses first, then exponentiate.",

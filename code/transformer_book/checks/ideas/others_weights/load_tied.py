@@ -63,23 +63,21 @@ def tied_cases() -> Sequence[Case]:
             **({"output.weight": matrix} if twice else {}),
         }
 
-    turned_round = dict(reversed(state(12, 3, 81, twice=True).items()))
+    items = reversed(state(12, 3, 81, twice=True).items())
+    turned_round = {name: tensor.half() for name, tensor in items}
     return (
         Case("stored once", (torch.tensor([[1, 3, 2]]), state(5, 2, 1))),
-        Case(
-            "another",
-            (
-                torch.tensor([[4, 0], [2, 2]]),
-                {name: tensor.half() for name, tensor in state(6, 3, 11).items()},
-            ),
-        ),
+        Case("another", (torch.tensor([[4, 0], [2, 2]]), state(6, 3, 11))),
         Case("as many words as features", (torch.tensor([[0, 1, 2, 3]]), state(4, 4, 21))),
         Case("stored under both names", (torch.tensor([[1, 2]]), state(5, 3, 31, twice=True))),
         Case("both names, two sentences", (torch.tensor([[3], [0]]), state(4, 3, 41, twice=True))),
         Case("both names, longer", (torch.tensor([[0, 6, 1]]), state(7, 4, 51, twice=True))),
         Case("one word", (torch.tensor([[2]]), state(3, 2, 61))),
         Case("bias first", (torch.tensor([[1, 3]]), dict(reversed(state(5, 2, 71).items())))),
-        Case("twelve words, the output first", (torch.tensor([[9, 3], [11, 9]]), turned_round)),
+        Case(
+            "twelve words in half precision, the output first",
+            (torch.tensor([[9, 3], [11, 9]]), turned_round),
+        ),
     )
 
 

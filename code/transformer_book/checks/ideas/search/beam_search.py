@@ -98,6 +98,8 @@ def beam_cases() -> Sequence[Case]:
         (48, 1.0, False, 1, 6),
         (37, 0.5, False, 2, 1),  # a single step
         (14, 9.0, False, 3, 5),  # it ends at once
+        (5229, 0.0, False, 4, 5),
+        (5403, 0.8, False, 4, 7),
     )
     few = tuple(
         Case(
@@ -331,6 +333,22 @@ def own_best_only(grown: list[Hypothesis], width: int, finished: Hypotheses) -> 
     for hypothesis in grown:
         best.setdefault(hypothesis[0][:-1], hypothesis)
     return list(best.values()) if len(grown[0][0]) > 2 else grown[:width]
+
+
+@mistake(
+    "keep",
+    "each hypothesis goes on by its share of the beam",
+    symptom="No hypothesis has more than its share of the beam: one beside others, a few.",
+    cause="The best continuations of a good hypothesis may all be better than those of another: "
+    "take beam_size of each, sort them together, and keep the best beam_size.",
+)
+def own_share_only(grown: list[Hypothesis], width: int, finished: Hypotheses) -> list[Hypothesis]:
+    by_parent: dict[tuple[int, ...], list[Hypothesis]] = {}
+    for hypothesis in grown:
+        by_parent.setdefault(hypothesis[0][:-1], []).append(hypothesis)
+    share = max(1, width // len(by_parent))
+    best = [hypothesis for own in by_parent.values() for hypothesis in own[:share]]
+    return sorted(best, key=lambda hypothesis: -hypothesis[1])[:width]
 
 
 @mistake(

@@ -235,7 +235,7 @@ def unshifted(scores: Tensor, kept: Tensor) -> Tensor:
     met=("sizes", 15),
     symptom="It stops with several new tokens behind kept ones; one alone, or none kept, works.",
     cause="The scores are (t, P + t), since what is kept has its columns, too: make the mask of t "
-    "rows and P + t columns, with tril(P).",
+    "rows and P + t columns, with tril(P), or, if it says what is hidden, triu(P + 1).",
     stops=True,
 )
 def new_columns_only(scores: Tensor, kept: Tensor) -> Tensor:
