@@ -142,6 +142,11 @@ def truly_idle(checks: Any, attempt: Any, symptom: str) -> bool:
     return True
 
 
+def _of_ids(value: Any) -> bool:
+    of_tensor = isinstance(value, torch.Tensor) and value.dim() == 2
+    return of_tensor and not value.is_floating_point()
+
+
 def _other(value: Any) -> Any:
     """Another value of the same kind and shape; a mask that hides nothing."""
     if isinstance(value, torch.Tensor):
@@ -277,12 +282,12 @@ class Told:
             for mine, right in self._handed(name)
         )
 
-    @reads(r"It (does so|stops with \w+|stops in that line) on (\d+) of (\d+) inputs\.")
-    def so_often(self, how: str, times: str, of: str) -> bool:
+    @reads(r"It (does so|stops with \w+)( in that line|) on (\d+) of (\d+) inputs\.")
+    def so_often(self, how: str, there: str, times: str, of: str) -> bool:
         kind = self.verdict.sentences[0].split(":")[0]
         alike = [o for o in self.found if (o.trouble or "").split(":")[0] == kind]
         here = [o for o in alike if o.line == self.verdict.line]
-        counted = alike if how.startswith("stops with") else here
+        counted = here if there or how == "does so" else alike
         return (len(counted), len(self.found)) == (int(times), int(of))
 
     @reads(
@@ -464,20 +469,35 @@ class Told:
             for mine, right in self._handed(name)
         )
 
-    @reads(rf"On the input {QUOTED} you (?:never call `(.*?)`|call `(.*?)` .*; what .*)\.")
-    def seldom(self, name: str, never: str | None, fewer: str | None) -> bool:
+    @reads(
+        rf"On the input {QUOTED} your (\w+) call of `([^`]*)` hands it the same as the one before"
+        r"(?:, where it should get .*)?\."
+    )
+    def repeated(self, name: str, which: str, function: str) -> bool:
+        n = ORDINALS.index(which)
+        return any(
+            self.same(mine[function][n], mine[function][n - 1])
+            and not self.same(right[function][n], right[function][n - 1])
+            for mine, right in self._handed(name)
+        )
+
+    @reads(rf"On the input {QUOTED} you (?:never call `(.*?)`|call `(.*?)` .*; what (.*))\.")
+    def seldom(self, name: str, never: str | None, fewer: str | None, how: str | None) -> bool:
         return any(
             len(mine[never]) == 0 < len(right[never])
             if never
             else 0 < len(mine[fewer]) < len(right[fewer])
+            and (not (how or "").endswith("is right") or self._in_turn({fewer: mine[fewer]}, right))
             for mine, right in self._handed(name)
         )
 
     @reads(
-        rf"{THERE} (?:all that you hand to (.*) is right|you call no function of these); on the "
-        rf"input {QUOTED} your answer is .*\."
+        rf"{THERE} (?:all that you hand to (.*) (is right|the right version hands to it, too)|"
+        rf"you call no function of these); on the input {QUOTED} your answer is .*\."
     )
-    def handed(self, one: str | None, many: str | None, names: str | None, name: str) -> bool:
+    def handed(
+        self, one: str | None, many: str | None, names: str | None, how: str | None, name: str
+    ) -> bool:
         places = self.checks.troubles.troubles_of(self.attempt)[0].inputs
         given = [each for i in places for each in self._handed(repr(self.names[i]))]
         return (
@@ -490,6 +510,21 @@ class Told:
                 for function, calls in mine.items()
                 for x in calls
             )
+            and (how != "is right" or all(self._in_turn(*each) for each in given))
+        )
+
+    def _in_turn(self, mine: Any, right: Any) -> bool:
+        """Whether each call hands over what that of the right version does, rows in any order."""
+
+        def rows(given: Any) -> Any:
+            return [sorted(x.tolist()) if _of_ids(x) else x for x in given]
+
+        return all(
+            len(calls) <= len(right[function])
+            and all(
+                self.same(rows(x), rows(y)) for x, y in zip(calls, right[function], strict=False)
+            )
+            for function, calls in mine.items()
         )
 
     def _handed(self, name: str) -> Iterator[tuple[Any, Any]]:

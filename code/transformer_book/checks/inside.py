@@ -375,7 +375,7 @@ def _calls(attempt: Attempt, inputs: Sequence[int]) -> str | None:
     """What the learner hands to a function and the right version never does, or how often."""
     if attempt.component.form != "function":
         return None
-    ends, names = [], dict[str, None]()
+    ends, names, in_turn = [], dict[str, None](), True
     for i in inputs:
         known, mine = _called(attempt, i, attempt.anew or attempt.function)
         _, right = _called(attempt, i, attempt.component.reference)
@@ -383,18 +383,21 @@ def _calls(attempt: Attempt, inputs: Sequence[int]) -> str | None:
             return None
         stops = bool(attempt.found[i].trouble)  # then it calls nothing more
         odd = _odd(known, mine, right, ends=not attempt.found[i].unfinished)
+        again = odd is None and _again(known, mine, right)
         fewer = not stops and odd is None and _numbers(mine, right)
-        if told := odd or (odd is None and _rows(mine, right)) or fewer:
+        if told := odd or again or (odd is None and _rows(mine, right)) or fewer:
             return f"On the input {attempt.cases[i].name!r} {told}"
         if odd is not None or stops:
             return None
         names |= {name: None for name, *_ in mine}
+        in_turn = in_turn and all(_out_of_turn(name, mine, right) is None for name in names)
         if end := _end(attempt, i, known, mine, right):
             ends.append(f"on the input {attempt.cases[i].name!r} {end}")
     if not ends:
         return None
     all_of = " and ".join(f"`{name}`" for name in names)
-    what = f"all that you hand to {all_of} is right" if names else "you call no function of these"
+    too = "is right" if in_turn else "the right version hands to it, too"
+    what = f"all that you hand to {all_of} {too}" if names else "you call no function of these"
     # A part that is 0 there is missing in some.
     return f"{_there(attempt, inputs)} {what}; {max(ends, key=len)}"
 
@@ -549,6 +552,38 @@ def _equal(a: Any, b: Any) -> bool:
         return False
 
 
+def _handed(calls: Sequence[Call], name: str) -> list[Any]:
+    """What each call of a function hands to it; of several rows of ids their order is no matter."""
+
+    def sorted_rows(value: Any) -> Any:
+        of_ids = isinstance(value, Tensor) and value.dim() == 2 and not value.is_floating_point()
+        return sorted(value.tolist()) if of_ids else value
+
+    return [[sorted_rows(x) for x in given] for other, given, _ in calls if other == name]
+
+
+def _out_of_turn(name: str, mine: Sequence[Call], right: Sequence[Call]) -> int | None:
+    """The first call that hands over something else than that of the right version does."""
+    own, theirs = _handed(mine, name), _handed(right, name)
+    unlike = (n for n, x in enumerate(own) if n >= len(theirs) or not _equal(x, theirs[n]))
+    return next(unlike, None)
+
+
+def _again(known: Mapping[str, Any], mine: Sequence[Call], right: Sequence[Call]) -> str | None:
+    """The first call that hands over the same as the one before it, where it should not."""
+    for name in dict.fromkeys(name for name, *_ in mine):
+        own, theirs = _handed(mine, name), _handed(right, name)
+        n = _out_of_turn(name, mine, right)
+        if n and n < len(theirs) and _equal(own[n], own[n - 1]) and len(own[n]) == 1:
+            due = [given[0] for other, given, _ in right if other == name][n]
+            should = _described(known, due, right)
+            return (
+                f"your {ordinal(n)} call of `{name}` hands it the same as the one before"
+                f"{f', where it should get {should}' if should else ''}."
+            )
+    return None
+
+
 def _rows(mine: Sequence[Call], right: Sequence[Call]) -> str | None:
     """The first call with another number of rows, where all calls of the right version have one."""
 
@@ -574,8 +609,10 @@ def _numbers(mine: Sequence[Call], right: Sequence[Call]) -> str | None:
     for name, times in others.items():
         if counts[name] < times:
             told = f"{_times(counts[name])}, the right version {_times(times)}"
+            in_turn = _out_of_turn(name, mine, right) is None
+            too = "is right" if in_turn else "the right version hands to it, too"
             return (
-                f"you call `{name}` {told}; what you hand to it is right."
+                f"you call `{name}` {told}; what you hand to it {too}."
                 if counts[name]
                 else f"you never call `{name}`."
             )

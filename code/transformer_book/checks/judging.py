@@ -272,7 +272,7 @@ def _stops(attempt: Attempt, trouble: Trouble) -> Verdict:
         does = kind if len(told) > 1 and kind.startswith("It stops with") else "It does so"
         others = set(range(len(attempt.found))) - set(trouble.inputs)
         if does == kind and any((attempt.found[i].trouble or "").startswith(kind) for i in others):
-            does = "It stops in that line"
+            does = f"{kind} in that line"
         where = f"{does} on {trouble.share(attempt)} inputs."
         if attempt.found[first].unfinished and len(attempt.found) < len(cases):
             where = f"The {len(cases) - len(attempt.found)} inputs behind it were not tried."

@@ -696,6 +696,8 @@ def _variants(
     of_ids = isinstance(values[place], list) and _kind_of_items(values[place]) == "number"
     if own == "list" and not of_ids:
         odd = r"\*e"
+    if isinstance(node, (ast.Tuple, ast.List)):
+        odd += r"|^len|^sum"  # a number that anyone would write as one
     if own == "number" and isinstance(values[place], int):
         odd = r"^min\(e, 1\)|^1 / e"  # it is 1, whatever it was
     if own == "tokens" and getattr(node, "given", False):
@@ -803,6 +805,8 @@ def _simple(node: ast.expr) -> Iterator[tuple[int, ast.expr]]:
                 items = list(node.elts)
                 items[i], items[j] = items[j], items[i]
                 yield 2, type(node)(items, node.ctx)
+        if all(isinstance(item, ast.Constant) for item in node.elts):  # axes, for one
+            yield from ((2, item) for item in (*node.elts, expression("-1")))
 
 
 def _brackets_moved(node: ast.BinOp) -> Iterator[ast.expr]:
@@ -981,7 +985,7 @@ def _of_block(
         yield edit(out, inner[0], f"with `{first}` before {said} and not in its block", 3)
     elif isinstance(s, (ast.For, ast.While)):
         out = [*before, *inner, *after]
-        yield edit(out, inner[0], f"with `{first}` alone in the place of {said}", 3)
+        yield edit(out, s, f"with `{first}` alone in the place of {said}", 3)
     if after:
         into = [*before, block([*inner, after[0]]), *after[1:]]
         yield edit(

@@ -232,12 +232,16 @@ def _rearranged(leaves: Sequence[Leaf], dim: int) -> Iterator[Relation]:
             f"Along {along} yours is sorted.", lambda leaf, x=axis: leaf.right.sort(x).values
         )
         yield Relation(
+            f"Along {along} yours is sorted, the largest first.",
+            lambda leaf, x=axis: leaf.right.sort(x, descending=True).values,
+        )
+        yield Relation(
             f"Yours has the right numbers in another order along {along}.",
             lambda leaf, x=axis: _permuted(leaf, x),
         )
         yield Relation(
-            f"Along {along} yours has the right numbers in another order; no single rearrangement "
-            "leads from the right answer to yours.",
+            f"Along {along} yours has the right numbers in another order, which is not the same "
+            "everywhere.",
             lambda leaf, x=axis: (
                 leaf.mine if same(leaf.mine.sort(x).values, leaf.right.sort(x).values) else None
             ),

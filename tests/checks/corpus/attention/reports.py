@@ -540,7 +540,7 @@ def logarithm_of_the_mask_added(query, key, value, mask=None):
     return attn @ value
 
 
-@version("softmax", "wrong")
+@version("softmax", "wrong: largest of all scores subtracted")
 def largest_taken_off_single_vectors_only(scores):
     if scores.dim() == 1:
         e = torch.exp(scores - scores.max())

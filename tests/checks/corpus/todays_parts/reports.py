@@ -71,7 +71,7 @@ def triangle_from_the_corner(query, key, value, kept_keys, kept_values, turn):
 
 @version("cached_attention", "wrong: mask as wide as the new tokens alone")
 def buffer_cut_to_a_square(query, key, value, kept_keys, kept_values, turn):
-    seen = torch.tril(torch.ones(64, 64, dtype=torch.bool))
+    seen = torch.tril(torch.ones(128, 128, dtype=torch.bool))
     new = query.shape[2]
     places = torch.arange(new) + kept_keys.shape[2]
     keys = torch.cat((kept_keys, turn(key, places)), dim=2)

@@ -33,7 +33,6 @@ def score_cases() -> Sequence[Case]:
     # Of three rows that can copy, the first and the last look where they should.
     hard = torch.eye(6)[[0, 1, 1, 1, 3, 3]].expand(2, 2, 6, 6).clone()
     hard[1, 1, 4] = torch.eye(6)[2]  # and here the one between them, too
-    hard[0, 1, 3] = 0.0  # a row that may attend to nothing
     return (
         Case("four tokens, the last two a repeat", (pencil, 2)),
         Case("two heads", (maps(1, 2, 6, seed=1), 3)),

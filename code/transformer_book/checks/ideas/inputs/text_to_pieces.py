@@ -59,7 +59,7 @@ def pieces_cases() -> Sequence[Case]:
                 " ".join(
                     [
                         "\ufeffin \ufb01n e\u0301 👍🏽 ä 2010 中文 a\u00adb <eos>",
-                        "a▁in in\u200bin &amp; “in” a\x08b",
+                        "a▁en in\u200bin &amp; “in” a\x08b",
                         *SIGNS,
                     ]
                 ),

@@ -26,10 +26,10 @@ def paired_by_halves_cases() -> Sequence[Case]:
         Case("three heads of four", (normal(12, 12, seed=2), 3)),
         Case("two heads of eight", (normal(16, 16, seed=3), 2)),
         Case("keys of fewer heads", (normal(12, 16, seed=4), 2)),
-        Case("keys of two heads beside eight", (normal(160, 32, seed=6), 2)),
+        Case("keys of two heads beside eight", (normal(8, 32, seed=6), 2)),
         Case("heads of two features: nothing moves", (normal(6, 6, seed=5), 3)),
         Case("two heads of twelve, a narrow model, two rows alike", (alike, 2)),
-        Case("one head beside a wider model", (normal(4, 6, seed=8), 1)),
+        Case("one head of 160 beside a wider model", (normal(160, 170, seed=8), 1)),
         Case("twelve heads of four", (normal(48, 24, seed=9), 12)),
     )
 
