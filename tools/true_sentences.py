@@ -655,11 +655,16 @@ class Told:
     def of_answers(self, sentence: str, trials: list[Any]) -> bool:
         """Whether a sentence on how answers differ, and where, holds for all these inputs."""
         of = (
-            rf"On (?:the input {QUOTED}|the first that differs|all (\d+) inputs that differ): "
-            r"(.*)\."
+            rf"On (?:the input {QUOTED}|the first that differs|all (\d+) inputs that differ|"
+            rf"(\d+) of the (\d+) inputs that differ, the first {QUOTED}): (.*)\."
         )
         if one := re.fullmatch(of, sentence):
-            name, every, facts = one.groups()
+            name, every, some, among, first, facts = one.groups()
+            if some:
+                alike = self.checks.diagnosis.alike_in_parts(trials)
+                counted = (len(alike), len(trials)) == (int(some), int(among))
+                named = bool(alike) and alike[0].name == ast.literal_eval(first)
+                return counted and named and self._facts(facts, alike)
             chosen = [t for t in trials if name is None or t.name == ast.literal_eval(name)]
             chosen = chosen if every else chosen[:1]
             return len(chosen) == int(every or 1) and self._facts(facts, chosen)

@@ -150,11 +150,11 @@ def attention_cases() -> Sequence[Case]:
         ),
         Case(
             "longer than a block, a mask with holes",
-            (normal(1, 130, 2, seed=49), normal(1, 260, 2, seed=50), normal(1, 260, 2, seed=51)),
+            (normal(1, 66, 2, seed=49), normal(1, 130, 2, seed=50), normal(1, 130, 2, seed=51)),
             {
                 # For the last queries the whole first block is hidden.
-                "mask": (normal(130, 260, seed=52) < 0.7)
-                & ((torch.arange(130)[:, None] < 120) | (torch.arange(260) > 127))
+                "mask": (normal(66, 130, seed=52) < 0.7)
+                & ((torch.arange(66)[:, None] < 60) | (torch.arange(130) > 63))
             },
         ),
         Case(

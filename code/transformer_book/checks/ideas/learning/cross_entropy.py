@@ -51,9 +51,9 @@ def loss_cases() -> Sequence[Case]:
         ),
         Case("a vocabulary of 300", (normal(1, 3, 300, seed=15), torch.tensor([[256, 4, 299]]))),
         Case(
-            "192 places, half of them padding behind, 256 words",
+            "192 places, half of them padding behind, 64 words",
             (
-                normal(2, 192, 256, seed=16),
+                normal(2, 192, 64, seed=16),
                 torch.arange(384).reshape(2, 192) % 4 * (torch.arange(192) < 96),
             ),
         ),
