@@ -601,6 +601,36 @@ def test_where_it_stops_is_told_by_the_inputs() -> None:
     assert "no masks here" in text and "exactly on those with `mask`" in text
 
 
+def test_texts_and_lists_are_told_apart_by_what_they_are_like() -> None:
+    def marks_for_white_space(text, merges):
+        marked = re.sub(r"\s+", " ▁", text.rstrip()).split(" ")
+        words = [list(word) for word in marked if word]
+        return [piece for word in words for piece in merged(word, merges)]
+
+    merged = checks.COMPONENTS["text_to_pieces"].steps["merge"]
+    component = checks.COMPONENTS["text_to_pieces"]
+    text = checks.judging.judge(component, marks_for_white_space, checks.MISTAKES).text()
+    assert "exactly on those where `text` does not begin with white space; on the" in text
+
+    def stacked(rows):
+        return torch.stack([torch.tensor(row) for row in rows])
+
+    text = judge(checks.COMPONENTS["collate"], stacked).text()
+    assert "exactly on those where the lists in `rows` are of different lengths." in text
+
+
+def test_of_answers_with_parts_those_that_differ_in_the_same_are_told() -> None:
+    def tied_before_the_second_copy(model, state):
+        for name, numbers in state.items():
+            module, leaf = name.split(".")
+            setattr(getattr(model, module), leaf, torch.nn.Parameter(numbers.clone()))
+            if name == "embedding.weight":
+                model.output.weight = model.embedding.weight
+
+    text = judge(checks.COMPONENTS["load_tied"], tied_before_the_second_copy).text()
+    assert re.search(r"On 3 of the \d inputs that differ, the first 'stored under both", text), text
+
+
 def test_what_may_be_so_by_chance_is_not_told() -> None:
     """Seven inputs have much in common; the positions of one row stand in all of them."""
 

@@ -79,6 +79,24 @@ def test_a_row_that_is_handed_over_with_others_is_told_as_one_among_them() -> No
     assert "hands it the row [1, 2, 4] among others, where it should get [[1, 2, 0], " in found
 
 
+def test_a_call_that_is_made_again_is_told() -> None:
+    def at_the_first_padding(step, n_sentences, max_length):
+        tokens = torch.zeros(n_sentences, max_length + 1, dtype=torch.long)
+        tokens[:, 0] = 1
+        going = torch.ones(n_sentences, dtype=torch.bool)
+        for _ in range(max_length):
+            length = int((tokens[0] == 0).int().argmax())  # stays where the first one has ended
+            best = step(tokens[:, :length]).argmax(-1) * going
+            tokens[:, length] = best
+            going = going & (best != 2)
+            if not going.any():
+                break
+        return tokens[:, 1:]
+
+    found = told("greedy_batch", at_the_first_padding)
+    assert re.search(r"your third call of `step` hands it the same as the one before, where", found)
+
+
 def test_values_are_told_by_their_names() -> None:
     def second_sum_on_the_norm(x, mask, attention, feed_forward, norm1, norm2):
         y = norm1(x)

@@ -219,6 +219,32 @@ class WithHelper(torch.nn.Module):
         return x / (_squares(x) / 1 + self.eps).sqrt() * self.weight + self.bias
 
 
+class RowsOfATable:
+    def __init__(self):
+        self.axis = 1
+
+    def __call__(self, x, table):
+        return x + table.unsqueeze(1)[: x.size(self.axis)]
+
+
+def test_an_object_is_built_again_with_what_it_held() -> None:
+    (found,) = told("add_positions", RowsOfATable())
+    assert "`table.unsqueeze(1)" in found and "yours would be right on all" in found
+
+
+def test_a_list_of_axes_is_changed_for_one_of_them() -> None:
+    def over_the_sentence(d_output, x, weight, eps=1e-5):
+        axes = (1, 2)
+        away = x - x.mean(axes, keepdim=True)
+        factor = (away.square().mean(axes, keepdim=True) + eps).rsqrt()
+        normed, d = away * factor, d_output * weight
+        means = d.mean(axes, keepdim=True) + normed * (d * normed).mean(axes, keepdim=True)
+        return factor * (d - means), (d_output * normed).sum((0, 1)), d_output.sum((0, 1))
+
+    (found,) = told("layer_norm_backward", over_the_sentence)
+    assert "with `2` in the place of `(1, 2)` yours would be right on all" in found
+
+
 def test_a_class_and_a_helper_of_it_are_changed_too() -> None:
     (found,) = told("layer_norm", WithHelper)
     assert "`(x * x).mean(-1, keepdim=True)`" in found or "x.size(-1)" in found

@@ -29,6 +29,23 @@ def test_a_change_of_most_inputs_is_told_before_the_one_that_autograd_refuses() 
     assert "its argument `x`" in text and "no gradient" not in text  # the same line is to blame
 
 
+def test_how_often_a_line_stops_is_said_of_one_kind_of_error() -> None:
+    def a_mask_for_each_sentence(query, key, value, mask=None):
+        scores = query @ key.mT / key.size(-1) ** 0.5
+        if mask is None:
+            return scores.softmax(-1) @ value
+        flat = scores.reshape(len(query), -1, scores.shape[-2], scores.shape[-1])
+        own = mask.reshape(len(query), -1, mask.shape[-2], mask.shape[-1])
+        flat = flat.masked_fill(~own, -1e30)
+        return (flat.softmax(-1) * own).reshape(scores.shape) @ value
+
+    found = verdict("scaled_dot_product_attention", a_mask_for_each_sentence)
+    assert re.search(r"It stops with RuntimeError in that line on \d of \d+ inputs\.", found.text())
+    assert not list(
+        Told(checks, checks.COMPONENTS[found.component], a_mask_for_each_sentence).untrue()
+    )
+
+
 def test_numbers_are_called_right_on_the_inputs_that_were_tried() -> None:
     def turned_round(checkpoints):
         checkpoints.reverse()
