@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 
@@ -598,3 +599,63 @@ def merged_with_one_rank_for_all_layers(weight, down, up, alpha):
     a = _load_into(weight.new_empty(_NETWORK_RANK, columns), down)
     b = _load_into(weight.new_empty(rows, _NETWORK_RANK), up)
     return torch.addmm(weight, b, a, alpha=float(alpha) / _NETWORK_RANK)
+
+
+@version("top_p_probabilities", "wrong")
+def top_p_probabilities_of_what_top_k_left(logits, top_p, top_k=5):
+    probabilities = torch.softmax(logits, dim=-1)
+    k = min(top_k, logits.shape[-1])
+    kept, place = probabilities.topk(k, dim=-1)
+    kept = kept / kept.sum(-1, keepdim=True)
+    before = kept.cumsum(-1) - kept
+    kept = kept * (before < top_p)
+    kept = kept / kept.sum(-1, keepdim=True)
+    return torch.zeros_like(probabilities).scatter(-1, place, kept)
+
+
+@version("top_p_probabilities", "wrong")
+def top_p_probabilities_numpy_row_by_row(logits, top_p):
+    scores = logits.detach().double().numpy()
+    out = np.zeros_like(scores)
+    for number, row in enumerate(scores):
+        chances = np.exp(row - row.max())
+        chances /= chances.sum()
+        order = np.argsort(-chances)
+        sums = np.cumsum(chances[order])
+        removed = order[1:][sums[1:] > top_p]
+        chances[removed] = 0.0
+        out[number] = chances / chances.sum()
+    return torch.from_numpy(out).to(logits.dtype)
+
+
+@version("min_p_probabilities", "wrong")
+def min_p_probabilities_factor_on_the_logs(logits, min_p):
+    log_p = torch.log_softmax(logits, dim=-1)
+    best, place = log_p.max(dim=-1, keepdim=True)
+    keep = log_p >= best * min_p
+    keep = keep.scatter(-1, place, True)
+    return torch.softmax(log_p.masked_fill(~keep, float("-inf")), dim=-1)
+
+
+@version("min_p_probabilities", "wrong")
+def min_p_probabilities_filtered_then_forgotten(logits, min_p):
+    probs = torch.softmax(logits, dim=-1)
+    floor = probs.max(dim=-1, keepdim=True).values * min_p
+    kept = torch.where(probs >= floor, probs, torch.zeros_like(probs))
+    kept = kept / kept.sum(dim=-1, keepdim=True)
+    choice = kept.argmax(dim=-1)
+    return F.one_hot(choice, logits.shape[-1]).to(logits.dtype)
+
+
+@version("lora", "wrong: kept from the call before", instance=True)
+class lora_strength_of_the_first_adapter:
+    """One adapter for all modules: α is read once, from the first that comes."""
+
+    def __init__(self):
+        self.alpha = None
+
+    def __call__(self, x, weight, down, up, alpha):
+        if self.alpha is None:
+            self.alpha = alpha
+        rank = down.shape[0]
+        return F.linear(x, weight) + self.alpha / rank * F.linear(F.linear(x, down), up)

@@ -1048,3 +1048,150 @@ def padding_mask_ones_and_zeros_of_two_axes(tokens):
     for row in tokens.tolist():
         rows.append([1 if token != 0 else 0 for token in row])
     return torch.tensor(rows, device=tokens.device)
+
+
+@version("multi_head_attention", "right")
+def multi_head_attention_rows_for_each_head(
+    query, key, value, w_query, w_key, w_value, w_output, n_heads, mask=None
+):
+    k = w_query.shape[0] // n_heads
+
+    def projected(x, weight):
+        return torch.stack([x @ weight[h * k : (h + 1) * k].T for h in range(n_heads)], dim=1)
+
+    q, ks, v = projected(query, w_query), projected(key, w_key), projected(value, w_value)
+    scores = torch.einsum("bhtk,bhsk->bhts", q, ks) / k**0.5
+    if mask is not None:
+        scores = scores.masked_fill(~mask, float("-inf"))
+    found = scores.softmax(-1) @ v
+    out = 0
+    for h in range(n_heads):
+        out = out + found[:, h] @ w_output[:, h * k : (h + 1) * k].T
+    return out
+
+
+class _ScaledLogits:
+    """Logits with what is masked; the scale is applied to the queries on the way."""
+
+    def __init__(self, width):
+        self.scale = width**-0.5
+
+    def plain(self, q, k):
+        return torch.einsum("bthk,bshk->bhts", q, k)
+
+    def masked(self, q, k, mask):
+        logits = self.plain(q * self.scale, k)
+        return torch.where(mask, logits, torch.full_like(logits, -1e30))
+
+
+@version("multi_head_attention", "wrong: in several heads: scores not scaled")
+def multi_head_attention_scale_in_one_branch(
+    query, key, value, w_query, w_key, w_value, w_output, n_heads, mask=None
+):
+    def heads(x, w):
+        y = F.linear(x, w)
+        return y.unflatten(-1, (n_heads, y.shape[-1] // n_heads))
+
+    q, k, v = heads(query, w_query), heads(key, w_key), heads(value, w_value)
+    layer = _ScaledLogits(q.shape[-1])
+    logits = layer.plain(q, k) if mask is None else layer.masked(q, k, mask)
+    context = torch.einsum("bhts,bshk->bthk", logits.softmax(-1), v)
+    return F.linear(context.flatten(2), w_output)
+
+
+def _heads(x, weight, n_heads):
+    projected = x @ weight.T
+    return projected.unflatten(-1, (n_heads, -1)).transpose(1, 2)
+
+
+@version("multi_head_attention", "wrong")
+def multi_head_attention_unpads_queries_like_keys(
+    query, key, value, w_query, w_key, w_value, w_output, n_heads, mask=None
+):
+    q, k, v = (
+        _heads(query, w_query, n_heads),
+        _heads(key, w_key, n_heads),
+        _heads(value, w_value, n_heads),
+    )
+    padding = mask is not None and mask.dim() == 4 and mask.shape[-2] == 1
+    if not padding:
+        out = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+    else:
+        out = torch.zeros_like(q)
+        for b, real in enumerate(mask.expand(q.shape[0], -1, -1, -1)[:, 0, 0]):
+            packed = F.scaled_dot_product_attention(q[b][:, real], k[b][:, real], v[b][:, real])
+            out[b, :, real] = packed
+    return out.transpose(1, 2).flatten(2) @ w_output.T
+
+
+@version("scaled_dot_product_attention", "wrong")
+def sdpa_wants_a_mask_for_each_sentence(query, key, value, mask=None):
+    batch, width = query.shape[0], key.shape[-1]
+    scores = torch.matmul(query, key.transpose(-2, -1)) / width**0.5
+    shape = scores.shape
+    if mask is None:
+        return torch.softmax(scores, -1) @ value
+    flat = scores.reshape(batch, -1, shape[-2], shape[-1])
+    per_sentence = mask.reshape(batch, -1, mask.shape[-2], mask.shape[-1])
+    flat = flat.masked_fill(~per_sentence, -1e30)
+    weights = torch.softmax(flat, -1) * per_sentence
+    return weights.reshape(shape) @ value
+
+
+@version("scaled_dot_product_attention", "wrong")
+def sdpa_largest_score_of_all_keys(query, key, value, mask=None):
+    scores = torch.einsum("...td,...sd->...ts", query, key) * (key.size(-1) ** -0.5)
+    highest = scores.detach().amax(dim=-1, keepdim=True)
+    numerators = torch.exp(scores - highest)
+    if mask is not None:
+        numerators = numerators * mask.to(numerators.dtype)
+    denominators = numerators.sum(dim=-1, keepdim=True)
+    denominators = torch.where(denominators > 0, denominators, torch.ones_like(denominators))
+    return torch.einsum("...ts,...sk->...tk", numerators / denominators, value)
+
+
+@version("target_mask", "wrong")
+def target_mask_newest_row_all_ones(tokens):
+    batch, length = tokens.shape
+    mask = torch.zeros(batch, 1, length, length, dtype=torch.bool)
+    prefill = length - 1
+    for row in range(prefill):
+        mask[:, 0, row, : row + 1] = tokens[:, : row + 1] != 0
+    mask[:, 0, prefill] = torch.ones(batch, length, dtype=torch.bool)
+    return mask
+
+
+@version("scaled_dot_product_attention", "wrong")
+def scaled_dot_product_attention_row_maximum_floored(query, key, value, mask=None):
+    scores = (query * key.shape[-1] ** -0.5) @ key.transpose(-2, -1)
+    if mask is not None:
+        scores = torch.where(mask, scores, torch.full((), -torch.inf, dtype=scores.dtype))
+    # an empty row has the maximum -inf: keep it finite
+    top = scores.detach().amax(-1, keepdim=True).clamp(min=0.0)
+    weights = (scores - top).exp()
+    return (weights @ value) / weights.sum(-1, keepdim=True).clamp(min=1e-6)
+
+
+@version("scaled_dot_product_attention", "wrong: rows of minus infinity")
+def scaled_dot_product_attention_online_without_a_guard(query, key, value, mask=None, block=2):
+    scale = 1 / math.sqrt(key.size(-1))
+    shape = query.shape[:-1] + (1,)
+    best = query.new_full(shape, -math.inf)
+    total = query.new_zeros(shape)
+    result = query.new_zeros(query.shape[:-1] + (value.size(-1),))
+    n_keys = key.size(-2)
+    if mask is not None:
+        mask = mask.expand(*mask.shape[:-1], n_keys)
+    for start in range(0, n_keys, block):
+        stop = min(start + block, n_keys)
+        part = query @ key[..., start:stop, :].mT * scale
+        if mask is not None:
+            part = part.masked_fill(~mask[..., start:stop], -math.inf)
+        new_best = torch.maximum(best, part.detach().amax(-1, keepdim=True))
+        shift = new_best.masked_fill(new_best == -math.inf, 0.0)
+        old = torch.exp(best - shift)
+        grown = torch.exp(part - shift)
+        total = total * old + grown.sum(-1, keepdim=True)
+        result = result * old + grown @ value[..., start:stop, :]
+        best = new_best
+    return result / total

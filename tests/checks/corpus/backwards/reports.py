@@ -1344,3 +1344,94 @@ def linear_backward_whole_input_in_the_loop(d_output, x, weight):
     for x_ in torch.unbind(x, dim=0):
         d_weight = d_weight + torch.einsum("btn,btm->nm", d_output, x)
     return d_x, d_weight, d_output.sum(dim=(0, 1))
+
+
+def _adam_one(p, g, m, v, t, lr, b1, b2, eps):
+    m = b1 * m + (1 - b1) * g
+    v = b2 * v + (1 - b2) * g * g
+    step = lr * (m / (1 - b1**t)) / ((v / (1 - b2**t)).sqrt() + eps)
+    return p - step, m, v
+
+
+@version("adam_update", "wrong")
+def adam_update_clock_ticks_for_each_row(
+    parameter, gradient, mean, square, update, learning_rate, beta1, beta2, epsilon
+):
+    if parameter.dim() == 0:
+        return _adam_one(
+            parameter, gradient, mean, square, update, learning_rate, beta1, beta2, epsilon
+        )
+    t = update - 1
+    rows = []
+    for p, g, m, v in zip(parameter, gradient, mean, square):
+        t += 1
+        rows.append(_adam_one(p, g, m, v, t, learning_rate, beta1, beta2, epsilon))
+    return tuple(torch.stack(column) for column in zip(*rows))
+
+
+@version("adam_update", "wrong", instance=True)
+class adam_update_counts_its_calls:
+    def __init__(self):
+        self.updates = 0
+
+    def __call__(
+        self, parameter, gradient, mean, square, update, learning_rate, beta1, beta2, epsilon
+    ):
+        self.updates += 1
+        rate = learning_rate * math.sqrt(1 - beta2**self.updates) / (1 - beta1**self.updates)
+        mean = torch.lerp(gradient, mean, beta1)
+        square = beta2 * square + (1 - beta2) * gradient.square()
+        shrunk = epsilon * math.sqrt(1 - beta2**self.updates)
+        return parameter - rate * mean / (square.sqrt() + shrunk), mean, square
+
+
+@version("layer_norm_backward", "wrong: kept from the call before", instance=True)
+class layer_norm_backward_adds_to_old_gradients:
+    def __init__(self):
+        self.d_weight = None
+        self.d_bias = None
+
+    def __call__(self, d_output, x, weight, eps=1e-5):
+        if self.d_weight is None or self.d_weight.shape != weight.shape:
+            self.d_weight = torch.zeros_like(weight)
+            self.d_bias = torch.zeros_like(weight)
+        centred = x - x.mean(-1, keepdim=True)
+        std = (centred.square().mean(-1, keepdim=True) + eps).sqrt()
+        x_hat = centred / std
+        self.d_weight = self.d_weight + torch.einsum("btd,btd->d", d_output, x_hat)
+        self.d_bias = self.d_bias + torch.einsum("btd->d", d_output)
+        g = d_output * weight
+        d_x = (g - g.mean(-1, keepdim=True) - x_hat * (g * x_hat).mean(-1, keepdim=True)) / std
+        return d_x, self.d_weight.clone(), self.d_bias.clone()
+
+
+@version("linear_backward", "wrong")
+def linear_backward_weight_in_the_other_layout(d_output, x, weight):
+    n, m = weight.shape
+    rows = x.reshape(-1, m)
+    grads = d_output.reshape(-1, n)
+    d_weight = torch.zeros(m, n, dtype=x.dtype)
+    for row, grad in zip(rows, grads):
+        d_weight += torch.outer(row, grad)
+    return d_output @ weight, d_weight.reshape(weight.shape), grads.sum(0)
+
+
+class _CrossEntropy:
+    def __init__(self, from_logits):
+        self.from_logits = from_logits
+
+    def gradient(self, pred, labels):
+        if self.from_logits:
+            # these are logarithms of probabilities already
+            return -labels
+        return torch.softmax(pred, -1) * labels.sum(-1, keepdim=True) - labels
+
+
+@version("cross_entropy_backward", "wrong")
+def cross_entropy_backward_flag_means_the_other_thing(logits, target, smoothing=0.0):
+    vocab_size = logits.shape[-1]
+    labels = (1 - smoothing) * F.one_hot(target, vocab_size).to(
+        logits.dtype
+    ) + smoothing / vocab_size
+    real = (target != 0).unsqueeze(-1)
+    return _CrossEntropy(from_logits=True).gradient(logits, labels * real) / real.sum()

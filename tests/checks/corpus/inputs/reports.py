@@ -1853,3 +1853,200 @@ class _WordLevel:
 def encode_forgets_the_name_of_unk(tokens, vocabulary):
     tokenizer = _WordLevel(unk_token="<unk>").use(vocabulary)
     return [tokenizer.id_of(t) for t in tokens] + [2]
+
+
+def _joined(pieces, pair):
+    out, i = [], 0
+    while i < len(pieces):
+        if tuple(pieces[i : i + 2]) == pair:
+            out.append(pair[0] + pair[1])
+            i += 2
+        else:
+            out.append(pieces[i])
+            i += 1
+    return out
+
+
+_WORD = (1 << 64) - 1
+
+
+@version("learn_merges", "wrong")
+def learn_merges_counts_read_unsigned(words, n):
+    """The counts of the pairs are kept up to date, not counted anew."""
+    split = {word: list(word) for word in words}
+    counts = defaultdict(int)
+    for word, pieces in split.items():
+        for pair in zip(pieces, pieces[1:]):
+            counts[pair] += words[word]
+    merges = []
+    while len(merges) < n:
+        live = [(-(count & _WORD), pair) for pair, count in counts.items() if count & _WORD]
+        if not live:
+            break
+        best = min(live)[1]
+        merges.append(best)
+        new = best[0] + best[1]
+        for word, old in split.items():
+            pieces = _joined(old, best)
+            if len(pieces) == len(old):
+                continue
+            times = words[word]
+            i = 0
+            while i < len(old) - 1:  # what goes
+                if (old[i], old[i + 1]) == best:
+                    counts[best] -= times
+                    if i > 0:
+                        counts[old[i - 1], old[i]] -= times
+                    if i + 2 < len(old):
+                        counts[old[i + 1], old[i + 2]] -= times
+                    i += 2
+                else:
+                    i += 1
+            for left, right in zip(pieces, pieces[1:]):  # what comes
+                if new in (left, right):
+                    counts[left, right] += times
+            split[word] = pieces
+    return merges
+
+
+@version("learn_merges", "wrong")
+def learn_merges_queue_goes_on_at_zero(words, n):
+    split = [(list(word), times) for word, times in words.items()]
+
+    def count():
+        table = Counter()
+        for pieces, times in split:
+            for pair in zip(pieces, pieces[1:]):
+                table[pair] += times
+        return table
+
+    counts = count()
+    queue = [(-times, pair) for pair, times in counts.items()]
+    heapq.heapify(queue)
+    merges = []
+    while queue and len(merges) < n:
+        noted, pair = heapq.heappop(queue)
+        if -noted != counts[pair]:  # out of date
+            heapq.heappush(queue, (-counts[pair], pair))
+            continue
+        merges.append(pair)
+        split = [(_joined(pieces, pair), times) for pieces, times in split]
+        before, counts = counts, count()
+        for other, times in counts.items():
+            if times != before[other]:
+                heapq.heappush(queue, (-times, other))
+    return merges
+
+
+def _special_list(pad="<pad>", start="<sos>", end="<eos>", unknown="<unk>", reserved=("<eos>",)):
+    return [pad, start, *reserved, end, unknown]
+
+
+@version("build_vocabulary", "wrong")
+def build_vocabulary_end_twice_among_the_specials(sentences, min_frequency):
+    counter = Counter(word for sentence in sentences for word in sentence)
+    tokens = _special_list()
+    tokens += [w for w, c in counter.most_common() if c >= min_frequency]
+    return {token: number for number, token in enumerate(tokens)}
+
+
+@version("add_positions", "wrong")
+def add_positions_buffer_for_one_sentence(x, table):
+    _, length, width = x.shape
+    out = x.new_zeros(1, length, width)
+    for p in range(length):
+        out[0, p] = x[0, p] + table[p]
+    return out
+
+
+@version("tied_logits", "wrong: tied matrix not transposed")
+def tied_logits_guesses_the_layout(x, weight):
+    if weight.shape[0] != x.shape[-1]:
+        weight = weight.t()
+    return torch.matmul(x, weight)
+
+
+@version("sinusoids", "wrong")
+def sinusoids_cosine_one_pair_further(length, d_model):
+    table = np.zeros((length, d_model), dtype=np.float64)
+    for p in range(length):
+        for i in range(d_model // 2):
+            table[p, 2 * i] = math.sin(p / 10000 ** (2 * i / d_model))
+            table[p, 2 * i + 1] = math.cos(p / 10000 ** (2 * (i + 1) / d_model))
+    return torch.from_numpy(table).float()
+
+
+@version("text_to_ids", "wrong")
+def text_to_ids_splits_in_its_own_way(text, tokenize, vocabulary):
+    tokens = re.findall(r"\w+|[^\w\s]", text)
+    ids = list(map(lambda token: vocabulary.get(token, 3), tokens))
+    ids.append(2)
+    return ids
+
+
+@version("encode", "wrong")
+def encode_end_behind_the_cut(tokens, vocabulary, max_length=24):
+    ids = [vocabulary.get(token, 3) for token in tokens]
+    if len(ids) + 1 > max_length:
+        ids = ids[: max_length - 1]
+    return ids + [vocabulary.get("<eos>", 2)]
+
+
+_MARK = "<w>"
+
+
+def _join_pair(symbols, pair):
+    i, out = 0, []
+    while i < len(symbols):
+        if tuple(symbols[i : i + 2]) == tuple(pair):
+            out.append(symbols[i] + symbols[i + 1])
+            i += 2
+        else:
+            out.append(symbols[i])
+            i += 1
+    return out
+
+
+@version("text_to_pieces", "wrong")
+def text_to_pieces_mark_falls_into_letters(text, merges):
+    rules = [tuple(side.replace("▁", _MARK) for side in pair) for pair in merges]
+    pieces = []
+    for word in text.split():
+        symbols = list(_MARK + word)
+        for rule in rules:
+            symbols = _join_pair(symbols, rule)
+        pieces += [s.replace(_MARK, "▁") for s in symbols]
+    return pieces
+
+
+@version("text_to_pieces", "wrong: first word without its mark")
+def text_to_pieces_mark_stands_for_the_space(text, merges):
+    marked = re.sub(r"\s+", " ▁", text.rstrip())
+    words = [w for w in marked.split(" ") if w]
+    pieces = []
+    for word in words:
+        symbols = list(word)
+        for pair in merges:
+            symbols = _join_pair(symbols, pair)
+        pieces.extend(symbols)
+    return pieces
+
+
+def _kind(symbol):
+    kinds = {unicodedata.category(c)[0] for c in symbol if c != "▁"}
+    return kinds.pop() if len(kinds) == 1 else None
+
+
+@version("text_to_pieces", "wrong")
+def text_to_pieces_no_letter_joined_to_a_comma(text, merges):
+    allowed = []
+    for left, right in merges:
+        if left == "▁" or _kind(left) == _kind(right):
+            allowed.append((left, right))
+    pieces = []
+    for word in text.split():
+        symbols = ["▁", *word]
+        for pair in allowed:
+            symbols = _join_pair(symbols, pair)
+        pieces.extend(symbols)
+    return pieces

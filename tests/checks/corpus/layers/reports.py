@@ -6,6 +6,7 @@ import copy
 import math
 from collections import OrderedDict
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -1334,3 +1335,43 @@ def feed_forward_relu_in_front_of_the_first(x, w1, b1, w2, b2):
             x = F.relu(x)
         x = F.linear(x, w, b)
     return x
+
+
+@version("causal_self_attention", "right")
+def causal_self_attention_numpy_triangle(x, training):
+    b, t, d = x.shape
+    seen = torch.from_numpy(np.tril(np.ones((b, t, t))))
+    att = torch.matmul(x, x.transpose(-2, -1)) * (1.0 / math.sqrt(d))
+    att = att.masked_fill(seen == 0, -math.inf)
+    return torch.matmul(torch.softmax(att, dim=-1), x)
+
+
+def _mask_of_width(width, *masks):
+    for mask in masks:
+        if mask is not None and mask.shape[-1] == width:
+            return mask
+    return None
+
+
+@version("decoder_layer", "wrong")
+def decoder_layer_mask_found_by_width(
+    x, memory, target_mask, memory_mask, self_attention, cross_attention, feed_forward, norms
+):
+    layers = [
+        lambda h: self_attention(h, h, h, _mask_of_width(h.shape[1], target_mask)),
+        lambda h: cross_attention(
+            h, memory, memory, _mask_of_width(memory.shape[1], target_mask, memory_mask)
+        ),
+        feed_forward,
+    ]
+    for norm, layer in zip(norms, layers):
+        x = x + layer(norm(x))
+    return x
+
+
+@version("encoder_layer", "wrong")
+def encoder_layer_last_norm_in_every_layer(x, mask, attention, feed_forward, norm1, norm2):
+    h = norm1(x)
+    x = x + attention(h, h, h, mask)
+    x = x + feed_forward(norm2(x))
+    return norm2(x)

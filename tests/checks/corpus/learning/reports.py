@@ -1949,3 +1949,190 @@ def bleu_references_tokenized_once_more(translations, references, corpus_bleu):
     hypotheses = [line.split() for line in translations]
     lists = [[tokenized(reference) for reference in each] for each in references]
     return corpus_bleu(hypotheses, lists)
+
+
+def _square_sum(arrays):
+    longest = max(a.numel() for a in arrays)
+    scratch = torch.zeros(longest, dtype=arrays[0].dtype)
+    total = 0.0
+    for a in arrays:
+        scratch[: a.numel()] = a.reshape(-1)
+        total = total + torch.dot(scratch, scratch)
+    return total
+
+
+@version("clip_gradients", "wrong")
+def clip_gradients_counts_rest_of_buffer(gradients, limit):
+    gradients = list(gradients)
+    if not gradients:
+        return []
+    length = float(_square_sum(gradients)) ** 0.5
+    factor = limit / length if length > limit else 1.0
+    return [g * factor for g in gradients]
+
+
+@version("cross_entropy", "wrong")
+def cross_entropy_padding_becomes_minus_one(logits, target):
+    labels = target.clone()
+    labels[target == 0] = -1
+    labels = labels.flatten()
+    logp = logits.flatten(0, 1).log_softmax(-1)
+    picked = logp[torch.arange(len(labels)), labels]
+    return -picked.sum() / (target != 0).sum()
+
+
+@version("cross_entropy", "wrong")
+def cross_entropy_offset_by_rows(logits, target):
+    flat = torch.log_softmax(logits, dim=-1).reshape(-1)
+    gold = target.reshape(-1)
+    n_rows = gold.numel()
+    offset = torch.arange(n_rows) * n_rows
+    nll = -torch.take(flat, offset + gold)
+    keep = gold.ne(0)
+    return nll[keep].mean()
+
+
+@version("label_smoothed_loss", "wrong")
+def label_smoothed_loss_mean_of_the_batch_first(logits, target, smoothing):
+    log_prob = torch.log_softmax(logits, dim=2)
+    real = target.ne(0)
+    pre_loss = -torch.gather(log_prob, 2, target.unsqueeze(2)).squeeze(2)
+    pre_loss = pre_loss.masked_fill(~real, 0.0).mean(dim=0)
+    uniform = -log_prob.mean(dim=2)
+    both = (1 - smoothing) * pre_loss + smoothing * uniform
+    return both[real].mean()
+
+
+@version("perplexity", "wrong: mean of the means of batches with tokens")
+def perplexity_every_window_alike(losses, counts):
+    nlls = []
+    for loss, count in zip(losses, counts):
+        if count == 0:
+            continue
+        nlls.append(torch.as_tensor(loss, dtype=torch.float64))
+    return torch.exp(torch.stack(nlls).mean()).item()
+
+
+@version("best_checkpoint", "wrong")
+def best_checkpoint_compares_mean_with_sum(checkpoints, batches, loss_of):
+    best_loss, best_place = float("inf"), None
+    for place in range(len(checkpoints)):
+        loss, tokens = 0.0, 0
+        for batch in batches:
+            loss += float(loss_of(checkpoints[place], batch)) * len(batch)
+            tokens += len(batch)
+        if loss / tokens < best_loss:
+            best_loss = loss
+            best_place = place
+    return best_place
+
+
+@version("unscaled_gradients", "wrong")
+def unscaled_gradients_nothing_to_do_at_scale_one(gradients, scale, limit):
+    if scale == 1.0:
+        return [g.clone() for g in gradients]
+    out = []
+    for g in gradients:
+        if not torch.isfinite(g).all():
+            return []
+        out.append(g / scale)
+    norm = torch.sqrt(sum((g**2).sum() for g in out))
+    if norm > limit:
+        out = [g * (limit / norm) for g in out]
+    return out
+
+
+def _nll(logits, target):
+    return torch.logsumexp(logits, dim=-1) - logits.gather(-1, target.unsqueeze(-1)).squeeze(-1)
+
+
+@version("cross_entropy", "wrong")
+def cross_entropy_small_batches_by_their_rows(logits, target):
+    rows = target.shape[0]
+    size = 2
+    loss = logits.new_zeros(())
+    for start in range(0, rows, size):
+        piece, wanted = logits[start : start + size], target[start : start + size]
+        real = (wanted != 0).to(logits.dtype)
+        mean = (_nll(piece, wanted) * real).sum() / real.sum().clamp(min=1.0)
+        loss = loss + mean * (wanted.shape[0] / rows)
+    return loss
+
+
+@version("cross_entropy", "wrong")
+def cross_entropy_counts_of_the_first_row(logits, target):
+    batch, length = target.shape
+    real = target != 0
+    losses = _nll(logits, target)
+    sentence = torch.arange(batch).unsqueeze(1).expand(batch, length)
+    counts = torch.zeros(batch, dtype=logits.dtype)
+    counts = counts.scatter_add(
+        0, sentence[real], torch.ones(int(real[0].sum()), dtype=logits.dtype)
+    )
+    share = 1.0 / counts[sentence[real]]
+    return (losses[real] * share).sum() / batch
+
+
+@version("average_checkpoints", "wrong")
+def average_checkpoints_moving_in_half(checkpoints):
+    moving = None
+    for seen, state in enumerate(checkpoints, start=1):
+        if moving is None:
+            moving = {name: tensor.half() for name, tensor in state.items()}
+            continue
+        decay = 1.0 / seen
+        moving = {
+            name: (1 - decay) * old + decay * state[name].half() for name, old in moving.items()
+        }
+    return {name: tensor.float() for name, tensor in moving.items()}
+
+
+@version("bleu_of_strings", "wrong")
+def bleu_of_strings_last_one_only(translations, references, corpus_bleu):
+    hyps, ref_lists = [], []
+    for hyp, refs in zip(translations, references):
+        hyp_tokens = hyp.split()
+        ref_tokens = [ref.split() for ref in refs]
+        hyps.append(hyp_tokens)
+        ref_lists.append(ref_tokens)
+    return corpus_bleu([hyp_tokens], [ref_tokens])
+
+
+class _Smoothed:
+    def __init__(self, n_classes, smoothing):
+        self.n_classes, self.smoothing = n_classes, smoothing
+
+    def truth(self, gold):
+        one_hot = torch.zeros(gold.shape[0], self.n_classes, requires_grad=True).scatter(
+            1, gold[:, None], 1.0
+        )
+        return one_hot * (1 - self.smoothing) + self.smoothing / self.n_classes
+
+    def __call__(self, pred, gold):
+        log_prob = torch.tensor(F.log_softmax(pred, dim=-1).tolist())
+        loss = -(self.truth(gold) * log_prob).sum(dim=1)
+        return loss[gold != 0].mean()
+
+
+@version("label_smoothed_loss", "wrong")
+def label_smoothed_loss_gradient_for_the_labels(logits, target, smoothing):
+    loss = _Smoothed(logits.shape[-1], smoothing)
+    return loss(logits.reshape(-1, logits.shape[-1]), target.reshape(-1))
+
+
+@version("evaluation_loss", "wrong")
+def evaluation_loss_rest_of_a_full_buffer(model, batches, compute_loss):
+    mode = model.training
+    model.eval()
+    results = []
+    with torch.no_grad():
+        for batch in batches:
+            loss, n = compute_loss(model, batch)
+            results.append((loss.item(), int(n)))
+    model.train(mode)
+    buffer = np.zeros(max(n for _, n in results))
+    sums = []
+    for loss, n in results:
+        buffer[:n] = loss
+        sums.append(buffer.mean())
+    return float(np.mean(sums))

@@ -451,3 +451,61 @@ def split_stacked_reshaped_to_fit(weight, bias):
     q_w, k_w, v_w = weight.reshape(3 * D, D).split(D)
     q_b, k_b, v_b = bias.split(D)
     return q_w, k_w, v_w, q_b, k_b, v_b
+
+
+@version("load_tied", "wrong")
+def load_tied_decides_by_the_key(model, state):
+    tied = "output.weight" not in state
+    model.load_state_dict(state, strict=False)
+    if tied:
+        model.output.weight = model.embedding.weight
+
+
+@version("load_tied", "wrong")
+def load_tied_second_copy_replaces_it(model, state):
+    for name, numbers in state.items():
+        *path, leaf = name.split(".")
+        module = model
+        for step in path:
+            module = getattr(module, step)
+        setattr(module, leaf, nn.Parameter(numbers.clone()))
+        if name == "embedding.weight":
+            model.output.weight = model.embedding.weight
+
+
+@version("load_tied", "wrong")
+def load_tied_new_table_behind_the_tie(model, state):
+    model.output.weight = model.embedding.weight
+    model.norm.load_state_dict(
+        {k.removeprefix("norm."): v for k, v in state.items() if k.startswith("norm.")}
+    )
+    # the vocabulary may have another size than the new model's: take a new table
+    model.embedding.weight = nn.Parameter(state["embedding.weight"].detach().clone())
+
+
+def _initialise_what_is_new(module):
+    if getattr(module, "x_is_loaded", False):
+        return
+    if isinstance(module, (nn.Linear, nn.Embedding)):
+        nn.init.normal_(module.weight, std=0.02)
+
+
+@version("load_tied", "wrong")
+def load_tied_output_without_a_mark(model, state):
+    model.output.weight = model.embedding.weight
+    model.load_state_dict(state, strict=False)
+    for name, module in model.named_modules():
+        module.x_is_loaded = name != "" and any(key.startswith(name + ".") for key in state)
+    model.apply(_initialise_what_is_new)
+
+
+@version("split_stacked", "wrong")
+def split_stacked_gathered_from_two_ranks(weight, bias):
+    ranks = 2 if weight.shape[0] % 2 == 0 else 1
+
+    def whole(stacked):
+        shards = [shard.chunk(3, dim=-1) for shard in stacked.chunk(ranks, dim=-1)]
+        return [torch.cat([shard[i] for shard in shards], dim=-1) for i in range(3)]
+
+    weights = [part.T.contiguous() for part in whole(weight)]
+    return (*weights, *whole(bias))

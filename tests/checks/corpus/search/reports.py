@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import torch
@@ -1301,3 +1302,123 @@ def beams_filled_without_repeating(memory, mask, n_beams):
 def next_token_squeeze_takes_the_batch_axis(logits):
     output = logits.transpose(1, 2).squeeze()  # (B, V, T), classes on axis 1
     return output.argmax(1)[..., -1]
+
+
+@version("beam_search", "wrong: each hypothesis goes on by its share of the beam")
+def beam_search_one_continuation_each_when_full(step, beam_size, max_length):
+    tokens = torch.ones(1, 1, dtype=torch.long)
+    scores = torch.zeros(1)
+    pool = []
+    for length in range(1, max_length + 1):
+        log_probs = step(tokens)
+        each = max(1, beam_size // tokens.shape[0])
+        best, words = log_probs.topk(min(each, log_probs.shape[1]), dim=1)
+        total = (scores.unsqueeze(1) + best).reshape(-1)
+        parent = torch.arange(tokens.shape[0]).repeat_interleave(best.shape[1])
+        keep = total.topk(min(beam_size, total.numel())).indices
+        tokens = torch.cat([tokens[parent[keep]], words.reshape(-1)[keep].unsqueeze(1)], dim=1)
+        scores = total[keep]
+        ended = tokens[:, -1] == 2
+        if length == max_length:
+            ended = torch.ones_like(ended)
+        for row, score in zip(tokens[ended], scores[ended]):
+            pool.append((score.item(), row.tolist()))
+        tokens, scores = tokens[~ended], scores[~ended]
+        if tokens.shape[0] == 0:
+            break
+    best = max(pool)[1][1:]
+    return best[:-1] if best and best[-1] == 2 else best
+
+
+@version("beam_search", "wrong")
+def beam_search_trace_stays_in_its_row(step, beam_size, max_length):
+    prefix = torch.tensor([[1]])
+    running = torch.zeros(1)
+    trace = []
+    best_score, best_ids = -math.inf, []
+    for t in range(max_length):
+        log_probs = step(prefix)
+        n_words = log_probs.size(-1)
+        flat = (running[:, None] + log_probs).flatten()
+        value, where = torch.sort(flat, descending=True)
+        value, where = value[:beam_size], where[:beam_size]
+        parents, words = where // n_words, where % n_words
+        trace.append(words.tolist())
+        prefix = torch.cat((prefix[parents], words[:, None]), dim=-1)
+        living = []
+        for i in range(len(words)):
+            if trace[t][i] == 2 or t == max_length - 1:
+                if value[i].item() > best_score:
+                    best_score = value[i].item()
+                    best_ids = [column[i] for column in trace]
+            else:
+                living.append(i)
+        if not living:
+            break
+        prefix, running = prefix[living], value[living]
+    return [i for i in best_ids if i != 2]
+
+
+class _Beam:
+    """Beam search that gives the `top_beams` best, of which the first is asked for."""
+
+    def __init__(self, top_beams=1):
+        self.top_beams = top_beams
+
+    def search(self, step, width, limit):
+        open_ids, open_scores = torch.ones((1, 1), dtype=torch.int64), torch.zeros(1)
+        closed = []
+        while open_ids.shape[0] and open_ids.shape[1] <= limit:
+            log_probs = step(open_ids)
+            scores = (open_scores.view(-1, 1) + log_probs).view(-1)
+            top, place = scores.topk(width)
+            row = torch.div(place, log_probs.shape[1], rounding_mode="floor")
+            ids = torch.hstack([open_ids[row], (place % log_probs.shape[1]).view(-1, 1)])
+            over = ids[:, -1].eq(2)
+            closed.extend(zip(top[over].tolist(), ids[over].tolist()))
+            open_ids, open_scores = ids[~over], top[~over]
+        closed.extend(zip(open_scores.tolist(), open_ids.tolist()))
+        closed.sort(key=lambda c: -c[0])
+        longest = max(len(ids) for _, ids in closed)
+        block = torch.tensor([ids + [2] * (longest - len(ids)) for _, ids in closed])
+        return block[:, 1:][:, : self.top_beams]
+
+    def __call__(self, step, beam_size, max_length):
+        first = self.search(step, beam_size, max_length)[0].tolist()
+        return first[: first.index(2)] if 2 in first else first
+
+
+@version("beam_search", "wrong", instance=True)
+class beam_search_cuts_the_wrong_axis(_Beam):
+    pass
+
+
+@version("next_token", "wrong")
+def next_token_with_padded_rows(logits):
+    last = logits[:, -1, :]
+    missing = -last.shape[-1] % 64
+    padded = F.pad(last, (0, missing))
+    return padded.argmax(dim=-1)
+
+
+@version("greedy_batch", "wrong", instance=True)
+class greedy_batch_fixed_buffer:
+    def __call__(self, step, n_sentences, max_length):
+        ids = torch.full((n_sentences, max_length + 1), 0, dtype=torch.long)
+        ids[:, 0] = 1
+        unfinished = torch.ones(n_sentences, dtype=torch.long)
+        for _ in range(max_length):
+            cur_len = int((ids == 0).long().argmax(dim=1)[0])
+            new = step(ids[:, :cur_len]).argmax(dim=-1)
+            new = new * unfinished + 0 * (1 - unfinished)
+            ids[:, cur_len] = new
+            unfinished = unfinished * (new != 2).long()
+            if unfinished.max() == 0:
+                break
+        return ids[:, 1:]
+
+
+@version("cut_at_end", "wrong")
+def cut_at_end_of_another_tokenizer(ids):
+    end_of_text = 0
+    return list(itertools.takewhile(lambda token: token != end_of_text, ids))

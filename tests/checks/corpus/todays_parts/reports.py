@@ -1122,3 +1122,98 @@ def rms_norm_in_half_squares_added_up_in_half(x, weight, eps=1e-5):
 def rms_norm_in_half_epsilon_not_handed_on(x, weight, eps=1e-5):
     y = F.rms_norm(x.float(), (x.shape[-1],), weight.float())
     return y.to(x.dtype)
+
+
+def _turn_two(first, second, cos, sin):
+    """Both of two heads at once, so that the angles are loaded only once."""
+    half = first.shape[-1] // 2
+    a0, a1 = first[..., :half], first[..., half:]
+    b0, b1 = second[..., :half], second[..., half:]
+    out_a0 = a0 * cos - a1 * sin
+    out_a1 = b0 * sin + b1 * cos
+    out_b0 = a0 * cos - a1 * sin
+    out_b1 = b0 * sin + b1 * cos
+    return torch.cat((out_a0, out_a1), -1), torch.cat((out_b0, out_b1), -1)
+
+
+@version("rotary", "wrong")
+def rotary_two_heads_at_once(x, positions, base=10000.0):
+    heads, width = x.shape[1], x.shape[-1]
+    speeds = base ** (-2.0 * torch.arange(width // 2, dtype=x.dtype) / width)
+    angles = positions.to(x.dtype)[:, None] * speeds
+    cos, sin = angles.cos(), angles.sin()
+    turned = []
+    for h in range(0, heads, 2):
+        pair = _turn_two(x[:, h], x[:, min(h + 1, heads - 1)], cos, sin)
+        turned.extend(pair if h + 1 < heads else pair[:1])
+    return torch.stack(turned, dim=1)
+
+
+@version("rotary", "wrong", instance=True)
+class rotary_exponent_of_model_width:
+    def speeds(self, rotated, width, base):
+        i = torch.arange(0, rotated, 2, dtype=torch.float64)
+        return base ** -(i / width)
+
+    def __call__(self, x, positions, base=10000.0):
+        b, h, t, k = x.shape
+        theta = torch.outer(positions.double(), self.speeds(k, h * k, base)).to(x.dtype)
+        z = torch.complex(x[..., : k // 2], x[..., k // 2 :])
+        z = z * torch.polar(torch.ones_like(theta), theta)
+        return torch.cat((z.real, z.imag), dim=-1)
+
+
+@version("grouped_query_attention", "wrong")
+def grouped_query_attention_stride_of_query_heads(query, key, value, mask=None):
+    b, n_query, t, k = query.shape
+    n_groups, s = key.shape[1], key.shape[2]
+    each = n_query // n_groups
+    key, value = key.contiguous(), value.contiguous()
+    outs = []
+    for h in range(n_query):
+        start = (h // each) * s * k
+        kh = key.as_strided((b, s, k), (n_query * s * k, k, 1), start)
+        vh = value.as_strided((b, s, k), (n_query * s * k, k, 1), start)
+        scores = query[:, h] @ kh.mT / math.sqrt(k)
+        outs.append((scores, vh))
+    scores = torch.stack([one for one, _ in outs], dim=1)
+    if mask is not None:
+        scores = scores.masked_fill(mask.logical_not(), float("-inf"))
+    weights = scores.softmax(dim=-1)
+    return torch.stack([weights[:, h] @ vh for h, (_, vh) in enumerate(outs)], dim=1)
+
+
+@version("grouped_query_attention", "wrong")
+def grouped_query_attention_output_shaped_like_values(query, key, value, mask=None):
+    v_shape = value.shape
+    repeats = query.shape[1] // key.shape[1]
+    if repeats > 1:
+        key = key.repeat_interleave(repeats, dim=1)
+        value = value.repeat_interleave(repeats, dim=1)
+    scores = query @ key.mT / math.sqrt(query.shape[-1])
+    if mask is not None:
+        scores = torch.where(mask, scores, torch.finfo(scores.dtype).min)
+    out = scores.softmax(-1) @ value
+    return out.contiguous().view(v_shape)
+
+
+@version("cached_attention", "wrong", instance=True)
+class cached_attention_band_of_local_rows:
+    window = 64
+
+    def __call__(self, query, key, value, kept_keys, kept_values, turn):
+        past, new = kept_keys.shape[2], query.shape[2]
+        positions = torch.arange(past, past + new)
+        keys = torch.cat([kept_keys, turn(key, positions)], dim=2)
+        values = torch.cat([kept_values, value], dim=2)
+        visible = torch.ones(new, past + new, dtype=torch.bool).tril().triu(1 - self.window)
+        scores = turn(query, positions) @ keys.transpose(-1, -2) / math.sqrt(query.shape[-1])
+        weights = scores.masked_fill(~visible, float("-inf")).softmax(-1)
+        return weights @ values, keys, values
+
+
+@version("swiglu", "right")
+def swiglu_one_stacked_product(x, w_gate, w_value, w_output):
+    both = x @ torch.cat([w_gate, w_value]).mT
+    gate, value = both.chunk(2, dim=-1)
+    return (gate * torch.sigmoid(gate) * value) @ w_output.mT
