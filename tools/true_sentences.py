@@ -410,6 +410,16 @@ class Told:
         alone = [n for n in nodes if isinstance(n, ast.Expr) and n.lineno == int(line)]
         return call in [self.checks.mending.written(n.value) for n in alone]
 
+    @reads(r"Line (\d+) of your cell or file sets `(\w+)`, the name of the loop, to what .*")
+    def sets_in_vain(self, line: str, name: str) -> bool:
+        code = self.checks.mending.Code.of(self.made)
+        nodes = [node for part in code.parts for node in ast.walk(part)] if code else []
+        here = [n for n in nodes if isinstance(n, ast.Name) and n.id == name]
+        later = [n for n in here if n.lineno > int(line) and isinstance(n.ctx, ast.Load)]
+        return any(n.lineno == int(line) and isinstance(n.ctx, ast.Store) for n in here) and not (
+            later
+        )
+
     @reads(r"(?:The default value of|What a call leaves in|It keeps something|Your \w+ ha).*")
     def of_the_code(self) -> bool:
         return True  # about names in the code, not about answers

@@ -232,6 +232,19 @@ def test_an_object_is_built_again_with_what_it_held() -> None:
     assert "`table.unsqueeze(1)" in found and "yours would be right on all" in found
 
 
+def test_what_a_loop_sets_in_vain_is_told_beside_a_known_mistake() -> None:
+    def never_stored(gradients, limit):
+        norm = torch.stack([g.norm() for g in gradients]).norm()
+        for g in gradients:
+            if norm > limit:
+                g = g.clone()
+            g = g * min(1.0, limit / norm)
+        return gradients
+
+    text = verdict("clip_gradients", never_stored).text()
+    assert "sets `g`, the name of the loop, to what nothing reads." in text
+
+
 def test_a_list_of_axes_is_changed_for_one_of_them() -> None:
     def over_the_sentence(d_output, x, weight, eps=1e-5):
         axes = (1, 2)

@@ -376,6 +376,11 @@ def _unread(attempt: Attempt) -> tuple[str, ...]:
             f"Line {line} of your cell or file computes `{call}` and drops what comes out."
             for call, line in mending.dropped(code, attempt, attempt.wrong[0])
         ),
+        *(
+            f"Line {line} of your cell or file sets `{name}`, the name of the loop, to what "
+            "nothing reads."
+            for name, line in mending.rebound(code)
+        ),
     )
 
 

@@ -188,6 +188,26 @@ def dropped(code: Code, attempt: Attempt, i: int) -> list[tuple[str, int]]:
     return found
 
 
+def rebound(code: Code) -> list[tuple[str, int]]:
+    """Names of loops that are set in the loop to what nothing reads, and the lines."""
+
+    def reads(nodes: Iterable[ast.AST], name: str) -> bool:
+        inner = (n for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name))
+        return any(n.id == name and isinstance(n.ctx, ast.Load) for n in inner)
+
+    found: list[tuple[str, int]] = []
+    for part in code.parts:
+        for loop in (node for node in ast.walk(part) if isinstance(node, ast.For)):
+            name = getattr(loop.target, "id", "")
+            behind = [n for n in ast.walk(part) if getattr(n, "lineno", 0) > (loop.end_lineno or 0)]
+            for i, s in enumerate(loop.body):
+                targets = s.targets if isinstance(s, ast.Assign) else []
+                own = [getattr(target, "id", None) for target in targets] == [name]
+                if own and not reads([*loop.body[i + 1 :], *behind], name):
+                    found.append((name, s.lineno))
+    return found
+
+
 def owner_of(made: Any) -> Any:
     """The function or class whose code it is; of an object its class, if it is a plain one."""
     plain = inspect.isroutine(made) or isinstance(made, (type, torch.nn.Module))
@@ -330,6 +350,7 @@ FAMILIES = (
     {"relu", "gelu", "silu", "tanh", "sigmoid"},
     {"zeros", "ones", "empty"},
     {"zeros_like", "ones_like", "empty_like"},
+    {"new_zeros", "new_ones"},
     {"repeat", "repeat_interleave", "tile"},
     {"any", "all"},
     {"floor", "ceil", "round"},

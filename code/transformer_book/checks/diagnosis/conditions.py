@@ -117,6 +117,7 @@ def conditions(trials: Sequence[Trial]) -> Iterator[Condition]:
     for i, a in enumerate(names):
         for b in names[:i]:
             yield from _of_two(a, b)
+            yield from (_multiple(a, b), _multiple(b, a))
 
 
 def _of_number(
@@ -305,3 +306,19 @@ def _of_two(a: str, b: str) -> Iterator[Condition]:
             enough=3,
             likely=False,
         )
+
+
+def _multiple(a: str, b: str) -> Condition:
+    def holds(trial: Trial) -> bool | None:
+        pair = trial.sizes.get(a), trial.sizes.get(b)
+        if None in pair or 0 in pair or any(x != int(x) for x in pair):
+            return None
+        return pair[0] % pair[1] == 0
+
+    return Condition(
+        f"where {a} is a multiple of {b}",
+        f"where {a} is not a multiple of {b}",
+        holds,
+        enough=3,
+        likely=False,
+    )

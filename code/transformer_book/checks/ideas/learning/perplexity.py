@@ -123,6 +123,18 @@ def plain_mean_of_exponentials(losses: Sequence[float], counts: Sequence[int]) -
 
 @mistake(
     "average",
+    "plain mean of the perplexities of batches with tokens",
+    symptom="Perplexities are averaged in place of losses, a small batch counts as much as a large "
+    "one, and one without tokens is left out.",
+    cause="Average the losses first, weighted by their tokens, then exponentiate.",
+)
+def plain_mean_of_exponentials_with_tokens(losses: Sequence[float], counts: Sequence[int]) -> float:
+    some = [loss for loss, n in zip(losses, counts, strict=True) if n]
+    return plain_mean_of_exponentials(some, counts)
+
+
+@mistake(
+    "average",
     "losses summed",
     symptom="The result is the product of the batches' perplexities.",
     cause="Multiply each loss by its number of tokens, add up, and divide by all tokens.",
