@@ -620,15 +620,17 @@ def test_texts_and_lists_are_told_apart_by_what_they_are_like() -> None:
 
 
 def test_of_answers_with_parts_those_that_differ_in_the_same_are_told() -> None:
-    def tied_before_the_second_copy(model, state):
-        for name, numbers in state.items():
-            module, leaf = name.split(".")
-            setattr(getattr(model, module), leaf, torch.nn.Parameter(numbers.clone()))
-            if name == "embedding.weight":
-                model.output.weight = model.embedding.weight
+    def trial(name, loss, tied):
+        due = {"the loss": torch.tensor([1.0, 2.0]), "one matrix": True}
+        mine = {"the loss": due["the loss"] + torch.tensor(loss), "one matrix": tied}
+        wrong = name != "one"
+        return checks.diagnosis.Trial(name, {}, mine, due, stops=False, wrong=wrong)
 
-    text = judge(checks.COMPONENTS["load_tied"], tied_before_the_second_copy).text()
-    assert re.search(r"On 3 of the \d inputs that differ, the first 'stored under both", text), text
+    odd = [trial("one", [0.0, 0.0], True), trial("two", [0.3, -0.2], True)]
+    more = [trial(name, [0.0, 0.0], False) for name in ("three", "four")]
+    (text,) = checks.diagnosis.diagnose([*odd, *more])
+    assert text.startswith("On 2 of the 3 inputs that differ, the first 'three': of what is "), text
+    assert text.endswith("it differs in one matrix, and not in the loss.")
 
 
 def test_what_may_be_so_by_chance_is_not_told() -> None:

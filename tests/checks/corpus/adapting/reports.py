@@ -659,3 +659,36 @@ class lora_strength_of_the_first_adapter:
             self.alpha = alpha
         rank = down.shape[0]
         return F.linear(x, weight) + self.alpha / rank * F.linear(F.linear(x, down), up)
+
+
+def _oriented(matrix, fan_in_fan_out):
+    if fan_in_fan_out:
+        return matrix.T
+    return matrix
+
+
+@version("merged_weight", "wrong")
+def merged_weight_helper_lacks_an_argument(weight, down, up, alpha):
+    rank = down.size(0)
+    update = _oriented(up @ down) * (alpha / rank)
+    return weight + update
+
+
+@version("top_p_probabilities", "wrong")
+def top_p_probabilities_kept_only_in_a_copy(logits, top_p):
+    ordered, index = torch.softmax(logits, dim=-1).sort(dim=-1, descending=True)
+    before = ordered.cumsum(dim=-1) - ordered
+    kept = ordered.clone()
+    kept[before > top_p] = 0.0
+    ordered = ordered / kept.sum(dim=-1, keepdim=True)
+    return torch.zeros_like(ordered).scatter(-1, index, ordered)
+
+
+@version("merged_weight", "wrong")
+def merged_weight_adds_the_factors(weight, down, up, alpha):
+    rank = down.shape[0]
+    one_down, one_up = down[:1], up[:, :1]
+    for r in range(1, rank):  # one adapter of rank one after the other
+        one_down = one_down + down[r : r + 1]
+        one_up = one_up + up[:, r : r + 1]
+    return weight + (alpha / rank) * (one_up @ one_down)

@@ -1195,3 +1195,46 @@ def scaled_dot_product_attention_online_without_a_guard(query, key, value, mask=
         result = result * old + grown @ value[..., start:stop, :]
         best = new_best
     return result / total
+
+
+@version("scaled_dot_product_attention", "wrong: an empty row averages everything")
+def scaled_dot_product_attention_even_where_all_hidden(query, key, value, mask=None):
+    scores = torch.einsum("...td,...sd->...ts", query, key) * key.shape[-1] ** -0.5
+    if mask is not None:
+        bias = (1.0 - mask.to(scores.dtype)) * torch.finfo(scores.dtype).min
+        scores = scores + bias
+    return torch.einsum("...ts,...sv->...tv", torch.softmax(scores, dim=-1), value)
+
+
+def _real_by_product(tokens, pad):
+    attention = (tokens != pad).long()
+    kept = tokens * attention
+    return kept != 0
+
+
+@version("masks_of_two", "wrong")
+def masks_of_two_takes_id_zero_for_padding(source, target, source_pad, target_pad):
+    source_mask = _real_by_product(source, source_pad)[:, None, None, :]
+    length = target.size(1)
+    before = torch.tril(torch.ones(length, length, dtype=torch.bool, device=target.device))
+    target_mask = _real_by_product(target, target_pad)[:, None, None, :] & before
+    return source_mask, target_mask
+
+
+@version("merge_heads", "wrong")
+def merge_heads_reads_head_first_as_batch_first(heads):
+    batch, n_heads, length, width = heads.shape
+    stacked = torch.cat(
+        [heads[:, h] for h in range(n_heads)], dim=0
+    )  # all sentences of head 0, then of head 1
+    apart = stacked.view(batch, n_heads, length, width)
+    return apart.permute(0, 2, 1, 3).reshape(batch, length, n_heads * width)
+
+
+@version("scaled_dot_product_attention", "wrong: an empty row averages everything")
+def scaled_dot_product_attention_adds_a_large_number(query, key, value, mask=None):
+    scores = torch.einsum("...qd,...kd->...qk", query, key) / key.shape[-1] ** 0.5
+    if mask is not None:
+        additive = mask.to(scores.dtype).masked_fill(mask == 0, -1e9).masked_fill(mask == 1, 0.0)
+        scores = scores + additive
+    return torch.einsum("...qk,...kd->...qd", torch.softmax(scores, dim=-1), value)

@@ -1435,3 +1435,78 @@ def cross_entropy_backward_flag_means_the_other_thing(logits, target, smoothing=
     ) + smoothing / vocab_size
     real = (target != 0).unsqueeze(-1)
     return _CrossEntropy(from_logits=True).gradient(logits, labels * real) / real.sum()
+
+
+@version("layer_norm_backward", "right")
+def layer_norm_backward_in_one_line(d_output, x, weight, eps=1e-5):
+    def mean(t):
+        return t.mean(dim=-1, keepdim=True)
+
+    spread = torch.sqrt(x.var(dim=-1, unbiased=False, keepdim=True) + eps)
+    y = (x - mean(x)) / spread
+    g = d_output * weight
+    d_x = (g - mean(g) - mean(g * y) * y) / spread
+    return d_x, (d_output * y).sum(dim=(0, 1)), d_output.sum(dim=(0, 1))
+
+
+@version("layer_norm_backward", "right")
+def layer_norm_backward_in_three_terms(d_output, x, weight, eps=1e-5):
+    D = x.shape[-1]
+    mu = x.sum(-1, keepdim=True) / D
+    centred = x - mu
+    var = (centred**2).sum(-1, keepdim=True) / D
+    inv = (var + eps) ** -0.5
+
+    d_hat = d_output * weight
+    d_var = (d_hat * centred).sum(-1, keepdim=True) * (-0.5) * inv**3
+    d_mu = -(d_hat * inv).sum(-1, keepdim=True) - 2.0 * d_var * centred.sum(-1, keepdim=True) / D
+    d_x = d_hat * inv + d_var * 2.0 * centred / D + d_mu / D
+
+    d_weight = torch.einsum("btd,btd->d", d_output, centred * inv)
+    d_bias = torch.einsum("btd->d", d_output)
+    return d_x, d_weight, d_bias
+
+
+@version("linear_backward", "wrong")
+def linear_backward_weight_of_sums_over_time(d_output, x, weight):
+    d_x = torch.einsum("btn,nm->btm", d_output, weight)
+    d_weight = torch.einsum("btn,bsm->bnm", d_output, x).sum(0)
+    d_bias = torch.einsum("btn->n", d_output)
+    return d_x, d_weight, d_bias
+
+
+@version("linear_backward", "wrong")
+def linear_backward_bias_of_channels_first(d_output, x, weight):
+    n, m = weight.shape
+    d_x = d_output @ weight
+    d_weight = d_output.reshape(-1, n).T @ x.reshape(-1, m)
+    reduce = [axis for axis in range(d_output.dim()) if axis != 1]
+    d_bias = d_output.sum(dim=reduce)
+    return d_x, d_weight, d_bias
+
+
+@version("linear_backward", "wrong")
+def linear_backward_output_index_for_input_index(d_output, x, weight):
+    outputs, inputs = weight.shape
+    d_x = torch.zeros_like(x)
+    d_weight = torch.zeros_like(weight)
+    d_bias = torch.zeros_like(weight[:, 0])
+    for n in range(outputs):
+        error = d_output[:, :, n]
+        d_bias[n] = error.sum()
+        for m in range(inputs):
+            d_x[:, :, n] += error * weight[n, m]
+            d_weight[n, m] = (error * x[:, :, m]).sum()
+    return d_x, d_weight, d_bias
+
+
+@version("cross_entropy_backward", "wrong")
+def cross_entropy_backward_ignores_padding_only_with_hard_labels(logits, target, smoothing=0.0):
+    classes = logits.shape[-1]
+    p = torch.softmax(logits, dim=-1)
+    hard = torch.zeros_like(p).scatter_(-1, target[..., None], 1.0)
+    if smoothing > 0:
+        soft = (1 - smoothing) * hard + smoothing / classes
+        return (p - soft) / target.numel()
+    real = (target != 0).to(p.dtype)
+    return (p - hard) * real[..., None] / real.sum()

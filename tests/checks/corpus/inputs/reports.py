@@ -1328,7 +1328,7 @@ def vocabulary_threshold_is_fixed(sentences, min_frequency):
     return vocabulary
 
 
-@version("text_to_pieces", "wrong")
+@version("text_to_pieces", "wrong: first word without its mark")
 def pieces_mark_only_words_behind_a_space(text, merges):
     pieces = []
     for chunk in re.findall(r"\s+\S+|\S+", text):
@@ -2050,3 +2050,36 @@ def text_to_pieces_no_letter_joined_to_a_comma(text, merges):
             symbols = _join_pair(symbols, pair)
         pieces.extend(symbols)
     return pieces
+
+
+@version("add_positions", "wrong", instance=True)
+class PositionsOfOneHundred:
+    def __init__(self, max_length=100):
+        self.max_length = max_length
+
+    def __call__(self, x, table):
+        batch, length = x.shape[:2]
+        pos = torch.arange(length, device=x.device).unsqueeze(0).repeat(batch, 1)
+        return x + F.embedding(pos, table[: self.max_length])
+
+
+@version("encode", "wrong")
+def encode_unknown_is_hard_coded_one(tokens, vocabulary):
+    UNK, EOS = 1, 2
+    ids = []
+    for word in tokens:
+        try:
+            ids.append(vocabulary[word])
+        except KeyError:
+            ids.append(UNK)
+    ids.append(EOS)
+    return ids
+
+
+@version("shift", "wrong")
+def shift_reads_eos_first(target):
+    item = target[:, 1:]
+    source = torch.empty_like(item)
+    source[:, 0] = 2
+    source[:, 1:] = item[:, :-1]
+    return source, item.clone()

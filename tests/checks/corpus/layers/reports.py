@@ -1375,3 +1375,39 @@ def encoder_layer_last_norm_in_every_layer(x, mask, attention, feed_forward, nor
     x = x + attention(h, h, h, mask)
     x = x + feed_forward(norm2(x))
     return norm2(x)
+
+
+@version("layer_norm", "wrong: variance with Bessel's correction")
+class layer_norm_with_bessels_correction(nn.Module):
+    def __init__(self, d_model, eps=1e-5):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(d_model))
+        self.bias = nn.Parameter(torch.zeros(d_model))
+        self.eps = eps
+
+    def forward(self, x):
+        variance, mean = torch.var_mean(x, dim=-1, keepdim=True)
+        return (x - mean) * torch.rsqrt(variance + self.eps) * self.weight + self.bias
+
+
+def _drawn(shape, rng):
+    limit = 1.0 / math.sqrt(shape[0])
+    return nn.Parameter(torch.from_numpy(rng.uniform(-limit, limit, size=shape).astype(np.float32)))
+
+
+@version("layer_norm_parameters", "wrong")
+def layer_norm_parameters_drawn_like_a_matrix(d_model):
+    rng = np.random.default_rng(d_model)
+    gamma = _drawn((d_model,), rng)
+    beta = _drawn((d_model,), rng)
+    return gamma, beta
+
+
+@version("causal_self_attention", "wrong")
+def causal_self_attention_mask_all_false(x, training):
+    length, width = x.shape[1], x.shape[2]
+    keep = torch.tril(x.new_zeros(length, length)).bool()[None]
+    scores = torch.bmm(x, x.transpose(1, 2)) / math.sqrt(width)
+    lowest = torch.full((), torch.finfo(scores.dtype).min, dtype=scores.dtype, device=scores.device)
+    scores = torch.where(keep, scores, lowest)
+    return torch.bmm(scores.softmax(dim=-1), x)

@@ -2136,3 +2136,98 @@ def evaluation_loss_rest_of_a_full_buffer(model, batches, compute_loss):
         buffer[:n] = loss
         sums.append(buffer.mean())
     return float(np.mean(sums))
+
+
+class _AveragedWeights:
+    def __init__(self, first):
+        self.value = {name: tensor.clone() for name, tensor in first.items()}
+        self.n = 1
+
+    def update(self, other):
+        for name in self.value:
+            if name.rsplit(".", 1)[-1] not in ("weight", "bias"):
+                continue  # not a parameter
+            self.value[name] += (other[name] - self.value[name]) / (self.n + 1)
+        self.n += 1
+
+
+@version("average_checkpoints", "wrong")
+def average_checkpoints_parameters_only(checkpoints):
+    running = _AveragedWeights(checkpoints[0])
+    for checkpoint in checkpoints[1:]:
+        running.update(checkpoint)
+    return running.value
+
+
+@version("inverse_sqrt_schedule", "wrong")
+def inverse_sqrt_schedule_one_more_warmup(update, d_model, warmup):
+    peak = 1.0 / math.sqrt(d_model * warmup)
+    if update <= warmup:
+        # + 1, so that no warmup at all does not divide by nought
+        return peak * float(update / (warmup + 1))
+    return peak * math.sqrt(warmup / update)
+
+
+@version("label_smoothed_loss", "wrong")
+def label_smoothed_loss_looks_up_ignored(logits, target, smoothing):
+    ignored = -1
+    n_words = logits.shape[-1]
+    log_p = torch.log_softmax(logits, dim=-1).reshape(-1, n_words)
+    labels = target.masked_fill(target == 0, ignored).reshape(-1)
+    importance = torch.ones(n_words, dtype=logits.dtype, device=logits.device)
+
+    nll = F.nll_loss(log_p, labels, weight=importance, ignore_index=ignored, reduction="sum")
+    smooth = -(log_p * importance).sum(dim=-1)
+    smooth = smooth.masked_fill(labels == ignored, 0.0).sum()
+    total = importance.gather(0, labels).masked_fill(labels == ignored, 0.0).sum()
+    return ((1 - smoothing) * nll + smoothing / n_words * smooth) / total
+
+
+def _loss_of_tokens(logits, target, real=None):
+    picked = torch.log_softmax(logits, -1).gather(-1, target[..., None]).squeeze(-1)
+    if real is None:
+        return -picked.mean()
+    weight = real.to(picked.dtype)
+    return -(picked * weight).sum() / weight.sum()
+
+
+@version("cross_entropy", "wrong")
+def cross_entropy_mask_not_handed_on(logits, target):
+    real = target.ne(0)
+    logits = logits.masked_fill(~real[..., None], 0.0)
+    return _loss_of_tokens(logits, target)
+
+
+@version("clip_gradients", "wrong")
+def clip_gradients_large_to_zero(gradients, limit, clip_to_zero=20.0):
+    length = math.sqrt(sum(float((g.double() ** 2).sum()) for g in gradients))
+    if length > clip_to_zero * limit:  # exploded: leave this update out
+        return [torch.zeros_like(g) for g in gradients]
+    scale = min(1.0, limit / length) if length > 0 else 1.0
+    return [g * scale for g in gradients]
+
+
+def _mean_per_token(checkpoint, batches, loss_of):
+    total, count = 0.0, 0
+    for batch in batches:
+        total += float(loss_of(checkpoint, batch)) * len(batch)
+        count += len(batch)
+    return total / count if count else 0.0
+
+
+@version("best_checkpoint", "wrong")
+def best_checkpoint_value_of_one_process(checkpoints, batches, loss_of, world_size=2):
+    shards = [batches[rank::world_size] for rank in range(world_size)]
+    best, best_loss = 0, float("inf")
+    for place, checkpoint in enumerate(checkpoints):
+        local = [_mean_per_token(checkpoint, shard, loss_of) for shard in shards]
+        monitored = local[0]
+        if monitored < best_loss:
+            best, best_loss = place, monitored
+    return best
+
+
+@version("perplexity", "wrong: plain mean of the perplexities of batches with tokens")
+def perplexity_mean_over_documents(losses, counts):
+    each = [math.exp(loss) for loss, count in zip(losses, counts) if count]
+    return sum(each) / len(each)

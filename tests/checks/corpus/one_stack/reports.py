@@ -345,3 +345,26 @@ def prefix_mask_data_for_one_row_in_a_batch_shape(real, prefix):
     mask = torch.zeros(b * n * n, dtype=torch.bool, device=real.device)
     mask[: n * n] = torch.tensor(data, device=real.device)
     return mask.view(b, 1, n, n) & real.view(b, 1, 1, n)
+
+
+def _fit(values, room, last):
+    if len(values) < room:
+        return values
+    return values[: room - 1] + [last]
+
+
+@version("one_stack_labels", "wrong")
+def one_stack_labels_hides_the_end_of_full_rows(source, target):
+    room = target.shape[1] - 1
+    read, say = [], []
+    for src, tgt in zip(source.tolist(), target.tolist()):
+        said = [i for i in tgt[1:] if i != 0]
+        hidden = [False] * len(said)
+        said, hidden = _fit(said, room, 2), _fit(hidden, room, True)
+        said = [0 if h else i for i, h in zip(said, hidden)]
+        read.append(src + tgt[:-1])
+        say.append([0] * len(src) + said + [0] * (room - len(said)))
+    return (
+        torch.tensor(read, dtype=source.dtype, device=source.device),
+        torch.tensor(say, dtype=source.dtype, device=source.device),
+    )

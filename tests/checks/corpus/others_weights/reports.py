@@ -509,3 +509,23 @@ def split_stacked_gathered_from_two_ranks(weight, bias):
 
     weights = [part.T.contiguous() for part in whole(weight)]
     return (*weights, *whole(bias))
+
+
+def _place(module, dotted, tensor):
+    *path, last = dotted.split(".")
+    for part in path:
+        module = getattr(module, part)
+    setattr(module, last, nn.Parameter(tensor))
+
+
+@version("load_tied", "wrong: one storage, two parameters")
+def load_tied_same_storage(model, state):
+    shared = state["embedding.weight"].detach().clone()
+    for name, tensor in state.items():
+        if name in ("embedding.weight", "output.weight"):
+            continue
+        _place(model, name, tensor.detach().clone())
+    _place(model, "embedding.weight", shared)
+    _place(model, "output.weight", shared)
+    # same memory, so the two are tied
+    assert model.output.weight.data_ptr() == model.embedding.weight.data_ptr()

@@ -1422,3 +1422,79 @@ class greedy_batch_fixed_buffer:
 def cut_at_end_of_another_tokenizer(ids):
     end_of_text = 0
     return list(itertools.takewhile(lambda token: token != end_of_text, ids))
+
+
+class _Beams:
+    """All beams as one tensor, extended together."""
+
+    def __init__(self, width, sos=1, eos=2):
+        self.width, self.eos = width, eos
+        self.rows = torch.tensor([[sos]])
+        self.scores = torch.zeros(1)
+
+    def advance(self, log_probs):
+        total = self.scores[:, None] + log_probs
+        vocab = total.shape[1]
+        self.scores, place = total.reshape(-1).topk(self.width)
+        parent = torch.div(place, vocab, rounding_mode="floor")
+        self.rows = torch.cat([self.rows[parent], (place % vocab)[:, None]], dim=1)
+
+    def all_ended(self):
+        return bool((self.rows == self.eos).any(dim=1).all())
+
+    def best(self):
+        ids = self.rows[self.scores.argmax()].tolist()[1:]
+        return ids[: ids.index(self.eos)] if self.eos in ids else ids
+
+
+@version("beam_search", "wrong")
+def beam_search_goes_on_after_end(step, beam_size, max_length):
+    beams = _Beams(beam_size)
+    for _ in range(max_length):
+        beams.advance(step(beams.rows))
+        if beams.all_ended():
+            break
+    return beams.best()
+
+
+@version("beam_search", "right")
+def beam_search_stops_when_first_ends(step, beam_size, max_length):
+    living, finished = [(0.0, [1])], []
+    for _ in range(max_length):
+        log_probs = step(torch.tensor([ids for _, ids in living]))
+        n_words = log_probs.shape[-1]
+        sums = (
+            torch.tensor([score for score, _ in living], dtype=log_probs.dtype)[:, None] + log_probs
+        )
+        values, indices = torch.topk(sums.flatten(), beam_size)
+        chosen = [
+            (v, living[i // n_words][1] + [i % n_words])
+            for v, i in zip(values.tolist(), indices.tolist())
+        ]
+        finished += [c for c in chosen if c[1][-1] == 2]
+        living = [c for c in chosen if c[1][-1] != 2]
+        if chosen[0][1][-1] == 2 or not living:
+            living = []  # nothing that goes on can overtake the first
+            break
+    best = max(finished + living, key=lambda c: c[0])[1][1:]
+    return best[:-1] if best and best[-1] == 2 else best
+
+
+@version("cut_at_end", "wrong")
+def cut_at_end_strips_digits(ids):
+    text = " " + " ".join(str(int(i)) for i in ids)
+    text = text.partition(" 2 ")[0]
+    text = text.rstrip(" 2")  # an <eos> that came last
+    return [int(piece) for piece in text.split()]
+
+
+@version("temperature_probabilities", "wrong: temperature ignored", instance=True)
+class temperature_probabilities_floor_of_one:
+    def __init__(self, lowest=1.0):
+        self.lowest = lowest
+
+    def cooled(self, temperature):
+        return max(self.lowest, temperature)
+
+    def __call__(self, logits, temperature):
+        return F.softmax(logits / self.cooled(temperature), dim=-1)

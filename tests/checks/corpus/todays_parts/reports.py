@@ -1217,3 +1217,41 @@ def swiglu_one_stacked_product(x, w_gate, w_value, w_output):
     both = x @ torch.cat([w_gate, w_value]).mT
     gate, value = both.chunk(2, dim=-1)
     return (gate * torch.sigmoid(gate) * value) @ w_output.mT
+
+
+@version("rms_norm", "wrong")
+def rms_norm_root_of_the_rms(x, weight, eps=1e-5):
+    def rms(t):
+        return t.square().mean(dim=-1, keepdim=True).add(eps).sqrt()
+
+    return x / torch.sqrt(rms(x)) * weight
+
+
+class _Store:
+    """Room for keys or values, in pages of four positions."""
+
+    def __init__(self, kept):
+        n, h, past, k = kept.shape
+        self.room = 4 * (past // 4 + 1)
+        self.data = torch.cat([kept, kept.new_zeros(n, h, self.room - past, k)], dim=2)
+
+    def put(self, new, positions):
+        for j, p in enumerate(positions.tolist()):
+            at = min(p, self.room - 1)
+            self.data = torch.cat(
+                [self.data[:, :, :at], new[:, :, j : j + 1], self.data[:, :, at + 1 :]], dim=2
+            )
+        return self.data[:, :, : int(positions[-1]) + 1]
+
+
+@version("cached_attention", "wrong")
+def cached_attention_room_does_not_grow(query, key, value, kept_keys, kept_values, turn):
+    past, new = kept_keys.shape[2], query.shape[2]
+    positions = torch.arange(past, past + new, device=query.device)
+    query, key = turn(query, positions), turn(key, positions)
+    keys = _Store(kept_keys).put(key, positions)
+    values = _Store(kept_values).put(value, positions)
+    seen = torch.arange(keys.shape[2], device=query.device) <= positions[:, None]
+    scores = query @ keys.transpose(-1, -2) / math.sqrt(query.shape[-1])
+    weights = scores.masked_fill(~seen, float("-inf")).softmax(dim=-1)
+    return weights @ values, keys, values
