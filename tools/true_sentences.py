@@ -189,7 +189,10 @@ class Told:
         if self.verdict.mistakes:
             yield from self._untrue_names()
             return
-        told = [sentence for sentence in self.verdict.sentences if sentence]
+        sentences = filter(None, self.verdict.sentences)
+        told = [
+            text.replace("inputs whose answers differ", "inputs that differ") for text in sentences
+        ]
         if "the gradients are not" in told[0]:  # the next is about them: see test_diagnosis
             told = [told[0], *(sentence for sentence in told if re.fullmatch(MENDED, sentence))]
         yield from (sentence for sentence in told if not self.true(sentence))

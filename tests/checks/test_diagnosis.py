@@ -629,8 +629,10 @@ def test_of_answers_with_parts_those_that_differ_in_the_same_are_told() -> None:
     odd = [trial("one", [0.0, 0.0], True), trial("two", [0.3, -0.2], True)]
     more = [trial(name, [0.0, 0.0], False) for name in ("three", "four")]
     (text,) = checks.diagnosis.diagnose([*odd, *more])
-    assert text.startswith("On 2 of the 3 inputs that differ, the first 'three': of what is "), text
-    assert text.endswith("it differs in one matrix, and not in the loss.")
+    assert text.startswith(
+        "On 2 of the 3 inputs that differ, the first 'three': right: the loss; "
+    ), text
+    assert text.endswith("wrong on all of these inputs: one matrix.")
 
 
 def test_what_may_be_so_by_chance_is_not_told() -> None:

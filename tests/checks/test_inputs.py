@@ -9,6 +9,7 @@ from typing import Any
 import find_inputs
 import pytest
 import searches
+import torch
 
 from tests.checks.test_check_mutants import EQUIVALENT
 from tests.fresh import import_fresh
@@ -119,3 +120,18 @@ def test_few_inputs_are_found_that_tell_every_program_apart() -> None:
 def test_every_input_has_a_name_of_its_own(component: Any) -> None:
     names = [case.name for case in component.cases()]
     assert len({*names}) == len(names)
+
+
+# What may have any number of axes, as the docstrings say; a mask is one that broadcasts.
+ANY_AXES = {"softmax", "scaled_dot_product_attention", "dropout", "group_sort", "lora"}
+
+
+@pytest.mark.parametrize("name", checks.COMPONENTS)
+def test_an_argument_has_one_number_of_axes(name: str) -> None:
+    component = checks.COMPONENTS[name]
+    axes: dict[int | str, set[int]] = {}
+    for case in component.cases():
+        for place, value in [*enumerate(case.arguments), *case.keywords.items()]:
+            if isinstance(value, torch.Tensor) and value.dtype != torch.bool:
+                axes.setdefault(place, set()).add(value.dim())
+    assert name in ANY_AXES or all(len(found) == 1 for found in axes.values()), axes

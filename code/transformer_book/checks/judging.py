@@ -296,7 +296,10 @@ def _differs(attempt: Attempt, trouble: Trouble) -> Verdict:
         told, goal = _explained(attempt, trouble)
     if alone:  # conditions are those of answers
         told = tuple(
-            text.replace(" it is wrong exactly", " its answer is wrong exactly") for text in told
+            text.replace(" it is wrong exactly", " its answer is wrong exactly").replace(
+                "inputs that differ", "inputs whose answers differ"
+            )
+            for text in told
         )
     first = next(i for i in trouble.inputs if not same(found[i].answer, goal.expected[i].answer))
     example = " ".join(
