@@ -606,15 +606,21 @@ class Told:
         return one and len(inputs) == int(many or 1)
 
     @staticmethod
-    def _at(steps: Any, way: str, step: str, time: str | None) -> Any:
+    def _key(way: str, step: str, time: str | None) -> Any:
         number = 0 if time is None else ORDINALS.index(time)
-        return steps["from" if way == "comes out of" else "into", (step.replace(" ", "_"), number)]
+        return "from" if way == "comes out of" else "into", (step.replace(" ", "_"), number)
+
+    def _at(self, steps: Any, way: str, step: str, time: str | None) -> Any:
+        return steps[self._key(way, step, time)]
 
     @reads(
-        rf"{THERE} line (\d+) of your cell or file has what {STEP} of the right version; "
-        rf"(?:that value is right: look at .*|no tensor of yours is what {STEP})\."
+        rf"{THERE} line (\d+) of your cell or file has(, its axes in another order,|) what {STEP} "
+        rf"of the right version; (?:(?:that value is|the numbers are) right: look at .*|no tensor "
+        rf"of yours is what {STEP})\."
     )
-    def comes_up(self, name: str | None, many: str | None, line: str, *said: str | None) -> bool:
+    def comes_up(
+        self, name: str | None, many: str | None, line: str, how: str, *said: str | None
+    ) -> bool:
         inside = self.checks.inside
         if not self._looked_at(name, many):
             return False
@@ -622,6 +628,10 @@ class Told:
             values = inside._values(self.attempt, place)
             lines = {n for n, x in values if inside._alike(x, self._at(steps, *said[:3]))}
             if int(line) not in lines:
+                return False
+            if not how and not inside._in_order(
+                self.attempt, place, self._key(*said[:3]), int(line)
+            ):
                 return False
             if said[3] and any(inside._alike(x, self._at(steps, *said[3:])) for _, x in values):
                 return False

@@ -79,6 +79,19 @@ def test_a_row_that_is_handed_over_with_others_is_told_as_one_among_them() -> No
     assert "hands it the row [1, 2, 4] among others, where it should get [[1, 2, 0], " in found
 
 
+def test_a_value_whose_axes_are_in_another_order_is_told_as_that() -> None:
+    def heads_not_in_front(
+        query, key, value, w_query, w_key, w_value, w_output, n_heads, mask=None
+    ):
+        parts = zip((query, key, value), (w_query, w_key, w_value), strict=True)
+        q, k, v = ((x @ w.mT).unflatten(-1, (n_heads, -1)) for x, w in parts)
+        scores = q @ k.mT / q.size(-1) ** 0.5
+        return (scores.softmax(-1) @ v).flatten(-2) @ w_output.mT
+
+    found = verdict("multi_head_attention", heads_not_in_front).text()
+    assert "has, its axes in another order, what comes out of the step “split " in found, found
+
+
 def test_a_call_that_is_made_again_is_told() -> None:
     def at_the_first_padding(step, n_sentences, max_length):
         tokens = torch.zeros(n_sentences, max_length + 1, dtype=torch.long)

@@ -255,8 +255,22 @@ def _up_to(attempt: Attempt, inputs: Sequence[int]) -> str | None:
         else "that value is right: look at what is done with it, in that line and behind it, and "
         "at what else goes in there"
     )
-    there = f"{_there(attempt, inputs)} {_line(line)}"
-    return f"{there} has {_value_of(attempt, *last)} of the right version; {behind}."
+    has = f"{_there(attempt, inputs)} {_line(line)} has"
+    if not all(_in_order(attempt, i, last, line) for i in inputs):
+        has = f"{has}, its axes in another order,"
+        behind = behind.replace("that value is right", "the numbers are right")
+    return f"{has} {_value_of(attempt, *last)} of the right version; {behind}."
+
+
+def _in_order(attempt: Attempt, i: int, at: At, line: int) -> bool:
+    """Whether a line has the value of a step on an input, its axes in the same order."""
+    right = _steps(attempt, i)[at].squeeze().double().clamp(min=MASKED)
+    own = (x.squeeze() for n, x in _values(attempt, i) if n == line and _alike(x, right))
+    return any(
+        (x.dim() != right.dim() or x.shape == right.shape)
+        and same(x.double().clamp(min=MASKED).flatten(), right.flatten())
+        for x in own
+    )
 
 
 def _reached(attempt: Attempt, inputs: Sequence[int]) -> tuple[tuple[At, int], At | None] | None:

@@ -987,9 +987,11 @@ def _of_block(
     if isinstance(s, ast.If):
         yield edit([*before, *inner, *after], s, f"with what stands below {said} always done,", 2)
         if s.orelse:
-            yield edit(
-                [*before, *s.orelse, *after], s, f"with the `else` of {said} always done,", 2
+            asked = isinstance(s.orelse[0], ast.If) and not s.orelse[1:]
+            rest = (
+                f"`elif` behind {said} always asked" if asked else f"`else` of {said} always done"
             )
+            yield edit([*before, *s.orelse, *after], s, f"with the {rest},", 2)
     first, last = _first(inner[0]), _first(inner[-1])
     for n in range(2, len(inner)):
         some = f"with the last {n} lines of the block of {said}, from `{_first(inner[-n])}` on,"
