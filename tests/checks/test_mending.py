@@ -241,8 +241,17 @@ def test_what_a_loop_sets_in_vain_is_told_beside_a_known_mistake() -> None:
             g = g * min(1.0, limit / norm)
         return gradients
 
+    def read_in_the_next_round(gradients, limit):
+        g = gradients[0]
+        for _ in range(2):
+            g.norm()
+            for g in gradients:
+                g = g.clone()
+        return gradients
+
     text = verdict("clip_gradients", never_stored).text()
     assert "sets `g`, the name of the loop, to what nothing reads." in text
+    assert "the name of the loop" not in verdict("clip_gradients", read_in_the_next_round).text()
 
 
 def test_a_list_of_axes_is_changed_for_one_of_them() -> None:

@@ -517,13 +517,14 @@ def _part(value: Any, expected: Sequence[Any]) -> bool:
 
 def _beyond(value: Any, expected: Sequence[Any]) -> bool:
     """Whether rows of ids are longer than all expected ones: the right version has ended."""
-    of_ids = isinstance(value, Tensor) and value.dim() == 2 and not value.is_floating_point()
-    return of_ids and all(value.size(1) > x.size(-1) for x in expected if isinstance(x, Tensor))
+    return _of_ids(value) and all(
+        value.size(1) > x.size(-1) for x in expected if isinstance(x, Tensor)
+    )
 
 
 def _never(value: Any, expected: Sequence[Any]) -> list[str]:
     """The row of ids that is in none of these, or that a value is none of these; else nothing."""
-    if isinstance(value, Tensor) and value.dim() == 2 and not value.is_floating_point():
+    if _of_ids(value):
         rows = [row.tolist() for x in expected if isinstance(x, Tensor) for row in x]
         more = " among others" if len(value) > 1 else ""
         return [f"the row {row}{more}" for row in value.tolist() if row not in rows][:1]
@@ -559,6 +560,11 @@ def _name_among(known: Mapping[str, Any], value: Any) -> str:
     return next((name for name, x in known.items() if x is not None and _equal(value, x)), "")
 
 
+def _of_ids(value: Any) -> bool:
+    """Whether a value is rows of ids."""
+    return isinstance(value, Tensor) and value.dim() == 2 and not value.is_floating_point()
+
+
 def _equal(a: Any, b: Any) -> bool:
     try:
         return same(a, b)
@@ -569,11 +575,11 @@ def _equal(a: Any, b: Any) -> bool:
 def _handed(calls: Sequence[Call], name: str) -> list[Any]:
     """What each call of a function hands to it; of several rows of ids their order is no matter."""
 
-    def sorted_rows(value: Any) -> Any:
-        of_ids = isinstance(value, Tensor) and value.dim() == 2 and not value.is_floating_point()
-        return sorted(value.tolist()) if of_ids else value
-
-    return [[sorted_rows(x) for x in given] for other, given, _ in calls if other == name]
+    return [
+        [sorted(x.tolist()) if _of_ids(x) else x for x in given]
+        for other, given, _ in calls
+        if other == name
+    ]
 
 
 def _out_of_turn(name: str, mine: Sequence[Call], right: Sequence[Call]) -> int | None:

@@ -189,15 +189,20 @@ def dropped(code: Code, attempt: Attempt, i: int) -> list[tuple[str, int]]:
 
 
 def rebound(code: Code) -> list[tuple[str, int]]:
-    """Names of loops that are set in the loop to what nothing reads, and the lines."""
+    """Names of loops that are set in the loop to what nothing reads, and the lines.
+
+    Of a loop inside another one nothing is said: what stands before it comes again behind it.
+    """
 
     def reads(nodes: Iterable[ast.AST], name: str) -> bool:
-        inner = (n for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name))
-        return any(n.id == name and isinstance(n.ctx, ast.Load) for n in inner)
+        names = (n for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name))
+        return any(n.id == name and isinstance(n.ctx, ast.Load) for n in names)
 
     found: list[tuple[str, int]] = []
     for part in code.parts:
-        for loop in (node for node in ast.walk(part) if isinstance(node, ast.For)):
+        loops = [node for node in ast.walk(part) if isinstance(node, (ast.For, ast.While))]
+        inner = {n for loop in loops for n in ast.walk(loop) if n is not loop}
+        for loop in (each for each in loops if isinstance(each, ast.For) and each not in inner):
             name = getattr(loop.target, "id", "")
             behind = [n for n in ast.walk(part) if getattr(n, "lineno", 0) > (loop.end_lineno or 0)]
             for i, s in enumerate(loop.body):

@@ -85,6 +85,10 @@ def mean_of_means(losses: Sequence[float], counts: Sequence[int]) -> float:
     return sum(losses) / len(losses)
 
 
+def with_tokens(losses: Sequence[float], counts: Sequence[int]) -> list[float]:
+    return [loss for loss, n in zip(losses, counts, strict=True) if n]
+
+
 @mistake(
     "average",
     "mean of the means of batches with tokens",
@@ -95,7 +99,7 @@ def mean_of_means(losses: Sequence[float], counts: Sequence[int]) -> float:
     section="A mean of means is not the mean",
 )
 def mean_of_means_with_tokens(losses: Sequence[float], counts: Sequence[int]) -> float:
-    return mean_of_means([loss for loss, n in zip(losses, counts, strict=True) if n], counts)
+    return mean_of_means(with_tokens(losses, counts), counts)
 
 
 @mistake(
@@ -129,8 +133,7 @@ def plain_mean_of_exponentials(losses: Sequence[float], counts: Sequence[int]) -
     cause="Average the losses first, weighted by their tokens, then exponentiate.",
 )
 def plain_mean_of_exponentials_with_tokens(losses: Sequence[float], counts: Sequence[int]) -> float:
-    some = [loss for loss, n in zip(losses, counts, strict=True) if n]
-    return plain_mean_of_exponentials(some, counts)
+    return plain_mean_of_exponentials(with_tokens(losses, counts), counts)
 
 
 @mistake(
